@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { requireNode } from '../infra/local/node-version.ts';
+
+/** What `npm test` runs: lint and types side by side, then every test. Ends with `N passed, N failed`. */
+const root = path.resolve(import.meta.dirname, '..');
+
+const say = (name: string, ok: boolean, begin: number): void => {
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  console.log(`${name.padEnd(8)} ${ok ? 'ok' : 'FAILED'}  ${seconds} s`);
+};
+
+/** Runs a tool of ours with this Node; what it said is only shown where it fails. */
+const check = (name: string, tool: string, args: readonly string[]): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const begin = performance.now();
+    const child = spawn(process.execPath, [path.join(root, 'node_modules', tool), ...args], { cwd: root });
+    const chunks: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      say(name, code === 0, begin);
+      if (code !== 0) console.log(Buffer.concat(chunks).toString());
+      resolve(code === 0);
+    });
+  });
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Runs vitest with its own arguments; files that cannot be run and failures outside of any test count as failed tests. */
+const runTests = async (args: readonly string[]): Promise<Counts> => {
+  const begin = performance.now();
+  const { parseCLI, startVitest } = await import('vitest/node');
+  const { filter, options } = parseCLI(['vitest', 'run', ...args]);
+  const vitest = await startVitest('test', filter, { ...options, root, reporters: ['dot'] });
+  const modules = vitest.state.getTestModules();
+  const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
+  const outside = vitest.state.getUnhandledErrors().length + modules.flatMap((module) => module.errors()).length;
+  await vitest.close();
+  const passed = states.filter((state) => state === 'passed').length;
+  const failed = states.filter((state) => state !== 'passed' && state !== 'skipped').length + outside;
+  const ok = failed === 0 && passed > 0;
+  say('tests', ok, begin);
+  return { passed, failed: ok ? 0 : Math.max(failed, 1) };
+};
+
+requireNode();
+if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
+const checks = await Promise.all([
+  check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings']),
+  check('types', 'typescript/bin/tsc', ['-p', '.']),
+]);
+const tests = await runTests(process.argv.slice(2));
+const failed = tests.failed + checks.filter((ok) => !ok).length;
+console.log(`${tests.passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
