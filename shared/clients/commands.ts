@@ -1,0 +1,11 @@
+import diagnostics from 'node:diagnostics_channel';
+
+export interface DatabaseCommand {
+  readonly system: 'mongodb' | 'dynamodb';
+  readonly name: string;
+  /** The driver's command document, MongoDB only. */
+  readonly command?: Readonly<Record<string, unknown>>;
+}
+
+/** Every database command is published here, so that tests can count them. */
+export const commandChannel = diagnostics.channel('basalt:command');

@@ -1,0 +1,60 @@
+import {
+  ConditionalCheckFailedException,
+  DynamoDBClient,
+  TransactionCanceledException,
+} from '@aws-sdk/client-dynamodb';
+import { tableSettings } from '../config.ts';
+import { AppError } from '../errors.ts';
+import { commandChannel, type DatabaseCommand } from './commands.ts';
+import { timed } from './timed.ts';
+
+/** Longest wait for one call, its one retry included. */
+const callLimitMs = 4000;
+
+let client: DynamoDBClient | undefined;
+
+const open = (): DynamoDBClient => {
+  const made = new DynamoDBClient({
+    maxAttempts: 2,
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 1500 },
+  });
+  if (commandChannel.hasSubscribers) {
+    made.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) => {
+          commandChannel.publish({ system: 'dynamodb', name: commandName ?? '' } satisfies DatabaseCommand);
+          return next(args);
+        },
+      { step: 'initialize', name: 'publishCommand' },
+    );
+  }
+  return made;
+};
+
+/** True where a condition decided against the write: an answer, not a fault. */
+const isDecision = (error: unknown): boolean =>
+  error instanceof ConditionalCheckFailedException || error instanceof TransactionCanceledException;
+
+/**
+ * Runs one call on the table. A failed condition is thrown as the SDK throws it, for the caller to read;
+ * everything else becomes `SERVICE_UNAVAILABLE`.
+ */
+export const onTable = async <T>(call: (client: DynamoDBClient, table: string) => Promise<T>): Promise<T> => {
+  client ??= open();
+  const dynamo = client;
+  try {
+    return await timed(callLimitMs, () => call(dynamo, tableSettings().TABLE_NAME));
+  } catch (error) {
+    if (isDecision(error)) throw error;
+    throw new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', {
+      cause: error,
+      retryAfter: 5,
+    });
+  }
+};
+
+/** Closes the connections of this process; for scripts and tests that want to end. */
+export const closeDynamo = (): void => {
+  client?.destroy();
+  client = undefined;
+};

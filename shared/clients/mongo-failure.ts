@@ -1,0 +1,85 @@
+import { MongoBulkWriteError, MongoServerError, type WriteError } from 'mongodb';
+import { AppError, type ErrorCode } from '../errors.ts';
+
+const unavailable = (cause: unknown): AppError =>
+  new AppError('DATABASE_UNAVAILABLE', 'The database cannot be reached right now. Please try again.', {
+    cause,
+    retryAfter: 5,
+  });
+
+const unfitForIndex = 'A value does not fit an index of the collection (geographic, text or hashed).';
+const needsMemory = 'The query needs too much memory. Narrow it, or add an index that serves its sort.';
+
+/** Refusals that the caller's own input causes, by MongoDB error code (contract 2, "Update" and "Aggregation"). */
+const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
+  [2, ['INVALID_QUERY', 'The request contains a value or pattern that the database cannot use.']],
+  [15, ['INVALID_UPDATE', 'The document would be nested too deeply.']],
+  [28, ['INVALID_UPDATE', 'A path of the update runs through a value that is not an object.']],
+  [34, ['INVALID_UPDATE', 'A path of the update cannot be used.']],
+  [40, ['INVALID_UPDATE', 'Two paths of the update conflict with each other.']],
+  [50, ['QUERY_TIMEOUT', 'The query took longer than 5 seconds. Narrow it or add an index.']],
+  [52, ['INVALID_UPDATE', 'A field name of the document starts with $ where it may not.']],
+  [56, ['INVALID_UPDATE', 'A field name is empty.']],
+  [57, ['INVALID_UPDATE', 'A field name contains a dot where it may not.']],
+  [66, ['INVALID_UPDATE', 'The update would change a field that cannot be changed.']],
+  [146, ['INVALID_QUERY', needsMemory]],
+  [171, ['INVALID_UPDATE', 'Two arrays cannot be stored in fields that one index covers together.']],
+  [292, ['INVALID_QUERY', needsMemory]],
+  [510, ['INVALID_UPDATE', unfitForIndex]],
+  [10334, ['DOCUMENT_TOO_LARGE', 'The document is too large.']],
+  [16755, ['INVALID_UPDATE', unfitForIndex]],
+  [16766, ['INVALID_UPDATE', unfitForIndex]],
+  [17261, ['INVALID_UPDATE', unfitForIndex]],
+  [17262, ['INVALID_UPDATE', unfitForIndex]],
+  [17280, ['INVALID_UPDATE', 'A value is too large for an index.']],
+  [17419, ['DOCUMENT_TOO_LARGE', 'The document would become too large.']],
+  [31249, ['INVALID_QUERY', 'Two of the requested fields conflict with each other.']],
+  [31250, ['INVALID_QUERY', 'Two of the requested fields conflict with each other.']],
+  [51091, ['INVALID_REGEX', 'The regular expression is not valid.']],
+  [10396001, ['INVALID_UPDATE', 'A path of the update cannot be used.']],
+]);
+
+/** The field that the driver's text of a duplicate key names first; matched against the document, as names may hold `: `. */
+const fieldInText = ({ errmsg = '', err }: WriteError): string | undefined => {
+  const [, named = ''] = errmsg.split('dup key: { ', 2);
+  return Object.keys(err.op ?? {})
+    .filter((field) => named.startsWith(`${field}: `))
+    .sort((a, b) => b.length - a.length)[0];
+};
+
+/** A unique value that is taken (11000): names the field and, of several documents, the index of the one that clashed. */
+const duplicateValue = (error: MongoServerError): AppError => {
+  const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat()[0] : undefined;
+  const field = (failed && fieldInText(failed)) ?? Object.keys(Object(error.keyPattern))[0] ?? 'value';
+  const message = 'already exists; its value must be unique.';
+  return new AppError('DUPLICATE_VALUE', `${failed ? `Item ${failed.index}: ` : ''}${field} ${message}`, {
+    cause: error,
+    errors: [{ ...(failed && { index: failed.index }), field, message: `${field} already exists` }],
+  });
+};
+
+/** Failures that pass, or that only the operator of the database can mend: never the caller's fault. */
+const outages = new Set<unknown>([
+  6, 7, 13, 18, 43, 64, 89, 91, 112, 175, 189, 202, 237, 262, 391, 8000, 9001, 10107, 11600, 11601, 11602, 13435, 13436,
+  14031,
+]);
+
+/** True for a refusal that is the database's own trouble: the same request may work later. */
+export const isOutage = (error: MongoServerError): boolean =>
+  outages.has(error.code) ||
+  (error instanceof MongoBulkWriteError && error.code === undefined) ||
+  error.hasErrorLabel('RetryableWriteError') ||
+  error.hasErrorLabel('TransientTransactionError');
+
+/**
+ * Translates what the driver threw: the caller's own mistakes become 400, 409 or 413, a database that does not answer 503; what
+ * is left is our own mistake and stays as it is. The driver's text stays in `cause`, for the log.
+ */
+export const mongoFailure = (error: unknown): Error => {
+  if (error instanceof AppError) return error;
+  if (!(error instanceof MongoServerError)) return unavailable(error);
+  if (error.code === 11000) return duplicateValue(error);
+  const refusal = refusals.get(error.code);
+  if (refusal) return new AppError(...refusal, { cause: error });
+  return isOutage(error) ? unavailable(error) : error;
+};

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+
+const tries = 6;
+
+const reasonsOf = (error: unknown): ReadonlySet<string | undefined> =>
+  new Set(error instanceof TransactionCanceledException ? error.CancellationReasons?.map(({ Code }) => Code) : []);
+
+/** What a write that did not happen is to its caller: a decision of its conditions as it came, anything else a fault. */
+const outcome = (error: unknown): unknown =>
+  error instanceof TransactionCanceledException && !reasonsOf(error).has('ConditionalCheckFailed')
+    ? new Error('The transaction was cancelled', { cause: error })
+    : error;
+
+/** True where a write was refused only because another one held one of its items. */
+const isConflict = (error: unknown): boolean => {
+  const reasons = reasonsOf(error);
+  return (
+    error instanceof TransactionConflictException ||
+    (reasons.has('TransactionConflict') && !reasons.has('ConditionalCheckFailed'))
+  );
+};
+
+/**
+ * Sends a write to items that transactions write too; for use inside `onTable`. DynamoDB refuses it while another write holds
+ * an item, and may refuse both of two, so it is sent again, up to six times within about a second; then the refusal is thrown.
+ * A transaction cancelled for load is an `Error`, which `onTable` makes `SERVICE_UNAVAILABLE`.
+ */
+export const throughConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isConflict(error)) throw outcome(error);
+      if (attempt === tries) throw error;
+      await sleep(Math.random() * 20 * 2 ** attempt);
+    }
+  }
+};

@@ -1,0 +1,88 @@
+/** Every code the service answers with, and the status it always has. The error table of the contract. */
+export const statusOf = {
+  INVALID_JSON: 400,
+  INVALID_BODY: 400,
+  NUMBER_NOT_EXACT: 400,
+  INVALID_ID: 400,
+  INVALID_NAME: 400,
+  VALIDATION_FAILED: 400,
+  INVALID_SCHEMA: 400,
+  INVALID_INDEX: 400,
+  INVALID_UPDATE: 400,
+  NOTHING_TO_UPDATE: 400,
+  INVALID_QUERY: 400,
+  INVALID_FILTER: 400,
+  INVALID_REGEX: 400,
+  INVALID_CURSOR: 400,
+  INVALID_PIPELINE: 400,
+  BLOCKED_STAGE: 400,
+  QUERY_TIMEOUT: 400,
+  RESULT_TOO_LARGE: 400,
+  API_KEY_MISSING: 401,
+  API_KEY_INVALID: 401,
+  TOKEN_MISSING: 401,
+  TOKEN_INVALID: 401,
+  REFRESH_TOKEN_MISSING: 401,
+  REFRESH_TOKEN_INVALID: 401,
+  INVALID_CREDENTIALS: 401,
+  SECRET_KEY_REQUIRED: 403,
+  PUBLISHABLE_KEY_REQUIRED: 403,
+  ORIGIN_NOT_ALLOWED: 403,
+  USERS_RESERVED: 403,
+  RLS_REQUIRED: 403,
+  NOT_OWNER: 403,
+  OWNER_IMMUTABLE: 403,
+  DATABASE_QUOTA_EXCEEDED: 403,
+  PLAN_LIMIT: 403,
+  NOT_FOUND: 404,
+  PROJECT_NOT_FOUND: 404,
+  COLLECTION_NOT_FOUND: 404,
+  DOCUMENT_NOT_FOUND: 404,
+  INDEX_NOT_FOUND: 404,
+  COLLECTION_EXISTS: 409,
+  DEVELOPER_EXISTS: 409,
+  DUPLICATE_VALUE: 409,
+  SCHEMA_CONFLICT: 409,
+  INDEX_EXISTS: 409,
+  BODY_TOO_LARGE: 413,
+  DOCUMENT_TOO_LARGE: 413,
+  RATE_LIMITED: 429,
+  ACCOUNT_LOCKED: 429,
+  INTERNAL_ERROR: 500,
+  DATABASE_UNAVAILABLE: 503,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof statusOf;
+
+/** One failed field of a validation; `index` names the item of an array body. */
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+  readonly index?: number;
+  readonly count?: number;
+  readonly examples?: readonly string[];
+}
+
+export interface AppErrorOptions {
+  /** What really happened; goes to the log, never to the caller. */
+  readonly cause?: unknown;
+  readonly errors?: readonly FieldError[];
+  /** Whole seconds after which a retry makes sense; sent as `Retry-After`. */
+  readonly retryAfter?: number;
+}
+
+/** A failure meant for the caller: `message` says what was wrong and what to do, `code` fixes the status. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly errors: readonly FieldError[] | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.errors = options.errors;
+    this.retryAfter = options.retryAfter;
+  }
+}

@@ -1,0 +1,8 @@
+import type { Client } from '../auth/session-keys.ts';
+import type { Event } from './middleware/adds.ts';
+
+/** The client behind a request: the gateway's own source address (never a header's), and what it calls itself. */
+export const clientOf = ({ requestContext: { http } }: Event): Client => ({
+  ip: http.sourceIp,
+  userAgent: http.userAgent ?? '',
+});

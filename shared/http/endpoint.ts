@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import middy from '@middy/core';
+import type { Context } from 'aws-lambda';
+import { AppError } from '../errors.ts';
+import { currentRequest } from '../log.ts';
+import type { Event } from './middleware/adds.ts';
+import { allowedOrigin } from './middleware/allowed-origin.ts';
+import { apiKey, type Keyed } from './middleware/api-key.ts';
+import { collection, usersBlock, type WithCollection } from './middleware/collection.ts';
+import { developerToken, ownedProject, type WithDeveloper, type WithOwnedProject } from './middleware/developer.ts';
+import { errorEnvelope } from './middleware/error-envelope.ts';
+import { type Input, input } from './middleware/input.ts';
+import { lookAhead } from './middleware/look-ahead.ts';
+import { rateLimit } from './middleware/rate-limit.ts';
+import { requestLog } from './middleware/request-log.ts';
+import { unknownRoute } from './middleware/unknown-route.ts';
+import { userToken, type WithCaller } from './middleware/user-token.ts';
+import type { Reply } from './reply.ts';
+import type { NamedRoute, Route } from './route.ts';
+
+/** A Lambda handler as API Gateway invokes it. */
+export type LambdaHandler = (event: Event, context: Context) => Promise<Reply>;
+
+/** What an endpoint builder gives: `handler` closes the stack with the endpoint's own function. */
+export interface Endpoint<Added> {
+  readonly handler: (act: (event: Event, context: Context & Added) => Promise<Reply>) => LambdaHandler;
+}
+
+const outOfTime = (): never => {
+  throw new AppError('SERVICE_UNAVAILABLE', 'This took too long. Please try again.', { retryAfter: 5 });
+};
+
+type AnyMiddleware = middy.MiddlewareObj;
+
+/** Closes a stack: one second before Lambda's own limit there is still an answer, in the envelope. */
+const build = <Added>(route: NamedRoute, ...stack: readonly unknown[]): Endpoint<Added> => ({
+  handler: (act) => {
+    const run = middy({ timeoutEarlyInMillis: 1000, timeoutEarlyResponse: outOfTime })
+      .use([requestLog(), errorEnvelope(), ...stack] as AnyMiddleware[])
+      .handler(act as never) as unknown as LambdaHandler;
+    return (event, context) =>
+      currentRequest.run(
+        { requestId: event.requestContext.requestId || randomUUID(), route: route.id, databaseMs: 0 },
+        () => run(event, context),
+      );
+  },
+});
+
+type Of<A extends Route['access']> = NamedRoute & { readonly access: A };
+type ProjectAccess = 'anyKey' | 'publishableKey' | 'secretKey';
+
+const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
+  (({ anyKey: undefined, publishableKey: 'publishable', secretKey: 'secret' }) as const)[route.access];
+
+/** Key and origin; the look-up of the project runs beside the rate count. */
+const keyed = (route: NamedRoute & { readonly access: ProjectAccess }) => [
+  lookAhead(),
+  rateLimit(route),
+  apiKey(keyKindOf(route)),
+  allowedOrigin(),
+];
+
+const signedIn = (route: NamedRoute) => [rateLimit(route), developerToken()];
+
+/** A route that needs no key. */
+export const publicEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<{ input: Input<R> }> =>
+  build(route, rateLimit(route), input(route));
+
+/** A route of one project, opened by its API key. */
+export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & { input: Input<R> }> =>
+  build(route, ...keyed(route), input(route));
+
+/** A route of one collection of a project: its row security decided, its caller known. */
+export const dataEndpoint = <
+  const R extends Of<ProjectAccess> & { readonly path: `${string}{collectionName}${string}` },
+>(
+  route: R,
+): Endpoint<Keyed & WithCollection & WithCaller & { input: Input<R> }> =>
+  build(route, ...keyed(route), usersBlock(), collection(), userToken(route.writes === true), input(route));
+
+/** A dashboard route of the signed-in developer. */
+export const developerEndpoint = <const R extends Of<'developer'>>(
+  route: R,
+): Endpoint<WithDeveloper & { input: Input<R> }> => build(route, ...signedIn(route), input(route));
+
+/** A dashboard route below `/api/projects/{projectId}`: the project is the developer's own, or 404. */
+export const ownedProjectEndpoint = <
+  const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}` },
+>(
+  route: R,
+): Endpoint<WithDeveloper & WithOwnedProject & { input: Input<R> }> =>
+  build(route, ...signedIn(route), ownedProject(), input(route));
+
+/** `$default`: whatever no row of the table matches. */
+export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>
+  build(route, rateLimit(route), unknownRoute()).handler(() => outOfTime());

@@ -1,0 +1,42 @@
+import type { Collection } from '../../collections/collection.ts';
+import { AppError } from '../../errors.ts';
+import { currentRequest } from '../../log.ts';
+import type { KeyMatch } from '../../projects/find-project.ts';
+import type { Project } from '../../projects/project.ts';
+import type { KeyKind } from '../../projects/project-record.ts';
+import type { Adds } from './adds.ts';
+import type { LookedAhead } from './look-ahead.ts';
+
+export interface Keyed {
+  project: Project;
+  keyKind: KeyKind;
+  /** The collection that the path names, if it is registered. */
+  namedCollection: Collection | undefined;
+}
+
+const wrongKind: Readonly<Record<KeyKind, () => AppError>> = {
+  secret: () =>
+    new AppError('SECRET_KEY_REQUIRED', 'This needs the secret key (sk_live_…) of the project, used server-side.'),
+  publishable: () =>
+    new AppError('PUBLISHABLE_KEY_REQUIRED', 'This needs the publishable key (pk_live_…) of the project.'),
+};
+
+/** What the key opened. No key → 401 `API_KEY_MISSING`, one that opens nothing → 401 `API_KEY_INVALID`. */
+export const requireKey = (key: string | undefined, match: KeyMatch | undefined): KeyMatch => {
+  if (!key) throw new AppError('API_KEY_MISSING', 'Send the API key of your project in the header x-api-key.');
+  if (match) return match;
+  throw new AppError('API_KEY_INVALID', 'The API key is not valid. It may have been rotated or revoked.');
+};
+
+/** Opens the project that `x-api-key` names; a kind of key that the route does not take → 403. */
+export const apiKey = (required?: KeyKind): Adds<LookedAhead & Keyed> => ({
+  before: async ({ context }) => {
+    const match = requireKey(context.key, await context.keyMatch);
+    const record = currentRequest.getStore();
+    if (record) record.projectId = match.project.id;
+    if (required && match.kind !== required) throw wrongKind[required]();
+    context.project = match.project;
+    context.keyKind = match.kind;
+    context.namedCollection = match.collection;
+  },
+});

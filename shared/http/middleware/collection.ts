@@ -1,0 +1,32 @@
+import type { Collection } from '../../collections/collection.ts';
+import { AppError } from '../../errors.ts';
+import type { Adds } from './adds.ts';
+import type { Keyed } from './api-key.ts';
+
+export interface WithCollection {
+  collection: Collection;
+}
+
+/** True for `users` and whatever starts with it, in any case (specification: blocked for all keys). */
+export const isUsersPath = (name: string): boolean => name.toLowerCase().startsWith('users');
+
+export const usersReserved = (): AppError =>
+  new AppError('USERS_RESERVED', 'The users collection is only reachable through /api/userAuth.');
+
+/** Blocks `/api/data/users*` for every key. */
+export const usersBlock = (): Adds<unknown> => ({
+  before: ({ event }) => {
+    if (isUsersPath(event.pathParameters?.collectionName ?? '')) throw usersReserved();
+  },
+});
+
+/** The collection that the path names; not registered → 404. */
+export const collection = (): Adds<Keyed & WithCollection> => ({
+  before: ({ event, context }) => {
+    if (!context.namedCollection) {
+      const name = (event.pathParameters?.collectionName ?? '').slice(0, 63);
+      throw new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name}".`);
+    }
+    context.collection = context.namedCollection;
+  },
+});

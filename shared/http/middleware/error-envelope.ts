@@ -1,0 +1,52 @@
+import { AppError, statusOf } from '../../errors.ts';
+import { currentRequest, describeError, log } from '../../log.ts';
+import { jsonHeaders, type Reply } from '../reply.ts';
+import type { Adds } from './adds.ts';
+
+/** Headers that belong on the answer whether it succeeds or fails; filled in by the middleware on the way. */
+export interface AnswerHeaders {
+  answerHeaders: Record<string, string>;
+}
+
+const internal = (cause: unknown): AppError =>
+  new AppError(
+    'INTERNAL_ERROR',
+    'Something went wrong on our side. Please try again; the request id helps us find it.',
+    {
+      cause,
+    },
+  );
+
+const toReply = (error: AppError, requestId: string): Reply => ({
+  statusCode: statusOf[error.code],
+  headers: { ...jsonHeaders(), ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }) },
+  body: JSON.stringify({
+    success: false,
+    message: error.message,
+    code: error.code,
+    requestId,
+    ...(error.errors ? { errors: error.errors } : {}),
+  }),
+});
+
+/**
+ * Turns whatever was thrown into the error body of contract 1. Only an `AppError` speaks to the caller; anything else is a
+ * 500 that says nothing. The cause goes to the log with the request id.
+ */
+export const errorEnvelope = (): Adds<AnswerHeaders> => ({
+  before: ({ context }) => {
+    context.answerHeaders = { 'x-request-id': currentRequest.getStore()?.requestId ?? '' };
+  },
+  after: ({ context, response }) => {
+    if (response) Object.assign(response.headers, context.answerHeaders);
+  },
+  onError: (request) => {
+    const requestId = currentRequest.getStore()?.requestId ?? '';
+    const error = request.error instanceof AppError ? request.error : internal(request.error);
+    const status = statusOf[error.code];
+    if (status >= 500) log.error({ requestId, code: error.code, ...describeError(error.cause ?? error) });
+    const reply = toReply(error, requestId);
+    Object.assign(reply.headers, request.context.answerHeaders);
+    request.response = reply;
+  },
+});

@@ -1,0 +1,33 @@
+import type { GenericSchema, InferOutput } from 'valibot';
+import { readJsonBody } from '../json-body.ts';
+import type { PathParams, Route } from '../route.ts';
+import { parseInput } from '../validation.ts';
+import type { Adds, Event } from './adds.ts';
+
+type Output<S> = S extends GenericSchema ? InferOutput<S> : undefined;
+
+/** What the row declares, parsed: path parameters, query and body. */
+export interface Input<R extends Route> {
+  readonly params: PathParams<R['path']>;
+  readonly query: Output<R['query']>;
+  readonly body: Output<R['body']>;
+  /** Every query pair as sent, decoded, in order; the same name may come twice. */
+  readonly queryPairs: readonly (readonly [string, string])[];
+}
+
+const pairsOf = (event: Event): [string, string][] =>
+  event.rawQueryString ? [...new URLSearchParams(event.rawQueryString)] : [];
+
+/** Parses what the row declares; anything that does not fit → 400 naming the field. */
+export const input = <R extends Route>(route: R): Adds<{ input: Input<R> }> => ({
+  before: ({ event, context }) => {
+    const queryPairs = pairsOf(event);
+    const value = {
+      params: event.pathParameters ?? {},
+      query: route.query && parseInput(route.query, Object.fromEntries(queryPairs), 'INVALID_QUERY'),
+      body: route.body && parseInput(route.body, readJsonBody(event.body, event.isBase64Encoded), 'VALIDATION_FAILED'),
+      queryPairs,
+    };
+    context.input = value as unknown as Input<R>;
+  },
+});

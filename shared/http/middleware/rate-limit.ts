@@ -1,0 +1,58 @@
+import { clock } from '../../clock.ts';
+import { rateLimits } from '../../config.ts';
+import { AppError } from '../../errors.ts';
+import { log } from '../../log.ts';
+import { countRequest, OverLimit, type Standing, type Window } from '../../quota/rate-limit.ts';
+import { methodsOf, type Route } from '../route.ts';
+import type { Adds } from './adds.ts';
+import type { AnswerHeaders } from './error-envelope.ts';
+
+/** Which windows a route counts in (contract 1, "Rate limits"). */
+const windowsOf = (route: Route): readonly Window[] => {
+  const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT } = rateLimits();
+  if (RATE_LIMIT === 0) return [];
+  const dashboard = route.path.startsWith('/api/auth/');
+  return [
+    { name: 'all', limit: RATE_LIMIT },
+    ...(route.path.startsWith('/api/userAuth') ? [{ name: 'auth', limit: AUTH_RATE_LIMIT } as const] : []),
+    ...(route.credential
+      ? [{ name: dashboard ? 'dashboard' : 'credential', limit: CREDENTIAL_RATE_LIMIT } as const]
+      : []),
+  ];
+};
+
+const headers = ({ limit, remaining, reset }: Standing): Record<string, string> => ({
+  'ratelimit-limit': String(limit),
+  'ratelimit-remaining': String(remaining),
+  'ratelimit-reset': String(reset),
+});
+
+/** After a failed count, reads of this process go on uncounted until then, without waiting for the table again. */
+let uncountedUntil = 0;
+const pauseMs = 2000;
+
+/**
+ * Counts the request and refuses it over a limit. If the table cannot answer, reads go on uncounted; everything else
+ * answers 503, credential routes first of all, so that nobody guesses passwords while nothing counts.
+ */
+export const rateLimit = (route: Route): Adds<AnswerHeaders> => {
+  const reads = methodsOf(route).every((method) => method === 'GET') && !route.credential;
+  let windows: readonly Window[] | undefined;
+  return {
+    before: async ({ event, context }) => {
+      windows ??= windowsOf(route);
+      if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
+      try {
+        Object.assign(context.answerHeaders, headers(await countRequest(event.requestContext.http.sourceIp, windows)));
+      } catch (error) {
+        if (error instanceof OverLimit) {
+          Object.assign(context.answerHeaders, headers(error.standing));
+          throw error.refusal;
+        }
+        if (!reads || !(error instanceof AppError)) throw error;
+        uncountedUntil = clock.now() + pauseMs;
+        log.warn({ message: 'Requests go on uncounted: the table does not answer' });
+      }
+    },
+  };
+};

@@ -1,0 +1,32 @@
+import { AppError } from '../../errors.ts';
+import { findProjectByKey } from '../../projects/find-project.ts';
+import type { Adds, Event } from './adds.ts';
+import { requireKey } from './api-key.ts';
+import { isUsersPath, usersReserved } from './collection.ts';
+
+const dataPrefix = '/api/data/';
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+};
+
+const isReserved = (event: Event): boolean => {
+  const path = decoded(event.rawPath);
+  return path.startsWith(dataPrefix) && isUsersPath(path.slice(dataPrefix.length));
+};
+
+/** Refuses what no row matches: 404, but 403 below `/api/data/users`, which is blocked at any depth for every key. */
+export const unknownRoute = (): Adds<unknown> => ({
+  before: async ({ event }) => {
+    if (isReserved(event)) {
+      const key = event.headers['x-api-key'];
+      requireKey(key, key === undefined ? undefined : await findProjectByKey(key, ''));
+      throw usersReserved();
+    }
+    throw new AppError('NOT_FOUND', `There is no ${event.requestContext.http.method} ${event.rawPath.slice(0, 100)}.`);
+  },
+});

@@ -1,0 +1,51 @@
+import { verifyAccessToken } from '../../auth/access-tokens.ts';
+import { AppError } from '../../errors.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import type { Adds } from './adds.ts';
+import type { Keyed } from './api-key.ts';
+import { bearerToken } from './bearer.ts';
+import type { WithCollection } from './collection.ts';
+
+export interface WithCaller {
+  caller: Caller;
+}
+
+/** The end user that a token names, or why there is none. */
+type Identity = { readonly userId: string } | { readonly refusal: AppError };
+
+const identify = async (project: Project, token: string | undefined): Promise<Identity> => {
+  if (!token)
+    return {
+      refusal: new AppError('TOKEN_MISSING', 'Sign in first: this needs Authorization: Bearer <access token>.'),
+    };
+  try {
+    return { userId: (await verifyAccessToken(project, token)).userId };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'TOKEN_INVALID') return { refusal: error };
+    throw error;
+  }
+};
+
+/**
+ * Says who calls, and refuses what row security forbids a publishable key whoever it is: a write without row security → 403,
+ * a write or private read without a valid token → 401. A token that is not needed and not valid is as none.
+ */
+export const userToken = (writes: boolean): Adds<Keyed & WithCollection & WithCaller> => ({
+  before: async ({ event, context }) => {
+    if (context.keyKind === 'secret') {
+      context.caller = { kind: 'secret' };
+      return;
+    }
+    const { rls } = context.collection;
+    if (writes && !rls.enabled) {
+      throw new AppError(
+        'RLS_REQUIRED',
+        'A publishable key can only write to a collection with row-level security. Turn it on, or use the secret key on a server.',
+      );
+    }
+    const identity = await identify(context.project, bearerToken(event.headers));
+    const needed = rls.enabled && (writes || rls.mode === 'private');
+    if (needed && 'refusal' in identity) throw identity.refusal;
+    context.caller = { kind: 'publishable', ...('userId' in identity ? { userId: identity.userId } : {}) };
+  },
+});

@@ -1,0 +1,35 @@
+import type { InferInput } from 'valibot';
+import type { Route } from './route.ts';
+
+/** An answer in the form API Gateway takes (payload 2.0). */
+export interface Reply {
+  statusCode: number;
+  headers: Record<string, string>;
+  cookies?: string[];
+  body: string;
+}
+
+/** What every JSON answer carries; answers hold a caller's own data, so no cache may keep them. */
+export const jsonHeaders = (): Record<string, string> => ({
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+});
+
+/** The same shape, with nothing in it that the answer could change. */
+type Frozen<T> = T extends readonly (infer E)[]
+  ? readonly Frozen<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
+
+/** Answers with the row's own status and a body that the row's schema accepts. */
+export const respond = <const R extends Route>(
+  route: R,
+  body: Frozen<InferInput<R['response']['body']>>,
+  extra: { readonly cookies?: readonly string[] } = {},
+): Reply => ({
+  statusCode: route.response.status,
+  headers: jsonHeaders(),
+  ...(extra.cookies ? { cookies: [...extra.cookies] } : {}),
+  body: JSON.stringify(body),
+});

@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Any JSON object; arrays and scalars are refused, which valibot's own `record` would let through. */
+export const JsonObject = v.custom<Record<string, unknown>>(isPlainObject, 'The body must be a JSON object.');
+
+/** A JSON array of objects. */
+export const JsonObjects = v.custom<Record<string, unknown>[]>(
+  (value) => Array.isArray(value) && value.every(isPlainObject),
+  'The body must be a JSON array of objects.',
+);
+
+/** A JSON object with exactly these fields; anything else in it is refused. */
+export const strictBody = <const E extends v.ObjectEntries>(entries: E) =>
+  v.pipe(v.custom<Record<string, unknown>>(isPlainObject, 'The body must be a JSON object.'), v.strictObject(entries));
+
+/** `{success, data, message}`, the usual success body. */
+export const success = <const S extends v.GenericSchema>(data: S) =>
+  v.object({ success: v.literal(true), data, message: v.string() });

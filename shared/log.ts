@@ -1,0 +1,41 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { logSettings } from './config.ts';
+
+/** What one request leaves in the log besides its answer; filled in while it runs. */
+export interface RequestRecord {
+  readonly requestId: string;
+  readonly route: string;
+  projectId?: string;
+  /** Milliseconds spent waiting for MongoDB and DynamoDB. */
+  databaseMs: number;
+}
+
+/** The record of the request that is running, so that the clients can add to it without being handed it. */
+export const currentRequest = new AsyncLocalStorage<RequestRecord>();
+
+const print = (level: 'info' | 'warn' | 'error' | 'debug', fields: Record<string, unknown>): void => {
+  if (logSettings().LOG === 'silent') return;
+  process.stdout.write(`${JSON.stringify({ level, ...fields })}\n`);
+};
+
+/** Name, message and the chain of causes of a failure, for the log only. */
+export const describeError = (error: unknown): Record<string, unknown> =>
+  error instanceof Error
+    ? {
+        name: error.name,
+        message: error.message,
+        stack: error.stack,
+        ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+      }
+    : { message: String(error) };
+
+/** One JSON line an event. Never carries bodies, keys, tokens or URIs. */
+export const log = {
+  isDebug: (): boolean => logSettings().LOG === 'debug',
+  info: (fields: Record<string, unknown>): void => print('info', fields),
+  warn: (fields: Record<string, unknown>): void => print('warn', fields),
+  error: (fields: Record<string, unknown>): void => print('error', fields),
+  debug: (fields: Record<string, unknown>): void => {
+    if (log.isDebug()) print('debug', fields);
+  },
+};

@@ -1,0 +1,13 @@
+/** Which page of a dashboard list is asked for: `page` counts from 1, `limit` is 1 to 100. */
+export interface PageRequest {
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** One page of a dashboard list; `total` ignores paging (contract 6). */
+export interface Page<T> {
+  readonly items: T[];
+  readonly total: number;
+  readonly page: number;
+  readonly limit: number;
+}

@@ -1,0 +1,66 @@
+import { onProject } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { plans } from '../projects/plans.ts';
+import type { Project } from '../projects/project.ts';
+
+/** How old a measurement may be where a write is checked: the documented slack of the quota. */
+const maxAgeMs = 10_000;
+/** A write is refused only by a measurement this fresh, so that deleting documents makes room at once. */
+const refusalAgeMs = 1000;
+const maxProjects = 2000;
+
+interface Measurement {
+  readonly startedAt: number;
+  readonly bytes: Promise<number>;
+  /** Bytes this process has let through since then. */
+  written: number;
+}
+
+const measurements = new Map<string, Measurement>();
+
+/** Bytes of documents that a project keeps in our database, as the database itself reports them (`dbStats.dataSize`). */
+export const databaseUsed = async (project: Project): Promise<number> => {
+  if (project.placement.kind !== 'managed') return 0;
+  const stats = await onProject(project, (db) => db.command({ dbStats: 1, maxTimeMS: 5000 }));
+  return Number(stats.dataSize);
+};
+
+const measured = (project: Project, ageMs: number): Measurement => {
+  const now = clock.now();
+  const known = measurements.get(project.id);
+  if (known && now - known.startedAt < ageMs) return known;
+  const made: Measurement = { startedAt: now, bytes: databaseUsed(project), written: 0 };
+  measurements.delete(project.id);
+  measurements.set(project.id, made);
+  if (measurements.size > maxProjects) measurements.delete(measurements.keys().next().value as string);
+  made.bytes.catch(() => {
+    if (measurements.get(project.id) === made) measurements.delete(project.id);
+  });
+  return made;
+};
+
+const claim = async (measurement: Measurement, bytes: number, limit: number): Promise<boolean> => {
+  const used = await measurement.bytes;
+  if (used + measurement.written + bytes > limit) return false;
+  measurement.written += bytes;
+  return true;
+};
+
+/**
+ * Refuses a write of `bytes` more that the plan's database has no room for: 403 `DATABASE_QUOTA_EXCEEDED`. Measures a project
+ * at most every 10 s, while it is full at most every second; a project's own database has no limit. Contract 2, "Database quota".
+ */
+export const requireDatabaseRoom = async (project: Project, bytes: number): Promise<void> => {
+  if (project.placement.kind !== 'managed') return;
+  const limit = plans[project.plan].databaseBytes;
+  if (await claim(measured(project, maxAgeMs), bytes, limit)) return;
+  if (await claim(measured(project, refusalAgeMs), bytes, limit)) return;
+  throw new AppError(
+    'DATABASE_QUOTA_EXCEEDED',
+    `The database of this project is full: its plan allows ${Math.round(limit / (1024 * 1024))} MiB. Delete documents permanently, or change the plan.`,
+  );
+};
+
+/** Forgets every measurement of this process; for tests that fill a database and do not want to wait. */
+export const forgetDatabaseUse = (): void => measurements.clear();

@@ -1,0 +1,61 @@
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { throughConflicts } from '../../../shared/clients/write-conflicts.ts';
+
+const about = { $metadata: {}, message: 'x' };
+const cancelled = (...codes: string[]) =>
+  new TransactionCanceledException({ ...about, CancellationReasons: codes.map((Code) => ({ Code })) });
+const conflict = new TransactionConflictException(about);
+
+/** A write that fails with each of these in turn and then succeeds. */
+const writeAfter = (...failures: readonly Error[]) => {
+  const calls = { count: 0 };
+  const write = async (): Promise<string> => {
+    const failure = failures[calls.count++];
+    if (failure) throw failure;
+    return 'written';
+  };
+  return { calls, write };
+};
+
+describe('throughConflicts', () => {
+  test.each([
+    ['a transaction', cancelled('TransactionConflict', 'None', 'None')],
+    ['a single write', conflict],
+  ])('sends %s again while another write holds its item', async (_name, failure) => {
+    const { calls, write } = writeAfter(failure, failure, failure);
+    expect(await throughConflicts(write)).toBe('written');
+    expect(calls.count).toBe(4);
+  });
+
+  test.each([
+    ['a condition', cancelled('ConditionalCheckFailed', 'None')],
+    ['a condition beside a conflict', cancelled('ConditionalCheckFailed', 'TransactionConflict')],
+    ['the condition of a single write', new ConditionalCheckFailedException(about)],
+  ])('throws what %s decided, at once and as it came', async (_name, failure) => {
+    const { calls, write } = writeAfter(failure);
+    await expect(throughConflicts(write)).rejects.toBe(failure);
+    expect(calls.count).toBe(1);
+  });
+
+  test.each(['ThrottlingError', 'ProvisionedThroughputExceeded', 'ValidationError'])(
+    'throws a fault, not a decision, where %s cancelled the transaction',
+    async (code) => {
+      const { calls, write } = writeAfter(cancelled('None', code));
+      await expect(throughConflicts(write)).rejects.not.toBeInstanceOf(TransactionCanceledException);
+      expect(calls.count).toBe(1);
+    },
+  );
+
+  test('gives up after six conflicts, within two seconds', async () => {
+    const { calls, write } = writeAfter(...Array<Error>(10).fill(conflict));
+    const start = performance.now();
+    await expect(throughConflicts(write)).rejects.toBe(conflict);
+    expect(calls.count).toBe(6);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
