@@ -1,0 +1,14 @@
+import { registerDeveloper } from '../../../shared/developers/register-developer.ts';
+import { clientOf } from '../../../shared/http/client.ts';
+import { dashboardCookie } from '../../../shared/http/dashboard-cookie.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['register-developer'];
+
+export const handler = publicEndpoint(route).handler(async (event, { input }) => {
+  const { refreshToken, ...data } = await registerDeveloper(input.body, clientOf(event));
+  const cookies = [dashboardCookie(event, refreshToken)];
+  return respond(route, { success: true, data, message: 'Account created' }, { cookies });
+});

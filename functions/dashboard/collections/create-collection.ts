@@ -1,0 +1,12 @@
+import { createCollection } from '../../../shared/collections/create-collection.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardCollectionRoutes } from './routes.ts';
+
+const route = dashboardCollectionRoutes['create-collection'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const { name, schema, rls } = input.body;
+  const collection = await createCollection(owned.project, name, { schema, rls });
+  return respond(route, { success: true, data: collection, message: 'Collection created' });
+});

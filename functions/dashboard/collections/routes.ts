@@ -1,0 +1,85 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { PageQuery } from '../schemas.ts';
+import {
+  CollectionAnswer,
+  CollectionChangesBody,
+  CollectionPage,
+  DeletedAnswer,
+  IndexAnswer,
+  IndexPage,
+  NewCollectionBody,
+  NewIndexBody,
+} from './schemas.ts';
+
+/** Collections of a project, their schemas, and indexes of the developer's own (contract 6). */
+export const dashboardCollectionRoutes = defineRoutes({
+  'create-collection': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/collections',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Create a collection, with a schema or schema-free',
+    body: NewCollectionBody,
+    response: { status: 201, body: CollectionAnswer },
+  },
+  'list-collections': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/collections',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List collections by name',
+    query: PageQuery,
+    response: { status: 200, body: CollectionPage },
+  },
+  'get-collection': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/collections/{collectionName}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Read a collection',
+    response: { status: 200, body: CollectionAnswer },
+  },
+  'update-collection': {
+    method: 'PUT',
+    path: '/api/projects/{projectId}/collections/{collectionName}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Edit schema and row security; what documents would break is refused',
+    body: CollectionChangesBody,
+    response: { status: 200, body: CollectionAnswer },
+  },
+  'delete-collection': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/collections/{collectionName}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Delete a collection with all its documents',
+    response: { status: 200, body: DeletedAnswer },
+  },
+  'list-indexes': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/collections/{collectionName}/indexes',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List own indexes of a collection',
+    query: PageQuery,
+    response: { status: 200, body: IndexPage },
+  },
+  'create-index': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/collections/{collectionName}/indexes',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Build an index: ascending, descending, 2dsphere or text',
+    body: NewIndexBody,
+    response: { status: 201, body: IndexAnswer },
+  },
+  'delete-index': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/collections/{collectionName}/indexes/{indexName}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Drop an own index',
+    response: { status: 200, body: DeletedAnswer },
+  },
+});

@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import { fieldTypes } from '../../../shared/collections/collection.ts';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { pageOf } from '../schemas.ts';
+
+const text = v.string('must be a String');
+const flag = v.boolean('must be a Boolean');
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const RowSecurityBody = v.pipe(
+  v.custom<Record<string, unknown>>(isObject, 'must be an Object'),
+  v.strictObject({
+    enabled: flag,
+    mode: v.optional(v.nullable(v.picklist(['public-read', 'private'], 'must be public-read or private'))),
+    ownerField: v.optional(v.nullable(text)),
+  }),
+);
+
+const rls = v.optional(v.nullable(RowSecurityBody));
+
+/** The schema language has rules of its own: `parseSchema` reads it. */
+export const NewCollectionBody = strictBody({ name: text, schema: v.unknown(), rls });
+export const CollectionChangesBody = strictBody({
+  name: v.optional(text),
+  schema: v.optional(v.unknown()),
+  rls,
+  force: v.optional(flag),
+});
+
+const IndexKinds = v.record(v.string(), v.picklist([1, -1, '2dsphere', 'text'], 'must be 1, -1, 2dsphere or text'));
+
+export const NewIndexBody = strictBody({
+  keys: v.pipe(v.custom<Record<string, unknown>>(isObject, 'must be an Object such as {"a":1,"b":-1}'), IndexKinds),
+  name: v.optional(text),
+});
+
+const Field = v.object({
+  key: v.string(),
+  type: v.picklist(fieldTypes),
+  required: v.boolean(),
+  unique: v.boolean(),
+  default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
+  ref: v.optional(v.string()),
+  items: v.optional(v.unknown()),
+  fields: v.optional(v.unknown()),
+});
+
+const Collection = v.object({
+  name: v.string(),
+  schema: v.nullable(v.array(Field)),
+  rls: v.object({ enabled: v.boolean(), mode: v.picklist(['public-read', 'private']), ownerField: v.string() }),
+  documents: v.number(),
+  createdAt: v.date(),
+  updatedAt: v.date(),
+});
+
+const Index = v.object({ name: v.string(), keys: IndexKinds });
+
+/** The collection and index records of contract 6. */
+export const CollectionAnswer = success(Collection);
+export const CollectionPage = pageOf(Collection);
+export const IndexAnswer = success(Index);
+export const IndexPage = pageOf(Index);
+export const DeletedAnswer = success(v.object({ name: v.string() }));

@@ -1,0 +1,11 @@
+import { updateCollection } from '../../../shared/collections/update-collection.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardCollectionRoutes } from './routes.ts';
+
+const route = dashboardCollectionRoutes['update-collection'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const collection = await updateCollection(owned.project, input.params.collectionName, input.body);
+  return respond(route, { success: true, data: collection, message: 'Collection updated' });
+});

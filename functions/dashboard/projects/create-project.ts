@@ -1,0 +1,18 @@
+import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
+import { getDeveloper } from '../../../shared/developers/find-developer.ts';
+import { developerEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { createProject } from '../../../shared/projects/create-project.ts';
+import { dashboardProjectRoutes } from './routes.ts';
+
+const route = dashboardProjectRoutes['create-project'];
+
+export const handler = developerEndpoint(route).handler(async (_event, { developer, input }) => {
+  const { plan } = await getDeveloper(developer.developerId);
+  const project = await createProject({ id: developer.developerId, plan }, input.body, newSigningKey);
+  return respond(route, {
+    success: true,
+    data: project,
+    message: 'Project created. Its secret key is only shown now.',
+  });
+});

@@ -1,0 +1,13 @@
+import { getDeveloper } from '../../../shared/developers/find-developer.ts';
+import { developerEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { listProjects } from '../../../shared/projects/list-projects.ts';
+import { dashboardProjectRoutes } from './routes.ts';
+
+const route = dashboardProjectRoutes['list-projects'];
+
+export const handler = developerEndpoint(route).handler(async (_event, { developer, input }) => {
+  const { plan } = await getDeveloper(developer.developerId);
+  const page = await listProjects({ id: developer.developerId, plan }, input.query);
+  return respond(route, { success: true, data: page, message: 'Projects fetched' });
+});

@@ -1,0 +1,68 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { PageQuery } from '../schemas.ts';
+import {
+  DeletedProjectAnswer,
+  KeyAnswer,
+  NewProjectAnswer,
+  NewProjectBody,
+  ProjectAnswer,
+  ProjectChangesBody,
+  ProjectPage,
+  RotateKeyBody,
+} from './schemas.ts';
+
+/** Projects and their keys (contract 6). Another developer's project is 404 everywhere. */
+export const dashboardProjectRoutes = defineRoutes({
+  'create-project': {
+    method: 'POST',
+    path: '/api/projects',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Create a project with both its keys',
+    body: NewProjectBody,
+    response: { status: 201, body: NewProjectAnswer },
+  },
+  'list-projects': {
+    method: 'GET',
+    path: '/api/projects',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List own projects, newest first',
+    query: PageQuery,
+    response: { status: 200, body: ProjectPage },
+  },
+  'get-project': {
+    method: 'GET',
+    path: '/api/projects/{projectId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Read a project',
+    response: { status: 200, body: ProjectAnswer },
+  },
+  'update-project': {
+    method: 'PATCH',
+    path: '/api/projects/{projectId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Change settings of a project',
+    body: ProjectChangesBody,
+    response: { status: 200, body: ProjectAnswer },
+  },
+  'delete-project': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Delete a project and everything it owns',
+    response: { status: 202, body: DeletedProjectAnswer },
+  },
+  'rotate-key': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/keys/rotate',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Replace a key of a project, at once or with a grace',
+    body: RotateKeyBody,
+    response: { status: 201, body: KeyAnswer },
+  },
+});

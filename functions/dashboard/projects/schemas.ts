@@ -1,0 +1,47 @@
+import * as v from 'valibot';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { newProjectEntries, projectChangesEntries } from '../../../shared/projects/settings.ts';
+import { pageOf } from '../schemas.ts';
+
+export const NewProjectBody = strictBody(newProjectEntries);
+export const ProjectChangesBody = strictBody(projectChangesEntries);
+
+const KeyType = v.picklist(['publishable', 'secret'], 'must be publishable or secret');
+const graceMessage = 'must be a Number from 0 to 168';
+
+export const RotateKeyBody = strictBody({
+  type: KeyType,
+  graceHours: v.optional(v.pipe(v.number(graceMessage), v.minValue(0, graceMessage), v.maxValue(168, graceMessage)), 0),
+});
+
+const SocialProvider = v.object({
+  enabled: v.boolean(),
+  clientId: v.nullable(v.string()),
+  hasClientSecret: v.boolean(),
+});
+
+const project = {
+  _id: v.string(),
+  name: v.string(),
+  siteUrl: v.nullable(v.string()),
+  plan: v.picklist(['free', 'pro']),
+  publishableKey: v.string(),
+  secretKeyHint: v.string(),
+  allowedDomains: v.array(v.string()),
+  allowPublicSignup: v.boolean(),
+  authEnabled: v.boolean(),
+  socialProviders: v.object({ github: SocialProvider, google: SocialProvider }),
+  hasProviderApiKey: v.boolean(),
+  providerFromEmail: v.nullable(v.string()),
+  database: v.object({ external: v.boolean(), host: v.optional(v.string()) }),
+  storage: v.object({ external: v.boolean() }),
+  createdAt: v.date(),
+  updatedAt: v.date(),
+};
+
+/** The project record of contract 6; the whole secret key is in the answer that creates it, and nowhere else. */
+export const ProjectAnswer = success(v.object(project));
+export const NewProjectAnswer = success(v.object({ ...project, secretKey: v.string() }));
+export const ProjectPage = pageOf(v.object(project));
+export const KeyAnswer = success(v.object({ type: KeyType, key: v.string() }));
+export const DeletedProjectAnswer = success(v.object({ _id: v.string() }));

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type AttributeValue,
+  TransactionCanceledException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { onTable } from '../clients/dynamo.ts';
+import { throughConflicts } from '../clients/write-conflicts.ts';
+import { clock, nowSeconds } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
+import { revokeSession } from './revoke-sessions.ts';
+import { type Client, refreshKey, type SessionScope, sessionExpiry, sessionKey } from './session-keys.ts';
+
+/** A session and its one refresh token that is good now; the token itself is stored nowhere. */
+export interface RefreshSession {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly refreshToken: string;
+}
+
+/** Two tabs of one browser may send the same token at once; the later one is no thief. */
+const graceMs = 10_000;
+
+const longestUserAgent = 256;
+
+/** The one refusal of a refresh token, whatever is wrong with it. */
+export const refreshTokenInvalid = (cause?: unknown): AppError =>
+  new AppError('REFRESH_TOKEN_INVALID', 'The refresh token is invalid or has expired. Sign in again.', { cause });
+
+/** Takes the token that a cookie or header brought; none is 401 `REFRESH_TOKEN_MISSING`. */
+export const requireRefreshToken = (token: string | undefined): string => {
+  if (!token) throw new AppError('REFRESH_TOKEN_MISSING', 'Refresh token missing');
+  return token;
+};
+
+const transact = (items: (table: string) => TransactWriteItem[]): Promise<unknown> =>
+  onTable((client, table) =>
+    throughConflicts(() => client.send(new TransactWriteItemsCommand({ TransactItems: items(table) }))),
+  );
+
+const refreshItem = (scope: SessionScope, hash: string, sessionId: string): Record<string, AttributeValue> => ({
+  ...refreshKey(scope, hash),
+  sessionId: { S: sessionId },
+  expiresAt: { N: sessionExpiry() },
+});
+
+/** Opens a session for a user who has just proved who he is. It lives 7 days from each rotation of its token. */
+export const startSession = async (scope: SessionScope, userId: string, client: Client): Promise<RefreshSession> => {
+  const sessionId = randomBytes(12).toString('hex');
+  const { token, hash } = newRefreshToken(userId, sessionId);
+  const now = { N: String(clock.now()) };
+  const session: Record<string, AttributeValue> = {
+    ...sessionKey(scope, userId, sessionId),
+    createdAt: now,
+    lastUsedAt: now,
+    ip: { S: client.ip },
+    userAgent: { S: client.userAgent.slice(0, longestUserAgent) },
+    expiresAt: { N: sessionExpiry() },
+  };
+  await transact((TableName) => [
+    { Put: { TableName, Item: session } },
+    { Put: { TableName, Item: refreshItem(scope, hash, sessionId) } },
+  ]);
+  return { userId, sessionId, refreshToken: token };
+};
+
+/** When the token was exchanged, as a lost rotation found it; `undefined` for one that was not, or is unknown. */
+const usedAt = (error: TransactionCanceledException): number | undefined => {
+  const text = error.CancellationReasons?.[0]?.Item?.usedAt?.N;
+  return text === undefined ? undefined : Number(text);
+};
+
+/**
+ * Exchanges a refresh token for the next one of its session; exactly one of any number of parallel callers wins (contract 3,
+ * "Rotation"). Everything else is 401 `REFRESH_TOKEN_INVALID`, and a token used more than 10 s after it was exchanged ends the session.
+ */
+export const rotate = async (scope: SessionScope, token: string): Promise<RefreshSession> => {
+  const old = parseRefreshToken(token);
+  if (!old) throw refreshTokenInvalid();
+  const { userId, sessionId } = old;
+  const next = newRefreshToken(userId, sessionId);
+  const nowMs = { N: String(clock.now()) };
+  const now = { N: String(nowSeconds()) };
+  try {
+    await transact((TableName) => [
+      {
+        Update: {
+          TableName,
+          Key: refreshKey(scope, old.hash),
+          UpdateExpression: 'SET usedAt = :nowMs',
+          ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(usedAt) AND expiresAt > :now',
+          ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        },
+      },
+      { Put: { TableName, Item: refreshItem(scope, next.hash, sessionId) } },
+      {
+        Update: {
+          TableName,
+          Key: sessionKey(scope, userId, sessionId),
+          UpdateExpression: 'SET lastUsedAt = :nowMs, expiresAt = :until',
+          ConditionExpression: 'attribute_exists(pk) AND expiresAt > :now',
+          ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now, ':until': { N: sessionExpiry() } },
+        },
+      },
+    ]);
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error;
+    const used = usedAt(error);
+    if (used !== undefined && clock.now() - used > graceMs) await revokeSession(scope, userId, sessionId);
+    throw refreshTokenInvalid(error);
+  }
+  return { userId, sessionId, refreshToken: next.token };
+};

@@ -1,0 +1,43 @@
+import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../clients/dynamo.ts';
+import { throughConflicts } from '../clients/write-conflicts.ts';
+import { nowSeconds } from '../clock.ts';
+import { listSessions } from './list-sessions.ts';
+import { parseRefreshToken } from './refresh-token.ts';
+import { refreshKey, type SessionScope, sessionKey } from './session-keys.ts';
+
+const deletesAtOnce = 10;
+
+/** Ends one session: it cannot refresh from this moment. False where the user has no such session. */
+export const revokeSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<boolean> => {
+  const { Attributes } = await onTable((client, TableName) =>
+    throughConflicts(() =>
+      client.send(
+        new DeleteItemCommand({ TableName, Key: sessionKey(scope, userId, sessionId), ReturnValues: 'ALL_OLD' }),
+      ),
+    ),
+  );
+  return Number(Attributes?.expiresAt?.N ?? 0) > nowSeconds();
+};
+
+/** Ends every session of a user; `except` names the one that stays. */
+export const revokeAllSessions = async (
+  scope: SessionScope,
+  userId: string,
+  { except }: { readonly except?: string } = {},
+): Promise<void> => {
+  const sessions = (await listSessions(scope, userId)).filter(({ _id }) => _id !== except);
+  for (let first = 0; first < sessions.length; first += deletesAtOnce) {
+    await Promise.all(sessions.slice(first, first + deletesAtOnce).map(({ _id }) => revokeSession(scope, userId, _id)));
+  }
+};
+
+/** Ends the session that a refresh token, used or not, belongs to. A token that is none, or unknown, changes nothing. */
+export const revokeByToken = async (scope: SessionScope, token: string): Promise<void> => {
+  const known = parseRefreshToken(token);
+  if (!known) return;
+  const { Item } = await onTable((client, TableName) =>
+    client.send(new GetItemCommand({ TableName, Key: refreshKey(scope, known.hash), ConsistentRead: true })),
+  );
+  if (Item) await revokeSession(scope, known.userId, known.sessionId);
+};

@@ -1,0 +1,35 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { derivedKey } from './master-key.ts';
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** First byte of a sealed value: names the key and the format, so that both can change later. */
+const version = Buffer.of(1);
+
+const boundTo = (recordId: string): Buffer => Buffer.concat([version, Buffer.from(recordId, 'utf8')]);
+
+/**
+ * Encrypts a secret for storage: AES-256-GCM, base64url of version, nonce, ciphertext and tag. `recordId` is the id of the
+ * record that will hold it; the value opens nowhere else.
+ */
+export const seal = async (plain: string, recordId: string): Promise<string> => {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, await derivedKey('sealed v1'), nonce).setAAD(boundTo(recordId));
+  const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([version, nonce, body, cipher.getAuthTag()]).toString('base64url');
+};
+
+/** Decrypts what `seal` made for the same record; anything altered, or moved from another record, is an `Error`. */
+export const open = async (sealed: string, recordId: string): Promise<string> => {
+  const bytes = Buffer.from(sealed, 'base64url');
+  if (bytes[0] !== version[0] || bytes.length < version.length + nonceBytes + tagBytes) {
+    throw new Error('The stored secret has an unknown format');
+  }
+  const bodyStart = version.length + nonceBytes;
+  const nonce = bytes.subarray(version.length, bodyStart);
+  const decipher = createDecipheriv(algorithm, await derivedKey('sealed v1'), nonce, { authTagLength: tagBytes });
+  decipher.setAAD(boundTo(recordId)).setAuthTag(bytes.subarray(-tagBytes));
+  return decipher.update(bytes.subarray(bodyStart, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+};

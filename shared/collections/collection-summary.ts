@@ -1,0 +1,23 @@
+import type { Project } from '../projects/project.ts';
+import type { Field, RowSecurity } from './collection.ts';
+import type { CollectionRecord } from './collection-record.ts';
+import { estimateDocuments } from './count-documents.ts';
+
+/** A collection as the dashboard answers it (contract 6, "Records"); `documents` counts the active ones, roughly. */
+export interface CollectionSummary {
+  readonly name: string;
+  readonly schema: Field[] | null;
+  readonly rls: RowSecurity;
+  readonly documents: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export const summarize = async (project: Project, record: CollectionRecord): Promise<CollectionSummary> => ({
+  name: record.name,
+  schema: record.schema && [...record.schema],
+  rls: record.rls,
+  documents: await estimateDocuments(project, record.name),
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+});

@@ -1,0 +1,42 @@
+export const fieldTypes = ['String', 'Number', 'Boolean', 'Date', 'Object', 'Array', 'Ref'] as const;
+export type FieldType = (typeof fieldTypes)[number];
+
+/** What every element of an `Array` field must be. */
+export interface Items {
+  readonly type: FieldType;
+  readonly ref?: string;
+  readonly items?: Items;
+  readonly fields?: readonly Field[];
+}
+
+/** One field of a collection schema (specification, "Collection schema"). */
+export interface Field {
+  readonly key: string;
+  readonly type: FieldType;
+  readonly required: boolean;
+  readonly unique: boolean;
+  readonly default?: string | number | boolean;
+  /** Name of the collection a `Ref` points into. */
+  readonly ref?: string;
+  readonly items?: Items;
+  readonly fields?: readonly Field[];
+}
+
+/** Row-level security of a collection; `ownerField` is a top-level, implied `String`. */
+export interface RowSecurity {
+  readonly enabled: boolean;
+  readonly mode: 'public-read' | 'private';
+  readonly ownerField: string;
+}
+
+/** A registered collection as the data plane sees it; `schema: null` accepts any JSON object. */
+export interface Collection {
+  readonly name: string;
+  readonly schema: readonly Field[] | null;
+  readonly rls: RowSecurity;
+}
+
+export const noRowSecurity: RowSecurity = { enabled: false, mode: 'public-read', ownerField: 'userId' };
+
+/** Fields the service alone writes; clients cannot set them (specification, "Document"). */
+export const systemFields: ReadonlySet<string> = new Set(['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt']);

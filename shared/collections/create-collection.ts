@@ -1,0 +1,86 @@
+import type { Db } from 'mongodb';
+import { MongoServerError } from 'mongodb';
+import { onProject } from '../clients/mongo.ts';
+import { AppError } from '../errors.ts';
+import type { Project } from '../projects/project.ts';
+import type { Collection } from './collection.ts';
+import { requireCollectionName, usersCollection } from './collection-name.ts';
+import type { CollectionRecord } from './collection-record.ts';
+import { type CollectionSummary, summarize } from './collection-summary.ts';
+import { onCollections } from './control-collections.ts';
+import { managedIndexes } from './indexes.ts';
+import { reserveCollection } from './reserve-collection.ts';
+import { parseRowSecurity, type RowSecurityInput } from './row-security-rules.ts';
+import { parseSchema } from './schema-rules.ts';
+import { toUsersSchema } from './users-rules.ts';
+
+/** Well within the time for which the creation has its record to itself. */
+const prepareLimitMs = 10_000;
+const namespaceExists = 48;
+
+export interface CollectionInput {
+  readonly schema: unknown;
+  readonly rls?: RowSecurityInput | null | undefined;
+}
+
+/** A collection as a developer defines it, by the rules of the specification; else 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
+export const parseCollection = (name: string, { schema: given, rls }: CollectionInput): Collection => {
+  requireCollectionName(name);
+  const parsed = parseSchema(given);
+  const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
+  return { name, schema, rls: parseRowSecurity(rls, name, schema) };
+};
+
+/** Documents that an insert left behind while the collection was being deleted belong to no collection any more. */
+const dropLeftover = async (db: Db, name: string): Promise<void> => {
+  const [leftover] = await db.listCollections({ name }, { nameOnly: true }).toArray();
+  if (leftover) await db.dropCollection(name);
+};
+
+const prepare = (project: Project, collection: Collection): Promise<void> =>
+  onProject(
+    project,
+    async (db) => {
+      if (project.placement.kind === 'managed') await dropLeftover(db, collection.name);
+      await db.createCollection(collection.name).catch((error: unknown) => {
+        if (!(error instanceof MongoServerError && error.code === namespaceExists)) throw error;
+      });
+      await db.collection(collection.name).createIndexes([...managedIndexes(collection)]);
+    },
+    prepareLimitMs,
+  );
+
+const activate = async ({ _id, updatedAt }: CollectionRecord): Promise<void> => {
+  const { matchedCount } = await onCollections((collections) =>
+    collections.updateOne({ _id, state: 'creating', updatedAt }, { $set: { state: 'active' } }),
+  );
+  if (matchedCount === 0) {
+    throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Please try again.', {
+      retryAfter: 1,
+    });
+  }
+};
+
+const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
+  onCollections((collections) => collections.deleteOne({ _id, state: 'creating', updatedAt }));
+
+/**
+ * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is taken
+ * over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
+ */
+export const createCollection = async (
+  project: Project,
+  name: string,
+  input: CollectionInput,
+): Promise<CollectionSummary> => {
+  const collection = parseCollection(name, input);
+  const record = await reserveCollection(project, collection);
+  try {
+    await prepare(project, collection);
+    await activate(record);
+  } catch (error) {
+    await release(record).catch(() => undefined);
+    throw error;
+  }
+  return summarize(project, record);
+};

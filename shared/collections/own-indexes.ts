@@ -1,0 +1,90 @@
+import { MongoServerError } from 'mongodb';
+import { onProject } from '../clients/mongo.ts';
+import { AppError, statusOf } from '../errors.ts';
+import type { Page, PageRequest } from '../page.ts';
+import type { Project } from '../projects/project.ts';
+import { requireRecord } from './control-collections.ts';
+import { managedIndexes } from './indexes.ts';
+import { type IndexKind, type NewIndex, type OwnIndex, parseNewIndex, toIndexDescription } from './own-index.ts';
+import { confirmIndex, releaseIndex, removeIndex, reserveIndex } from './reserve-index.ts';
+import { buildIndexes, buildLimitMs, isAlreadyGone } from './sync-indexes.ts';
+
+/** An index of the developer's own as the dashboard answers it (contract 6, "Records"). */
+export interface IndexView {
+  readonly name: string;
+  readonly keys: Record<string, IndexKind>;
+}
+
+const toView = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>): IndexView => ({
+  name,
+  keys: Object.fromEntries(keys),
+});
+
+/** A page of the developer's own indexes of a collection, oldest first. */
+export const listIndexes = async (
+  project: Project,
+  collectionName: string,
+  { page, limit }: PageRequest,
+): Promise<Page<IndexView>> => {
+  const { indexes = [] } = await requireRecord(project, collectionName);
+  const ready = indexes.filter((index) => index.ready);
+  const start = (page - 1) * limit;
+  return { items: ready.slice(start, start + limit).map(toView), total: ready.length, page, limit };
+};
+
+/** MongoDB's IndexOptionsConflict and IndexKeySpecsConflict: the same keys, or the same name, stand already. */
+const conflicts: ReadonlySet<unknown> = new Set([85, 86]);
+
+/** What the caller's own keys cause; `undefined` for a failure that says nothing about them. */
+const refusal = (error: unknown): AppError | undefined => {
+  const cause = error instanceof AppError && statusOf[error.code] === 400 ? error.cause : error;
+  if (!(cause instanceof MongoServerError)) return undefined;
+  return conflicts.has(cause.code)
+    ? new AppError('INDEX_EXISTS', 'An index with this name or these keys exists already; only one text index fits.', {
+        cause,
+      })
+    : new AppError('INVALID_INDEX', 'The documents of this collection cannot be indexed by these keys.', { cause });
+};
+
+const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
+  onProject(project, async (db) => {
+    try {
+      await db.collection(collectionName).dropIndex(name);
+    } catch (error) {
+      if (!isAlreadyGone(error)) throw error;
+    }
+  });
+
+/**
+ * Builds an index of the developer's own and answers once it stands. Not an index, or more than 20 → 400 `INVALID_INDEX`; its
+ * name or keys taken → 409 `INDEX_EXISTS`.
+ */
+export const createIndex = async (project: Project, collectionName: string, input: NewIndex): Promise<IndexView> => {
+  const wanted = parseNewIndex(input);
+  const record = await requireRecord(project, collectionName);
+  const index = await reserveIndex(record, wanted, (name) => dropIndex(project, collectionName, name));
+  try {
+    await onProject(
+      project,
+      (db) => db.collection(collectionName).createIndexes([toIndexDescription(index)]),
+      buildLimitMs,
+    );
+  } catch (error) {
+    const refused = refusal(error);
+    await (refused ? removeIndex(record, index) : releaseIndex(record, index)).catch(() => undefined);
+    throw refused ?? error;
+  }
+  await confirmIndex(record, index);
+  return toView(index);
+};
+
+/** Drops an index of the developer's own, never one of the service's; unknown → 404 `INDEX_NOT_FOUND`. */
+export const deleteIndex = async (project: Project, collectionName: string, name: string): Promise<void> => {
+  const record = await requireRecord(project, collectionName);
+  const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
+  if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${name.slice(0, 100)}" of yours.`);
+  await dropIndex(project, collectionName, name);
+  await removeIndex(record, index);
+  // The dropped index may have stood in for one that the service needs.
+  await buildIndexes(project, collectionName, managedIndexes(record));
+};

@@ -1,0 +1,22 @@
+import { AppError } from '../errors.ts';
+import type { Collection, Field, RowSecurity } from './collection.ts';
+
+/** What `GET /api/schemas/:collection` shows of a collection; `model` is empty for a schema-free one. */
+export interface CollectionView {
+  readonly name: string;
+  readonly model: Field[];
+  readonly rls: RowSecurity;
+}
+
+/** The schema of a collection for any key; `users` only for the secret one (contract 2, "Schema read"). */
+export const readCollection = (
+  name: string,
+  collection: Collection | undefined,
+  keyKind: 'publishable' | 'secret',
+): CollectionView => {
+  if (name.toLowerCase() === 'users' && keyKind !== 'secret') {
+    throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');
+  }
+  if (!collection) throw new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name.slice(0, 63)}".`);
+  return { name: collection.name, model: [...(collection.schema ?? [])], rls: collection.rls };
+};

@@ -1,0 +1,98 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { plans } from '../projects/plans.ts';
+import type { Project } from '../projects/project.ts';
+import { freeSlot } from '../projects/slots.ts';
+import type { Collection } from './collection.ts';
+import type { CollectionRecord } from './collection-record.ts';
+import { leaseEnd, onCollections } from './control-collections.ts';
+import { claimForDeletion, finishDeletion } from './delete-collection.ts';
+
+/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+const attempts = 200;
+
+const limitReached = ({ plan }: Project): AppError =>
+  new AppError(
+    'PLAN_LIMIT',
+    `The ${plan} plan allows ${plans[plan].collections} collections in a project. Delete one, or ask for a larger plan.`,
+  );
+
+const alreadyExists = ({ name }: CollectionRecord): AppError =>
+  new AppError(
+    'COLLECTION_EXISTS',
+    `This project already has a collection "${name}"; upper and lower case do not differ.`,
+  );
+
+const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
+  onCollections((collections) =>
+    collections
+      .find(
+        { projectId: new ObjectId(project.id) },
+        { projection: { schema: 0, indexes: 0 }, sort: { slot: 1 }, maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
+
+/** Takes over the record of a creation that was cut short; one of any number of callers wins. */
+const takeOver = (abandoned: CollectionRecord, wanted: Collection, now: Date): Promise<CollectionRecord | null> =>
+  onCollections((collections) =>
+    collections.findOneAndUpdate(
+      { _id: abandoned._id, state: 'creating', updatedAt: abandoned.updatedAt },
+      { $set: { ...wanted, createdAt: now, updatedAt: now } },
+      { returnDocument: 'after' },
+    ),
+  );
+
+const insert = async (record: CollectionRecord): Promise<CollectionRecord | null> => {
+  try {
+    await onCollections((collections) => collections.insertOne(record));
+    return record;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return null;
+    throw error;
+  }
+};
+
+const attempt = async (project: Project, wanted: Collection): Promise<CollectionRecord | null> => {
+  const records = await recordsOf(project);
+  const nameKey = wanted.name.toLowerCase();
+  const now = new Date(clock.now());
+  const same = records.find((record) => record.nameKey === nameKey);
+  if (same) {
+    if (same.state === 'active' || same.updatedAt > leaseEnd()) throw alreadyExists(same);
+    if (same.state === 'creating') return takeOver(same, wanted, now);
+    if (await claimForDeletion(same)) await finishDeletion(project, same);
+    return null;
+  }
+  const slot = freeSlot(
+    records.map((record) => record.slot),
+    plans[project.plan].collections,
+  );
+  if (slot === undefined) throw limitReached(project);
+  const projectId = new ObjectId(project.id);
+  return insert({
+    _id: new ObjectId(),
+    projectId,
+    slot,
+    state: 'creating',
+    nameKey,
+    ...wanted,
+    createdAt: now,
+    updatedAt: now,
+  });
+};
+
+/**
+ * Reserves a name and a place for a new collection: a record in state `creating`, decided by unique indexes. The name taken
+ * in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under parallel calls.
+ */
+export const reserveCollection = async (project: Project, wanted: Collection): Promise<CollectionRecord> => {
+  for (let tries = 0; tries < attempts; tries++) {
+    const record = await attempt(project, wanted);
+    if (record) return record;
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', 'Too many collections are being made at once. Please try again.', {
+    retryAfter: 1,
+  });
+};

@@ -1,0 +1,35 @@
+import { AppError } from '../errors.ts';
+import { type Field, noRowSecurity, type RowSecurity } from './collection.ts';
+import { usersCollection } from './collection-name.ts';
+import { requireFieldKey } from './field-key.ts';
+import { schemaError } from './schema-error.ts';
+
+/** Row security as a developer writes it; what is left out has its default. */
+export interface RowSecurityInput {
+  readonly enabled: boolean;
+  readonly mode?: RowSecurity['mode'] | null | undefined;
+  readonly ownerField?: string | null | undefined;
+}
+
+/**
+ * Reads row security for a collection: `{enabled:true}` alone means public-read and `userId`. The owner field is a
+ * top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only its own routes reach it.
+ */
+export const parseRowSecurity = (
+  input: RowSecurityInput | null | undefined,
+  name: string,
+  schema: readonly Field[] | null,
+): RowSecurity => {
+  if (!input) return noRowSecurity;
+  const { enabled, mode, ownerField } = input;
+  if (enabled && name === usersCollection) {
+    throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
+  }
+  const owner = ownerField ?? noRowSecurity.ownerField;
+  requireFieldKey(owner, owner === '' ? 'rls.ownerField' : owner, true);
+  const declared = schema?.find(({ key }) => key === owner);
+  if (enabled && declared && declared.type !== 'String') {
+    throw schemaError(owner, 'is the owner field of row security and must be a String');
+  }
+  return { enabled, mode: mode ?? noRowSecurity.mode, ownerField: owner };
+};

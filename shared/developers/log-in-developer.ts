@@ -1,0 +1,43 @@
+import { canonicalEmail } from '../auth/email.ts';
+import { countAttempt, forgiveAttempt } from '../auth/lockout.ts';
+import { hashPassword, needsRehash, verifyPassword } from '../auth/passwords.ts';
+import { startSession } from '../auth/refresh-sessions.ts';
+import { type Client, developerScope } from '../auth/session-keys.ts';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { type DeveloperRecord, toDeveloper } from './developer-record.ts';
+import type { Credentials } from './register-developer.ts';
+import { type SignIn, signIn } from './sign-in.ts';
+
+/** Stores the password under the cost that is set now, unless it was changed meanwhile. */
+const rehash = async ({ _id, passwordHash }: DeveloperRecord, password: string): Promise<void> => {
+  const stronger = await hashPassword(password);
+  await onControl((db) =>
+    db
+      .collection<DeveloperRecord>('developers')
+      .updateOne(
+        { _id, passwordHash: { $eq: passwordHash } },
+        { $set: { passwordHash: stronger, updatedAt: new Date(clock.now()) } },
+      ),
+  );
+};
+
+/**
+ * Signs a developer in. Unknown address and wrong password are the same 401 `INVALID_CREDENTIALS` in the same time; too many
+ * of them are 429 `ACCOUNT_LOCKED`, decided before the password is looked at.
+ */
+export const logInDeveloper = async ({ email, password }: Credentials, client: Client): Promise<SignIn> => {
+  const address = canonicalEmail(email);
+  const attempt = { scope: developerScope, address, ip: client.ip };
+  await countAttempt(attempt);
+  const record = await onControl((db) =>
+    db.collection<DeveloperRecord>('developers').findOne({ email: { $eq: address } }, { maxTimeMS: 5000 }),
+  );
+  if (!(await verifyPassword(password, record?.passwordHash)) || !record) {
+    throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
+  }
+  await forgiveAttempt(attempt);
+  if (needsRehash(record.passwordHash)) await rehash(record, password);
+  return signIn(toDeveloper(record), await startSession(developerScope, record._id.toHexString(), client));
+};

@@ -1,0 +1,91 @@
+import { ObjectId } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { hashApiKey, newApiKey } from './api-key.ts';
+import { plans } from './plans.ts';
+import type { PlanName, SigningKey } from './project.ts';
+import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from './project-record.ts';
+import { type ProjectView, toProjectView } from './project-view.ts';
+import type { NewProject } from './settings.ts';
+import { freeSlot } from './slots.ts';
+
+/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+const attempts = 200;
+
+const limitReached = (plan: PlanName): AppError =>
+  new AppError(
+    'PLAN_LIMIT',
+    `The ${plan} plan allows ${plans[plan].projects} projects. Delete one, or ask for a larger plan.`,
+  );
+
+const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
+
+const usedSlots = (ownerId: ObjectId): Promise<number[]> =>
+  onControl(async (db) => {
+    const records = await db
+      .collection<ProjectRecord>('projects')
+      .find({ ownerId, state: 'active' }, { projection: { slot: 1 }, maxTimeMS: 5000 })
+      .toArray();
+    return records.map(({ slot }) => slot);
+  });
+
+/** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
+const insert = async (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> => {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const slot = freeSlot(await usedSlots(project.ownerId), plans[plan].projects);
+    if (slot === undefined) throw limitReached(plan);
+    const record = { ...project, slot };
+    try {
+      await onControl((db) => db.collection<ProjectRecord>('projects').insertOne(record));
+      return record;
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
+    }
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', 'Too many projects are being made at once. Please try again.', {
+    retryAfter: 1,
+  });
+};
+
+/** The developer who makes a project: 24 hex characters, and the plan he is on. */
+export interface Owner {
+  readonly id: string;
+  readonly plan: PlanName;
+}
+
+/**
+ * Makes a project of a developer with both of its keys; the secret one is shown this once and kept as a hash only.
+ * Over the plan's projects → 403 `PLAN_LIMIT`, exact under any number of parallel calls.
+ */
+export const createProject = async (
+  owner: Owner,
+  settings: NewProject,
+  newSigningKey: (projectId: string) => Promise<SigningKey>,
+): Promise<ProjectView & { readonly secretKey: string }> => {
+  const _id = new ObjectId();
+  const publishableKey = newApiKey('publishable');
+  const secretKey = newApiKey('secret');
+  const now = new Date(clock.now());
+  const record = await insert(
+    {
+      _id,
+      ownerId: new ObjectId(owner.id),
+      state: 'active',
+      name: settings.name,
+      keys: [keyRecord('publishable', publishableKey), keyRecord('secret', secretKey)],
+      publishableKey,
+      secretKeyHint: secretKeyHint(secretKey),
+      placement: { kind: 'managed', cell: 'main' },
+      siteUrl: settings.siteUrl ?? null,
+      allowedDomains: settings.allowedDomains ?? ['*'],
+      allowPublicSignup: settings.allowPublicSignup ?? true,
+      authEnabled: settings.authEnabled ?? false,
+      signingKeys: [await newSigningKey(_id.toHexString())],
+      createdAt: now,
+      updatedAt: now,
+    },
+    owner.plan,
+  );
+  return { ...toProjectView(record, owner.plan), secretKey };
+};

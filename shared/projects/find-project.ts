@@ -1,0 +1,75 @@
+import type { Db } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import type { Collection } from '../collections/collection.ts';
+import { type CollectionRecord, toCollection } from '../collections/collection-record.ts';
+import { ShortCache } from '../short-cache.ts';
+import { hashApiKey, kindOfKey } from './api-key.ts';
+import type { PlanName, Project } from './project.ts';
+import { type KeyKind, type ProjectRecord, toProject } from './project-record.ts';
+
+/** The project a key opens, the kind of the key, and the one collection that was asked for with it. */
+export interface KeyMatch {
+  readonly project: Project;
+  readonly kind: KeyKind;
+  readonly collection: Collection | undefined;
+}
+
+interface Found extends KeyMatch {
+  readonly expiresAt: Date | null;
+}
+
+type Row = ProjectRecord & { readonly plan?: PlanName; readonly collection: readonly CollectionRecord[] };
+
+/** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
+const cache = new ShortCache<Found | undefined>(5000, 2000);
+
+const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
+  const [row] = await db
+    .collection('projects')
+    .aggregate<Row>(
+      [
+        { $match: { 'keys.hash': hash, state: 'active' } },
+        { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
+        {
+          $lookup: {
+            from: 'collections',
+            localField: '_id',
+            foreignField: 'projectId',
+            pipeline: [{ $match: { name: collectionName, state: 'active' } }],
+            as: 'collection',
+          },
+        },
+        { $set: { plan: { $first: '$owner.plan' } } },
+        { $unset: ['owner'] },
+      ],
+      { maxTimeMS: 5000 },
+    )
+    .toArray();
+  const key = row?.keys.find((candidate) => candidate.hash === hash);
+  if (!row || !key || key.kind !== kind) return undefined;
+  const [record] = row.collection;
+  return {
+    project: toProject(row, row.plan ?? 'free'),
+    kind,
+    collection: record && toCollection(record),
+    expiresAt: key.expiresAt,
+  };
+};
+
+/**
+ * What a key opens, in one aggregation at most every 5 s; `undefined` for unknown, revoked and outlived keys.
+ * `collectionName` is looked up along with it; pass '' where none is needed.
+ */
+export const findProjectByKey = async (key: string, collectionName: string): Promise<KeyMatch | undefined> => {
+  const kind = kindOfKey(key);
+  if (!kind) return undefined;
+  const found = await cache.get(`${key}\n${collectionName}`, () =>
+    onControl((db) => find(db, hashApiKey(key), kind, collectionName)),
+  );
+  if (!found || (found.expiresAt && found.expiresAt.getTime() <= clock.now())) return undefined;
+  return found;
+};
+
+/** Forgets every project this process knows; for tests that change one and do not want to wait. */
+export const forgetProjects = (): void => cache.clear();

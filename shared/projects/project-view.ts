@@ -1,0 +1,50 @@
+import type { PlanName } from './project.ts';
+import type { ProjectRecord } from './project-record.ts';
+
+interface SocialView {
+  readonly enabled: boolean;
+  readonly clientId: string | null;
+  readonly hasClientSecret: boolean;
+}
+
+/** A project as the dashboard answers it (contract 6, "Records"): no hash, no sealed secret, ids as 24 hex characters. */
+export interface ProjectView {
+  readonly _id: string;
+  readonly name: string;
+  readonly siteUrl: string | null;
+  readonly plan: PlanName;
+  readonly publishableKey: string;
+  readonly secretKeyHint: string;
+  readonly allowedDomains: string[];
+  readonly allowPublicSignup: boolean;
+  readonly authEnabled: boolean;
+  readonly socialProviders: { readonly github: SocialView; readonly google: SocialView };
+  readonly hasProviderApiKey: boolean;
+  readonly providerFromEmail: string | null;
+  readonly database: { readonly external: boolean; readonly host?: string };
+  readonly storage: { readonly external: boolean };
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+const noProvider: SocialView = { enabled: false, clientId: null, hasClientSecret: false };
+
+export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({
+  _id: record._id.toHexString(),
+  name: record.name,
+  siteUrl: record.siteUrl,
+  plan,
+  publishableKey: record.publishableKey,
+  secretKeyHint: record.secretKeyHint,
+  allowedDomains: [...record.allowedDomains],
+  allowPublicSignup: record.allowPublicSignup,
+  authEnabled: record.authEnabled,
+  socialProviders: { github: noProvider, google: noProvider },
+  hasProviderApiKey: false,
+  providerFromEmail: null,
+  database:
+    record.placement.kind === 'external' ? { external: true, host: record.placement.host } : { external: false },
+  storage: { external: false },
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+});

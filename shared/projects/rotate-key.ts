@@ -1,0 +1,49 @@
+import type { Document } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { hashApiKey, newApiKey } from './api-key.ts';
+import type { OwnedProject } from './find-owned-project.ts';
+import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from './project-record.ts';
+
+/** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
+const keysInGrace = 4;
+
+/** The keys after a rotation, computed by the database from those it holds, so that parallel rotations cannot lose one. */
+const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
+  const ofKind = { $eq: ['$$key.kind', added.kind] };
+  const ended = { $min: [{ $ifNull: ['$$key.expiresAt', graceEnd] }, graceEnd] };
+  const others = { $filter: { input: '$keys', as: 'key', cond: { $not: [ofKind] } } };
+  const old = {
+    $map: {
+      input: { $filter: { input: '$keys', as: 'key', cond: ofKind } },
+      as: 'key',
+      in: { $mergeObjects: ['$$key', { expiresAt: ended }] },
+    },
+  };
+  const inGrace = { $filter: { input: old, as: 'key', cond: { $gt: ['$$key.expiresAt', now] } } };
+  return { $concatArrays: [others, { $slice: [inGrace, -keysInGrace] }, [{ $literal: added }]] };
+};
+
+/**
+ * Gives a project a new key of one kind, shown this once. The old one stops at once, or after `graceHours` (0 to 168);
+ * everywhere within 5 s.
+ */
+export const rotateKey = async (
+  { record }: OwnedProject,
+  kind: KeyKind,
+  graceHours: number,
+): Promise<{ readonly type: KeyKind; readonly key: string }> => {
+  const key = newApiKey(kind);
+  const now = new Date(clock.now());
+  const graceEnd = new Date(now.getTime() + graceHours * 3_600_000);
+  const keys = rotatedKeys({ kind, hash: hashApiKey(key), expiresAt: null }, now, graceEnd);
+  const shown = kind === 'publishable' ? { publishableKey: key } : { secretKeyHint: secretKeyHint(key) };
+  const { matchedCount } = await onControl((db) =>
+    db
+      .collection<ProjectRecord>('projects')
+      .updateOne({ _id: record._id, state: 'active' }, [{ $set: { keys, ...shown, updatedAt: now } }]),
+  );
+  if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  return { type: kind, key };
+};

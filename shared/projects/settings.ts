@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+
+const parsed = (url: string): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined);
+
+const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol === 'https:';
+
+/** A host name or address as browsers write it in an origin, with an optional port. */
+const isHost = (host: string): boolean => {
+  const url = parsed(`http://${host}`);
+  return url !== undefined && /^[^\s/?#@\\%*]+$/.test(host) && url.hostname !== '';
+};
+
+/** An absolute `http` or `https` URL without credentials: links of mails and redirects begin with it. */
+export const isSiteUrl = (text: string): boolean => {
+  const url = parsed(text);
+  return url !== undefined && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\]/.test(text);
+};
+
+/** An entry of the domain whitelist: `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist"). */
+export const isAllowedDomain = (entry: string): boolean => {
+  if (entry === '*') return true;
+  if (entry.includes('://')) {
+    const url = parsed(entry);
+    return url !== undefined && isWeb(url) && isHost(url.host) && url.origin === entry.toLowerCase();
+  }
+  return isHost(entry.startsWith('*.') ? entry.slice(2) : entry);
+};
+
+const printable = /^[^\p{Cc}]*$/u;
+
+const name = v.pipe(
+  v.string('must be a String'),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(100, 'must have at most 100 characters'),
+  v.regex(printable, 'must not contain control characters'),
+);
+
+const flag = v.boolean('must be a Boolean');
+
+const siteUrl = v.nullable(
+  v.pipe(
+    v.string('must be a String or null'),
+    v.maxLength(2000, 'must have at most 2000 characters'),
+    v.check(isSiteUrl, 'must be an absolute http or https URL without user name and password'),
+  ),
+);
+
+const allowedDomains = v.pipe(
+  v.array(
+    v.pipe(
+      v.string('must be a String'),
+      v.maxLength(300, 'must have at most 300 characters'),
+      v.check(isAllowedDomain, 'must be *, an origin such as https://app.example.com, a host, or *.host'),
+    ),
+    'must be an Array',
+  ),
+  v.maxLength(100, 'must have at most 100 entries'),
+);
+
+/** The settings that a developer may change; each may be left out. */
+const changeable = {
+  siteUrl: v.optional(siteUrl),
+  allowedDomains: v.optional(allowedDomains),
+  allowPublicSignup: v.optional(flag),
+  authEnabled: v.optional(flag),
+};
+
+/** What a new project is made from: a name, and any setting that shall not have its default. */
+export const newProjectEntries = { name, ...changeable };
+export const projectChangesEntries = { name: v.optional(name), ...changeable };
+
+type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
+
+export type NewProject = Output<typeof newProjectEntries>;
+export type ProjectChanges = Output<typeof projectChangesEntries>;

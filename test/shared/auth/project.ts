@@ -1,0 +1,16 @@
+import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+
+/** A project with a signing key of its own, as look-ups give it. */
+export const projectWithKey = async (id: string): Promise<Project> => ({
+  id,
+  name: 'test',
+  ownerId: 'f'.repeat(24),
+  plan: 'free',
+  placement: { kind: 'managed', cell: 'main' },
+  siteUrl: null,
+  allowedDomains: ['*'],
+  allowPublicSignup: true,
+  authEnabled: true,
+  signingKeys: [await newSigningKey(id)],
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { type Field, noRowSecurity } from '../../../shared/collections/collection.ts';
+import { managedIndexes } from '../../../shared/collections/indexes.ts';
+import { parseNewIndex, toIndexDescription } from '../../../shared/collections/own-index.ts';
+
+const field = (key: string, rest: Partial<Field> = {}): Field => ({
+  key,
+  type: 'String',
+  required: false,
+  unique: false,
+  ...rest,
+});
+
+const namesOf = (schema: readonly Field[] | null, rls = noRowSecurity): unknown[] =>
+  managedIndexes({ schema, rls }).map(({ name }) => name);
+
+describe('the indexes of a collection', () => {
+  test.each<[string, readonly Field[] | null, boolean, string[]]>([
+    ['without schema: the trash', null, false, ['basalt_trash']],
+    ['with plain fields: the trash', [field('a')], false, ['basalt_trash']],
+    [
+      'with a unique field: it, and one for reading',
+      [field('a', { unique: true })],
+      false,
+      ['basalt_trash', 'basalt_unique_String_a', 'basalt_read_a'],
+    ],
+    ['with a Ref: one for reading', [field('a', { type: 'Ref', ref: 'b' })], false, ['basalt_trash', 'basalt_read_a']],
+    ['under row security: the owner', null, true, ['basalt_trash', 'basalt_read_userId']],
+    [
+      'with a unique owner: no index twice',
+      [field('userId', { unique: true })],
+      true,
+      ['basalt_trash', 'basalt_unique_String_userId', 'basalt_read_userId'],
+    ],
+  ])('%s', (_what, schema, enabled, names) => {
+    expect(namesOf(schema, { ...noRowSecurity, enabled })).toEqual(names);
+  });
+
+  test.each([
+    ['String', 'string'],
+    ['Number', 'number'],
+    ['Boolean', 'bool'],
+    ['Date', 'date'],
+    ['Ref', 'objectId'],
+  ] as const)('leave null, missing and trashed values of a unique %s out', (type, bsonType) => {
+    const unique = managedIndexes({ schema: [field('a', { type, unique: true })], rls: noRowSecurity });
+    expect(unique[1]).toEqual({
+      name: `basalt_unique_${type}_a`,
+      key: { a: 1 },
+      unique: true,
+      partialFilterExpression: { deletedAt: null, a: { $type: bsonType } },
+    });
+  });
+});
+
+describe('an index of one’s own', () => {
+  test.each<[string, Parameters<typeof parseNewIndex>[0], ReturnType<typeof parseNewIndex>]>([
+    [
+      'gets MongoDB’s usual name',
+      { keys: { 'a.b': 1, c: -1 } },
+      {
+        name: 'a.b_1_c_-1',
+        keys: [
+          ['a.b', 1],
+          ['c', -1],
+        ],
+      },
+    ],
+    ['keeps a name', { keys: { at: '2dsphere' }, name: 'places' }, { name: 'places', keys: [['at', '2dsphere']] }],
+  ])('%s', (_what, input, expected) => {
+    expect(parseNewIndex(input)).toEqual(expected);
+  });
+
+  test.each<[string, Parameters<typeof parseNewIndex>[0]]>([
+    ['no keys', { keys: {} }],
+    ['17 keys', { keys: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 1])) }],
+    ['_id alone', { keys: { _id: 1 } }],
+    ['an empty path', { keys: { '': 1 } }],
+    ['an empty part of a path', { keys: { 'a..b': 1 } }],
+    ['a path that begins with $', { keys: { $a: 1 } }],
+    ['a wildcard', { keys: { 'a.$**': 1 } }],
+    ['constructor in a path', { keys: { 'a.constructor': 1 } }],
+    ['NUL in a path', { keys: { 'a\0': 1 } }],
+    ['an empty name', { keys: { a: 1 }, name: '' }],
+    ['the name _id_', { keys: { a: 1 }, name: '_id_' }],
+    ['the name *', { keys: { a: 1 }, name: '*' }],
+    ['a name of 101 characters', { keys: { a: 1 }, name: 'n'.repeat(101) }],
+    ['a name of the service’s own', { keys: { a: 1 }, name: 'basalt_trash' }],
+    ['a path that makes such a name', { keys: { basalt_read: 1 } }],
+  ])('INVALID_INDEX for %s', (_what, input) => {
+    expect(() => parseNewIndex(input)).toThrow(expect.objectContaining({ code: 'INVALID_INDEX' }));
+  });
+
+  test('of text leaves a document’s own field language alone', () => {
+    expect(toIndexDescription({ name: 't', keys: [['a', 'text']] })).toMatchObject({
+      language_override: expect.not.stringMatching(/^language$/),
+    });
+  });
+});

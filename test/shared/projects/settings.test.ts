@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { isAllowedDomain, isSiteUrl } from '../../../shared/projects/settings.ts';
+
+describe('the site URL', () => {
+  test.each([
+    'https://example.com',
+    'https://example.com/app/',
+    'http://localhost:3000',
+    'https://example.com/?a=b',
+    'http://[::1]:8080/',
+  ])('%s is taken', (url) => {
+    expect(isSiteUrl(url)).toBe(true);
+  });
+
+  test.each([
+    '',
+    'example.com',
+    '//example.com',
+    '/app',
+    'ftp://example.com',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'https://user@example.com',
+    'https://user:password@example.com',
+    'https://',
+    'https://exa mple.com',
+    ' https://example.com',
+    'https://example.com\n',
+    'https:\\\\example.com',
+  ])('%j is refused', (url) => {
+    expect(isSiteUrl(url)).toBe(false);
+  });
+});
+
+describe('an entry of the domain whitelist', () => {
+  test.each([
+    '*',
+    'https://example.com',
+    'https://Example.com',
+    'http://localhost:3000',
+    'example.com',
+    'localhost:3000',
+    '*.example.com',
+    '127.0.0.1',
+    '[::1]:3000',
+  ])('%s is taken', (entry) => {
+    expect(isAllowedDomain(entry)).toBe(true);
+  });
+
+  test.each([
+    '',
+    '**',
+    '*.',
+    '*example.com',
+    'a.*.com',
+    '*.*.com',
+    'https://*.example.com',
+    'https://example.com/',
+    'https://example.com/path',
+    'https://user@example.com',
+    'user@example.com',
+    'example.com/path',
+    'example.com?x',
+    'exa mple.com',
+    'ftp://example.com',
+  ])('%j is refused', (entry) => {
+    expect(isAllowedDomain(entry)).toBe(false);
+  });
+});

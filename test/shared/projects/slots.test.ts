@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { freeSlot } from '../../../shared/projects/slots.ts';
+
+const picks = (used: readonly number[], limit: number | null): Set<number | undefined> =>
+  new Set(Array.from({ length: 500 }, () => freeSlot(used, limit)));
+
+describe('a free slot', () => {
+  test('is any below the limit that nobody has', () => {
+    expect(picks([1], 3)).toEqual(new Set([0, 2]));
+  });
+
+  test('is none where the limit is reached', () => {
+    expect(picks([0, 1, 2], 3)).toEqual(new Set([undefined]));
+  });
+
+  test('is none where more are held than a smaller plan allows, wherever they are', () => {
+    expect(picks([7, 8, 9, 10], 3)).toEqual(new Set([undefined]));
+  });
+
+  test('is among the smallest where there is no limit', () => {
+    expect([...picks([0, 2], null)].sort((a, b) => Number(a) - Number(b))).toEqual([
+      1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+    ]);
+  });
+});
