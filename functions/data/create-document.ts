@@ -1,0 +1,10 @@
+import { insertDocument } from '../../shared/documents/insert-document.ts';
+import { dataEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { dataRoutes } from './routes.ts';
+
+const route = dataRoutes['create-document'];
+
+export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) =>
+  respond(route, await insertDocument(project, collection, caller, input.body)),
+);

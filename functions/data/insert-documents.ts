@@ -1,0 +1,11 @@
+import { insertDocuments } from '../../shared/documents/insert-documents.ts';
+import { dataEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { dataRoutes } from './routes.ts';
+
+const route = dataRoutes['insert-documents'];
+
+export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
+  const data = await insertDocuments(project, collection, caller, input.body);
+  return respond(route, { success: true, data, message: `${data.insertedCount} documents inserted` });
+});

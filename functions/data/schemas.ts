@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { fieldTypes } from '../../shared/collections/collection.ts';
+import { JsonObject, success } from '../../shared/http/schemas.ts';
+
+const flag = v.optional(
+  v.pipe(
+    v.picklist(['true', 'false'], 'must be true or false'),
+    v.transform((value) => value === 'true'),
+  ),
+  'false',
+);
+
+/** A document on the wire; fields of its own besides these. */
+export const Document = v.looseObject({ _id: v.unknown() });
+
+export const IncludeDeletedQuery = v.object({ include_deleted: flag });
+export const DeleteQuery = v.object({ permanent: flag });
+
+const text = v.optional(v.string());
+
+/** Reserved parameters of the list; every other parameter is a filter, read by `parseListQuery`. */
+export const ListQuery = v.looseObject({
+  page: text,
+  limit: text,
+  skip: text,
+  sort: text,
+  cursor: text,
+  include_deleted: text,
+  fields: text,
+  populate: text,
+  expand: text,
+  count: text,
+  meta: text,
+});
+
+export const ListAnswer = success(
+  v.union([
+    v.object({ count: v.number() }),
+    v.object({
+      items: v.array(Document),
+      total: v.number(),
+      totalCapped: v.optional(v.literal(true)),
+      page: v.optional(v.number()),
+      limit: v.number(),
+      cursor: v.optional(v.string()),
+      nextCursor: v.optional(v.nullable(v.string())),
+      truncated: v.optional(v.literal(true)),
+    }),
+  ]),
+);
+
+export const UpdateAnswer = success(Document);
+export const DeleteAnswer = success(v.object({ id: v.string() }));
+export const BulkAnswer = success(v.object({ insertedCount: v.number(), ids: v.array(v.unknown()) }));
+export const AggregateAnswer = success(v.array(v.unknown()));
+
+const SchemaField = v.object({
+  key: v.string(),
+  type: v.picklist(fieldTypes),
+  required: v.boolean(),
+  unique: v.boolean(),
+  default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
+  ref: v.optional(v.string()),
+  items: v.optional(v.unknown()),
+  fields: v.optional(v.unknown()),
+});
+
+export const SchemaAnswer = v.object({
+  success: v.literal(true),
+  data: v.object({
+    collection: v.object({
+      name: v.string(),
+      model: v.array(SchemaField),
+      rls: v.object({ enabled: v.boolean(), mode: v.picklist(['public-read', 'private']), ownerField: v.string() }),
+    }),
+  }),
+});
+
+export const AggregateBody = JsonObject;

@@ -1,0 +1,16 @@
+import type { Filter, Document as MongoDocument } from 'mongodb';
+
+/** A filter that stands alone; several are combined as lists, never merged by key, so that none replaces another. */
+export type Condition = Filter<MongoDocument>;
+
+/** All of the conditions; without any, every document matches. */
+export const allOf = (conditions: readonly Condition[]): Condition => {
+  const [first = {}, ...rest] = conditions;
+  return rest.length === 0 ? first : { $and: [...conditions] };
+};
+
+/** At least one of the conditions, of which there must be one. */
+export const anyOf = (conditions: readonly Condition[]): Condition => {
+  const [first = {}, ...rest] = conditions;
+  return rest.length === 0 ? first : { $or: [...conditions] };
+};

@@ -1,0 +1,24 @@
+import { ObjectId } from 'mongodb';
+import { AppError } from '../errors.ts';
+
+/** A JSON object as the body parser hands it over: plain values only, nesting at most 64 levels. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+/**
+ * A document on its way out; `JSON.stringify` gives its wire form (ObjectIds as 24 hex characters, dates as ISO strings).
+ */
+export type Document = { readonly _id: ObjectId; readonly [key: string]: unknown };
+
+/** A document id from a path. Malformed → 400 `INVALID_ID`. */
+export const documentId = (id: string): ObjectId => {
+  if (!/^[0-9a-f]{24}$/i.test(id)) {
+    throw new AppError(
+      'INVALID_ID',
+      `"${id.slice(0, 40)}" is not a document id: it must be 24 hexadecimal characters.`,
+    );
+  }
+  return ObjectId.createFromHexString(id);
+};
+
+/** The refusal of a document that is missing, trashed, or hidden from the caller. */
+export const documentNotFound = (): AppError => new AppError('DOCUMENT_NOT_FOUND', 'Document not found');

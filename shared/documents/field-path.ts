@@ -1,0 +1,18 @@
+/** Documents nest at most 64 levels, so no longer path leads anywhere. */
+const maxSegments = 64;
+
+/**
+ * Whether a text can name a field: dotted segments, none of them empty or starting with `$`, no NUL, at most 64 levels.
+ * Everything that comes from a query string and becomes a path passes here, so that it can never be an operator.
+ */
+export const isFieldPath = (path: string): boolean => {
+  const segments = path.split('.');
+  return (
+    segments.length <= maxSegments &&
+    !path.includes('\0') &&
+    segments.every((segment) => segment !== '' && !segment.startsWith('$'))
+  );
+};
+
+/** A caller's text as it may stand in a message: at most 64 characters. */
+export const shown = (text: string): string => (text.length > 64 ? `${text.slice(0, 64)}…` : text);

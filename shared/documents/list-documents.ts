@@ -1,0 +1,125 @@
+import type { Collection } from '../collections/collection.ts';
+import type { Caller, Project } from '../projects/project.ts';
+import { allOf, type Condition } from './condition.ts';
+import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
+import type { Document } from './document.ts';
+import { filterConditions } from './filters.ts';
+import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
+import { populatePage } from './populate.ts';
+import { refPaths } from './populate-path.ts';
+import { type Page, readPage, readPosition } from './read-page.ts';
+import { readFilter } from './row-security.ts';
+import { sortFingerprint } from './sort.ts';
+import { countMatching, filteredTotal, isActive, type Total, unfilteredTotal } from './total.ts';
+
+/** `data` of a list answer: `page` with offset pagination, `cursor` and `nextCursor` with cursor pagination. */
+export interface DocumentPage extends Total {
+  readonly items: Document[];
+  readonly limit: number;
+  readonly page?: number;
+  readonly cursor?: string;
+  /** `null` at the end of the list; with offset pagination only where the page was cut. */
+  readonly nextCursor?: string | null;
+  /** The page was cut at 5 MiB; `nextCursor` carries on. */
+  readonly truncated?: true;
+}
+
+/** `data` of the answer to `count=true`. */
+export interface DocumentCount {
+  readonly count: number;
+}
+
+interface Request {
+  readonly project: Project;
+  readonly collection: Collection;
+  readonly caller: Caller;
+  readonly query: ListQuery;
+  /** What the caller may read, whatever he asks for. */
+  readonly readable: readonly Condition[];
+  /** What he asks for besides: his filters. */
+  readonly filters: readonly Condition[];
+}
+
+const matching = ({ query, readable, filters }: Request): readonly Condition[] => [
+  ...readable,
+  ...(query.includeDeleted ? [] : [isActive]),
+  ...filters,
+];
+
+const countAll = async (request: Request): Promise<DocumentCount> => ({
+  count: await countMatching(request.project, request.collection.name, matching(request)),
+});
+
+const fingerprint = ({ project, collection, query }: Request): string =>
+  sortFingerprint(project.id, collection.name, query.sort);
+
+/** Where a cursor says the page before ended. One that names a document counts only if the caller may read it. */
+const positionOf = async (request: Request): Promise<readonly unknown[] | undefined> => {
+  const { project, collection, query, readable } = request;
+  if (!query.cursor) return undefined;
+  const position = decodeCursor(fingerprint(request), query.sort.length, query.cursor);
+  if ('values' in position) return position.values;
+  const named = allOf([{ _id: { $eq: position.id } } as Condition, ...readable]);
+  const values = await readPosition(project, collection.name, named, query.sort);
+  if (!values) throw invalidCursor();
+  return values;
+};
+
+/** The total as far as the page itself tells it: it is the last one, and not an empty one somewhere behind the end. */
+const totalFromPage = ({ query }: Request, { rows, cut, more }: Page): number | undefined => {
+  if (cut || more) return undefined;
+  if (query.cursor !== undefined) return query.cursor === '' ? rows.length : undefined;
+  const isLast = rows.length < query.limit && (query.skip === 0 || rows.length > 0);
+  return isLast ? query.skip + rows.length : undefined;
+};
+
+const totalOf = async (request: Request, page: Page): Promise<Total> => {
+  const { project, collection, query, readable, filters } = request;
+  const known = totalFromPage(request, page);
+  if (known !== undefined) return { total: known };
+  if (readable.length + filters.length > 0) return filteredTotal(project, collection.name, matching(request));
+  return unfilteredTotal(project, collection.name, query.includeDeleted);
+};
+
+const listPage = async (request: Request): Promise<DocumentPage> => {
+  const { project, collection, caller, query } = request;
+  refPaths(collection, query.populate);
+  const position = await positionOf(request);
+  const page = await readPage(project, collection.name, allOf(matching(request)), query, position);
+  const [total, items] = await Promise.all([
+    totalOf(request, page),
+    populatePage(
+      { project, collection, caller, paths: query.populate, includeDeleted: query.includeDeleted },
+      page.rows.map(({ sized }) => sized),
+    ),
+  ]);
+  const truncated = page.cut || items.length < page.rows.length;
+  const last = page.rows[items.length - 1];
+  const nextCursor = last && (truncated || page.more) ? encodeCursor(fingerprint(request), last.position) : null;
+  return {
+    items,
+    ...total,
+    limit: query.limit,
+    ...(query.cursor === undefined ? { page: query.page } : { cursor: query.cursor }),
+    ...(query.cursor === undefined && !truncated ? {} : { nextCursor }),
+    ...(truncated ? { truncated } : {}),
+  };
+};
+
+/**
+ * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true` (contract 2,
+ * "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for → 400. Costs one
+ * `find` and at most one count.
+ */
+export const listDocuments = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  entries: QueryEntries,
+): Promise<DocumentPage | DocumentCount> => {
+  const owned = readFilter(collection, caller);
+  const query = parseListQuery(entries);
+  const filters = filterConditions(collection, query.filters);
+  const request: Request = { project, collection, caller, query, readable: owned ? [owned] : [], filters };
+  return query.count ? countAll(request) : listPage(request);
+};

@@ -1,0 +1,71 @@
+import { BSON, type Filter, type Document as MongoDocument, type ObjectId } from 'mongodb';
+import { onProject } from '../clients/mongo.ts';
+import type { Collection } from '../collections/collection.ts';
+import { publicProfile, publicProfileProjection } from '../collections/public-profile.ts';
+import type { Caller, Project } from '../projects/project.ts';
+import type { Document } from './document.ts';
+import { Sized } from './page-size.ts';
+import { isTrashed, present } from './present.ts';
+import { mayReadAll, readFilter } from './row-security.ts';
+import { wireDocument } from './wire-value.ts';
+
+/** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
+export type Replacement = Sized | null | 'id';
+
+export type Replacements = (id: ObjectId) => Replacement;
+
+/** JSON is never so much smaller than BSON, so documents beyond this cannot all fit into a page. */
+const maxReadBytes = 8 * 5 * 1024 * 1024;
+
+const read = (
+  project: Project,
+  name: string,
+  filter: Filter<MongoDocument>,
+  projection: MongoDocument,
+): Promise<ReadonlyMap<string, readonly [document: Document, bytes: number]> | undefined> =>
+  onProject(project, async (db) => {
+    const found = new Map<string, readonly [Document, number]>();
+    const cursor = db.collection(name).find(filter, { projection, raw: true, maxTimeMS: 5000 });
+    let bytes = 0;
+    try {
+      while (await cursor.hasNext()) {
+        for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+          bytes += raw.byteLength;
+          if (bytes > maxReadBytes) return undefined;
+          const document = wireDocument(BSON.deserialize(raw, { validation: { utf8: false } })) as Document;
+          found.set(String(document._id), [document, raw.byteLength]);
+        }
+      }
+      return found;
+    } finally {
+      await cursor.close();
+    }
+  });
+
+/**
+ * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
+ * A trashed one counts as missing unless `includeDeleted`; of `users` only public profiles come; where the caller may not
+ * read all, whatever he does not get keeps its id, so that nothing tells what exists. `undefined`: too large for any page.
+ */
+export const readTargets = async (
+  project: Project,
+  target: Collection | undefined,
+  caller: Caller,
+  ids: readonly ObjectId[],
+  includeDeleted: boolean,
+): Promise<Replacements | undefined> => {
+  if (!target) return () => null;
+  const readsAll = mayReadAll(target, caller);
+  if (!readsAll && caller.userId === undefined) return () => 'id';
+  const isUsers = target.name === 'users';
+  const filter = { $and: [{ _id: { $in: [...ids] } }, ...(readsAll ? [] : [readFilter(target, caller) ?? {}])] };
+  const projection = isUsers ? { ...publicProfileProjection(target), isDeleted: 1 } : {};
+  const found = await read(project, target.name, filter, projection);
+  if (!found) return undefined;
+  const known = new Map<string, Sized | null>();
+  for (const [id, [document, bytes]] of found) {
+    const shown = isUsers ? (publicProfile(target, document) as Document) : present(document);
+    known.set(id, isTrashed(document) && !includeDeleted ? null : new Sized(shown, bytes));
+  }
+  return (id) => known.get(id.toHexString()) ?? (known.has(id.toHexString()) || readsAll ? null : 'id');
+};

@@ -1,0 +1,136 @@
+import { type AbstractCursor, BSON, type Collection, MongoServerError } from 'mongodb';
+import { onProject } from '../clients/mongo.ts';
+import { AppError } from '../errors.ts';
+import type { Project } from '../projects/project.ts';
+import { allOf, type Condition } from './condition.ts';
+import type { Document } from './document.ts';
+import { afterPosition } from './keyset.ts';
+import type { ListQuery } from './list-query.ts';
+import { PageBudget, Sized } from './page-size.ts';
+import { presentProjected, toProjection } from './projection.ts';
+import { isById, type Sort, sortKeyField, toMongoSort } from './sort.ts';
+import { afterBySortKey, needsSortKey } from './sort-key-pipeline.ts';
+import { wireDocument } from './wire-value.ts';
+
+/** One document of a page and the key that MongoDB sorted it by. */
+export interface Row {
+  readonly sized: Sized;
+  readonly position: readonly unknown[];
+}
+
+export interface Page {
+  readonly rows: readonly Row[];
+  /** The page was cut because of its size, before its limit. */
+  readonly cut: boolean;
+  /** At least one more document follows; known only where one more than `limit` was read. */
+  readonly more: boolean;
+}
+
+const maxTimeMS = 5000;
+
+/** MongoDB refuses to sort by two arrays at once. */
+const parallelArrays = 2;
+
+const refuseParallelArrays = (error: unknown, sort: Sort): unknown =>
+  error instanceof MongoServerError && error.code === parallelArrays && sort.length > 2
+    ? new AppError(
+        'INVALID_QUERY',
+        'sort: two of these fields hold arrays, and documents cannot be sorted by two arrays.',
+        {
+          cause: error,
+        },
+      )
+    : error;
+
+const toRow = (raw: Uint8Array, query: ListQuery): Row => {
+  const stored = BSON.deserialize(raw, { validation: { utf8: false } });
+  const position = (stored[sortKeyField] as Row['position'] | undefined) ?? [stored['_id']];
+  delete stored[sortKeyField];
+  const document = presentProjected(wireDocument(stored) as Document, query);
+  return { sized: new Sized(document, raw.byteLength), position };
+};
+
+/** Takes documents off a cursor batch by batch and stops where the page is full, so that memory stays bounded. */
+const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Promise<Page> => {
+  const rows: Row[] = [];
+  const budget = new PageBudget();
+  try {
+    while (await cursor.hasNext()) {
+      for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+        if (rows.length === query.limit) return { rows, cut: false, more: true };
+        const row = toRow(raw, query);
+        if (!budget.add(row.sized) && rows.length > 0) return { rows, cut: true, more: true };
+        rows.push(row);
+      }
+    }
+    return { rows, cut: false, more: false };
+  } finally {
+    await cursor.close();
+  }
+};
+
+const open = (
+  documents: Collection,
+  filter: Condition,
+  query: ListQuery,
+  position: readonly unknown[] | undefined,
+): AbstractCursor<unknown> => {
+  const { sort } = query;
+  const limit = query.cursor === undefined ? query.limit : query.limit + 1;
+  const options = { batchSize: limit, maxTimeMS, raw: true };
+  const projection = toProjection(query);
+  if (position && needsSortKey(sort, position)) {
+    const shown = { ...projection, ...(query.fields ? { [sortKeyField]: 1 } : {}) };
+    const shape = Object.keys(shown).length > 0 ? [{ $project: shown }] : [];
+    return documents.aggregate([...afterBySortKey(filter, sort, position, limit), ...shape], options);
+  }
+  return documents.find(position ? allOf([filter, afterPosition(sort, position)]) : filter, {
+    ...options,
+    sort: toMongoSort(sort),
+    limit,
+    skip: query.cursor === undefined ? query.skip : 0,
+    projection: isById(sort) ? projection : { ...projection, [sortKeyField]: { $meta: 'sortKey' } },
+  });
+};
+
+/**
+ * Reads one page in one command: at most `query.limit` documents and 5 MiB of JSON, the first one whatever its size.
+ * With a cursor the page begins after `position`, and one document more is looked for, to know whether the list goes on.
+ */
+export const readPage = (
+  project: Project,
+  collectionName: string,
+  filter: Condition,
+  query: ListQuery,
+  position?: readonly unknown[],
+): Promise<Page> =>
+  onProject(project, async (db) => {
+    try {
+      return await takePage(open(db.collection(collectionName), filter, query, position), query);
+    } catch (error) {
+      throw refuseParallelArrays(error, query.sort);
+    }
+  });
+
+/**
+ * The sort key of one document, for a cursor that names it. `filter` decides which documents the caller may know of;
+ * `undefined` for any other.
+ */
+export const readPosition = (
+  project: Project,
+  collectionName: string,
+  filter: Condition,
+  sort: Sort,
+): Promise<readonly unknown[] | undefined> =>
+  onProject(project, async (db) => {
+    const [found] = await db
+      .collection(collectionName)
+      .find(filter, {
+        sort: toMongoSort(sort),
+        limit: 1,
+        projection: { _id: 1, ...(isById(sort) ? {} : { [sortKeyField]: { $meta: 'sortKey' } }) },
+        maxTimeMS,
+      })
+      .toArray();
+    return found && (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[]));
+  });

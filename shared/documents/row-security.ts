@@ -1,0 +1,75 @@
+import type { Filter, Document as MongoDocument } from 'mongodb';
+import type { Collection } from '../collections/collection.ts';
+import { AppError } from '../errors.ts';
+import type { Caller } from '../projects/project.ts';
+import type { Document } from './document.ts';
+
+/** The refusal of a request that needs to know which user it comes from (401). */
+export const tokenMissing = (): AppError =>
+  new AppError(
+    'TOKEN_MISSING',
+    'This needs a signed-in user. Send the user\'s access token as "Authorization: Bearer <token>".',
+  );
+
+/** The refusal of a write to a document of another user (403). */
+export const notOwner = (): AppError =>
+  new AppError('NOT_OWNER', 'This document belongs to another user; only its owner may change it.');
+
+/**
+ * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`) or without a
+ * user (401 `TOKEN_MISSING`). Contract 2, "Row security".
+ */
+export const requireWriteAccess = (collection: Collection, caller: Caller): void => {
+  if (caller.kind === 'secret') return;
+  if (!collection.rls.enabled) {
+    throw new AppError(
+      'RLS_REQUIRED',
+      `Writing to "${collection.name}" with a publishable key needs row-level security. Turn it on for the collection, or write from your server with the secret key.`,
+    );
+  }
+  if (caller.userId === undefined) throw tokenMissing();
+};
+
+/** The filter of the documents a user owns; an array that merely holds the id owns nothing. */
+export const ownedBy = (ownerField: string, userId: string): Filter<MongoDocument> => ({
+  [ownerField]: { $eq: userId, $not: { $type: 'array' } },
+});
+
+const owns = ({ rls }: Collection, { userId }: Caller, document: Document): boolean =>
+  userId !== undefined && document[rls.ownerField] === userId;
+
+const isPrivate = (collection: Collection, caller: Caller): boolean =>
+  caller.kind === 'publishable' && collection.rls.enabled && collection.rls.mode === 'private';
+
+/** Whether no document of the collection is hidden from the caller. */
+export const mayReadAll = (collection: Collection, caller: Caller): boolean => !isPrivate(collection, caller);
+
+/**
+ * What a document must match for the caller to read it; `undefined` where he may read all.
+ * A private collection without a user → 401 `TOKEN_MISSING`.
+ */
+export const readFilter = (collection: Collection, caller: Caller): Filter<MongoDocument> | undefined => {
+  if (!isPrivate(collection, caller)) return undefined;
+  if (caller.userId === undefined) throw tokenMissing();
+  return ownedBy(collection.rls.ownerField, caller.userId);
+};
+
+/** Whether the caller may read a document that was already fetched: `readFilter`, decided in code. */
+export const mayRead = (collection: Collection, caller: Caller, document: Document): boolean =>
+  !isPrivate(collection, caller) || owns(collection, caller, document);
+
+/** What a document must match for the caller to write it: ownership for publishable keys, nothing for secret ones. */
+export const writeFilter = (collection: Collection, caller: Caller): Filter<MongoDocument> => {
+  requireWriteAccess(collection, caller);
+  return caller.kind === 'secret' ? {} : ownedBy(collection.rls.ownerField, caller.userId ?? '');
+};
+
+/** `writeFilter` as a condition inside an update pipeline; an array that merely holds the id equals nothing. */
+export const writeCondition = (collection: Collection, caller: Caller): MongoDocument =>
+  caller.kind === 'secret'
+    ? { $literal: true }
+    : { $eq: [`$${collection.rls.ownerField}`, { $literal: caller.userId ?? null }] };
+
+/** Whether the caller may write a document that was already fetched: `writeFilter`, decided in code. */
+export const mayWrite = (collection: Collection, caller: Caller, document: Document): boolean =>
+  caller.kind === 'secret' || owns(collection, caller, document);

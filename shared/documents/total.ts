@@ -1,0 +1,102 @@
+import { type AggregateOptions, type Db, MinKey, MongoServerError } from 'mongodb';
+import { onProject } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import type { Project } from '../projects/project.ts';
+import { allOf, type Condition } from './condition.ts';
+
+export interface Total {
+  readonly total: number;
+  /** There are more than `total`. */
+  readonly totalCapped?: true;
+}
+
+/** Totals are exact up to here (contract 2, "total"). */
+const exactUpTo = 10_000;
+const options: AggregateOptions = { maxTimeMS: 5000 };
+const namespaceNotFound = 26;
+
+/** The condition of active documents: `isDeleted` is not `true`, so a document without system fields is active. */
+export const isActive: Condition = { isDeleted: { $ne: true } };
+
+const capped = (count: number): Total =>
+  count > exactUpTo ? { total: exactUpTo, totalCapped: true } : { total: count };
+
+/** How many documents match, exactly, however many they are. */
+export const countMatching = (project: Project, name: string, conditions: readonly Condition[]): Promise<number> =>
+  onProject(project, (db) => db.collection(name).countDocuments(allOf(conditions), options));
+
+/** How many documents match, exact up to 10 000 and capped there. */
+export const filteredTotal = async (project: Project, name: string, conditions: readonly Condition[]): Promise<Total> =>
+  capped(
+    await onProject(project, (db) =>
+      db.collection(name).countDocuments(allOf(conditions), { ...options, limit: exactUpTo + 1 }),
+    ),
+  );
+
+/** What is known of a collection's metadata count in this process. */
+interface Trust {
+  readonly checkedAt: number;
+  readonly agrees: boolean;
+  readonly counted: number;
+}
+
+const checkEveryMs = 60_000;
+const rememberedCollections = 2000;
+const trusts = new Map<string, Trust>();
+
+const remember = (key: string, trust: Trust): void => {
+  trusts.delete(key);
+  trusts.set(key, trust);
+  if (trusts.size > rememberedCollections) trusts.delete(trusts.keys().next().value as string);
+};
+
+/** A count so far above the exact range cannot be off by as much as leads back into it. */
+const isDue = (trust: Trust | undefined): boolean =>
+  !trust?.agrees || (trust.counted <= 2 * exactUpTo && clock.now() - trust.checkedAt >= checkEveryMs);
+
+const counted = (name: string, match: Condition, as: string, limit: number | undefined) => ({
+  $unionWith: {
+    coll: name,
+    pipeline: [{ $match: match }, ...(limit === undefined ? [] : [{ $limit: limit }]), { $count: as }],
+  },
+});
+
+/** The lower bound lets the partial index of the trash answer without reading a document; it holds for every one. */
+const isTrash: Condition = { isDeleted: true, deletedAt: { $gte: new MinKey() } };
+
+interface Counts {
+  readonly metadata: number;
+  readonly real: number | undefined;
+}
+
+const readCounts = async (db: Db, name: string, includeDeleted: boolean, check: boolean): Promise<Counts> => {
+  const pipeline = [
+    { $collStats: { count: {} } },
+    { $project: { _id: 0, count: 1 } },
+    ...(includeDeleted ? [] : [counted(name, isTrash, 'trash', undefined)]),
+    ...(check ? [counted(name, includeDeleted ? {} : isActive, 'real', exactUpTo + 1)] : []),
+  ];
+  try {
+    const rows = await db.collection(name).aggregate<Record<string, number>>(pipeline, options).toArray();
+    const sum = (key: string): number => rows.reduce((total, row) => total + (row[key] ?? 0), 0);
+    return { metadata: Math.max(0, sum('count') - sum('trash')), real: check ? sum('real') : undefined };
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === namespaceNotFound) return { metadata: 0, real: undefined };
+    throw error;
+  }
+};
+
+/**
+ * How many documents a collection has, in one command that costs the same at any size: the database's own count less the
+ * indexed trash. That count can be off after an unclean stop, so once a minute the same command also counts up to 10 001;
+ * where the two disagree the real count is the answer until they agree again.
+ */
+export const unfilteredTotal = async (project: Project, name: string, includeDeleted: boolean): Promise<Total> => {
+  const key = `${project.id}\n${name}`;
+  const check = isDue(trusts.get(key));
+  const { metadata, real } = await onProject(project, (db) => readCounts(db, name, includeDeleted, check));
+  if (real === undefined) return { total: metadata };
+  const agrees = Math.min(metadata, exactUpTo + 1) === real;
+  remember(key, { checkedAt: clock.now(), agrees, counted: metadata });
+  return agrees ? { total: metadata } : capped(real);
+};

@@ -1,0 +1,89 @@
+import { ObjectId } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import type { Collection } from '../../../shared/collections/collection.ts';
+import { isTrashed, present } from '../../../shared/documents/present.ts';
+import {
+  mayRead,
+  mayWrite,
+  ownedBy,
+  readFilter,
+  requireWriteAccess,
+  writeFilter,
+} from '../../../shared/documents/row-security.ts';
+import type { Caller } from '../../../shared/projects/project.ts';
+import { refusalOf } from '../../support/refusal.ts';
+import { everything, owned, ownedPrivately } from './collections.ts';
+
+const secret: Caller = { kind: 'secret' };
+const anyone: Caller = { kind: 'publishable' };
+const ann: Caller = { kind: 'publishable', userId: 'ann' };
+const annsFilter = { userId: { $eq: 'ann', $not: { $type: 'array' } } };
+const _id = new ObjectId();
+
+describe('writing', () => {
+  test.each<[string, string, Collection, Caller]>([
+    ['RLS_REQUIRED', 'a publishable key without row security', everything, anyone],
+    ['RLS_REQUIRED', 'a user without row security', everything, ann],
+    ['TOKEN_MISSING', 'a publishable key without a user', owned, anyone],
+    ['TOKEN_MISSING', 'a publishable key without a user, privately', ownedPrivately, anyone],
+  ])('%s for %s', (code, _who, collection, caller) => {
+    expect(refusalOf(() => requireWriteAccess(collection, caller)).code).toBe(code);
+    expect(refusalOf(() => writeFilter(collection, caller)).code).toBe(code);
+  });
+
+  test.each<[string, Collection, Caller, unknown]>([
+    ['everything without row security to the secret key', everything, secret, {}],
+    ['everything under row security to the secret key', ownedPrivately, secret, {}],
+    ['what he owns to a user', owned, ann, annsFilter],
+  ])('is open: %s', (_what, collection, caller, filter) => expect(writeFilter(collection, caller)).toEqual(filter));
+});
+
+describe('reading', () => {
+  test('TOKEN_MISSING for a private collection without a user', () => {
+    expect(refusalOf(() => readFilter(ownedPrivately, anyone)).code).toBe('TOKEN_MISSING');
+    expect(mayRead(ownedPrivately, anyone, { _id })).toBe(false);
+  });
+
+  test.each<[string, Collection, Caller, unknown]>([
+    ['all without row security', everything, anyone, undefined],
+    ['all of a public-read collection', owned, anyone, undefined],
+    ['all of a private one with the secret key', ownedPrivately, secret, undefined],
+    ['what he owns of a private one with a user', ownedPrivately, ann, annsFilter],
+  ])('gives %s', (_what, collection, caller, filter) => expect(readFilter(collection, caller)).toEqual(filter));
+});
+
+describe('a fetched document', () => {
+  test.each<[unknown, boolean]>([
+    ['ann', true],
+    ['bob', false],
+    [['ann'], false],
+    [{ $eq: 'ann' }, false],
+    [null, false],
+    [undefined, false],
+  ])('of owner %j belongs to ann: %s', (userId, own) => {
+    const document = { _id, userId };
+    expect(mayRead(ownedPrivately, ann, document)).toBe(own);
+    expect(mayWrite(ownedPrivately, ann, document)).toBe(own);
+    expect(mayRead(owned, ann, document)).toBe(true);
+    expect(mayWrite(ownedPrivately, secret, document)).toBe(true);
+  });
+
+  test('without an owner does not belong to a caller without a user', () =>
+    expect(mayWrite(owned, anyone, { _id })).toBe(false));
+
+  test('without system fields shows their defaults and is active', () => {
+    expect(present({ _id, a: 1 })).toEqual({ _id, a: 1, isDeleted: false, deletedAt: null });
+    expect(isTrashed({ _id })).toBe(false);
+  });
+
+  test.each<[unknown, boolean]>([
+    [true, true],
+    [false, false],
+    ['true', false],
+    [1, false],
+    [null, false],
+  ])('with isDeleted %j is trashed: %s', (isDeleted, trashed) => expect(isTrashed({ _id, isDeleted })).toBe(trashed));
+});
+
+test('an operator that comes as a user id stays a value', () =>
+  expect(ownedBy('userId', '$ne')).toEqual({ userId: { $eq: '$ne', $not: { $type: 'array' } } }));
