@@ -1,0 +1,55 @@
+import { type HttpApi, HttpMethod, HttpRoute, HttpRouteKey } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { methodsOf, type RouteTable } from '../shared/http/route.ts';
+import { EndpointFunction } from './endpoint-function.ts';
+import { functionName } from './function-files.ts';
+import { rateCounting, type Sessions, type Stores, statementsFor, variablesFor } from './grants.ts';
+import type { Packages } from './packaged-function.ts';
+
+export interface AreaStackProps extends StackProps {
+  /** The folder of its handlers below `functions`. */
+  readonly area: string;
+  readonly table: RouteTable;
+  readonly api: HttpApi;
+  readonly stores: Stores;
+  readonly sessions: Sessions;
+  readonly packages: Packages;
+  /** Settings that every function of the area shares. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Name of an area's stack, after the deployment's. */
+export const areaStackName = (area: string): string => `Routes-${area.replaceAll('/', '-')}`;
+
+/**
+ * The rows of one area's table: a function with a role of its own, and a route, for each. A stack an area, because
+ * CloudFormation takes 500 resources a stack and a row is six.
+ */
+export class AreaStack extends Stack {
+  constructor(scope: Construct, id: string, props: AreaStackProps) {
+    const { area, table, api, stores, sessions, packages, environment, ...stackProps } = props;
+    super(scope, id, stackProps);
+    for (const [name, route] of Object.entries(table)) {
+      const { lambda } = new EndpointFunction(this, name, {
+        packaged: packages(functionName(area, name)),
+        description: route.summary,
+        statements: [rateCounting(stores), ...statementsFor(route.uses, stores, sessions)],
+        environment: { ...environment, ...variablesFor(route.uses, stores) },
+      });
+      const integration = new HttpLambdaIntegration(`${name}-integration`, lambda);
+      for (const method of methodsOf(route)) {
+        new HttpRoute(this, `${name}-${method}`, {
+          httpApi: api,
+          routeKey: HttpRouteKey.with(route.path, HttpMethod[method]),
+          integration,
+        });
+      }
+    }
+    Validations.of(this).acknowledge({
+      id: 'AwsSolutions-APIG4',
+      reason: "Who may call is decided by the function, from the API key, the token and the project's settings.",
+    });
+  }
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { RawHeaders } from './cors.ts';
+
+/** What a function answers (payload 2.0); without `statusCode` the whole value is a JSON body. */
+export type FunctionResult =
+  | {
+      readonly statusCode?: number;
+      readonly headers?: Readonly<Record<string, string | number | boolean>>;
+      readonly cookies?: readonly string[];
+      readonly body?: string;
+      readonly isBase64Encoded?: boolean;
+    }
+  | undefined;
+
+/** What Lambda lets a function answer. */
+const maxAnswerBytes = 6 * 1024 * 1024;
+
+const json = 'application/json';
+const withoutBody: ReadonlySet<number> = new Set([204, 304]);
+
+/** Statuses of the gateway's own answers, with the texts of an HTTP API. */
+const texts = {
+  400: 'Bad Request',
+  413: 'Request Entity Too Large',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+} as const;
+export type GatewayStatus = keyof typeof texts;
+
+export const gatewayBody = (status: GatewayStatus): string => JSON.stringify({ message: texts[status] });
+
+/** An answer of the gateway itself, where no function was asked or none answered. */
+export const answerItself = (response: ServerResponse, status: GatewayStatus, more: RawHeaders = []): void => {
+  if (response.headersSent || response.destroyed) return;
+  const body = gatewayBody(status);
+  const retry = status === 503 ? ['retry-after', '5'] : [];
+  response
+    .writeHead(status, ['content-type', json, 'content-length', String(body.length), ...retry, ...more])
+    .end(body);
+};
+
+/** Sends a function's answer; throws where it is none that API Gateway would take. */
+export const answerWith = (response: ServerResponse, result: FunctionResult, more: RawHeaders): void => {
+  const whole = typeof result !== 'object' || result === null || result.statusCode === undefined;
+  const status = whole ? 200 : Number(result.statusCode);
+  const text = whole ? JSON.stringify(result ?? null) : (result.body ?? '');
+  const body = !whole && result.isBase64Encoded ? Buffer.from(text, 'base64') : text;
+  const length = Buffer.byteLength(body);
+  if (length > maxAnswerBytes)
+    throw new Error(`The answer has ${length} bytes; Lambda takes at most ${maxAnswerBytes}`);
+
+  const head: string[] = [...more];
+  let contentType = whole ? json : undefined;
+  if (!whole) {
+    for (const name in result.headers) {
+      const value = String(result.headers[name]);
+      if (name.length === 12 && name.toLowerCase() === 'content-type') contentType = value;
+      else head.push(name, value);
+    }
+    for (const cookie of result.cookies ?? []) head.push('set-cookie', cookie);
+  }
+  if (withoutBody.has(status)) {
+    response.writeHead(status, head).end();
+    return;
+  }
+  head.push('content-type', contentType ?? 'text/plain;charset=UTF-8', 'content-length', String(length));
+  response.writeHead(status, head).end(body);
+};

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { FunctionResult } from './answer.ts';
+import type { Invoke } from './gateway.ts';
+import { type FunctionProcess, type Invocation, startFunctionProcess } from './runtime-api.ts';
+
+/** Enough to let requests overlap on a laptop. */
+const maxProcesses = 4;
+
+/** The processes of one function and the invocations that wait for one of them. */
+class FunctionPool {
+  readonly #waiting: Invocation[] = [];
+  readonly #free = new Map<FunctionProcess, (invocation: Invocation) => void>();
+  readonly #processes = new Set<FunctionProcess>();
+  readonly #start: (pool: FunctionPool) => Promise<FunctionProcess>;
+  #starting = 0;
+  #stopped = false;
+
+  constructor(start: (pool: FunctionPool) => Promise<FunctionProcess>) {
+    this.#start = start;
+  }
+
+  invoke(event: unknown): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const invocation = { id: randomUUID(), event: JSON.stringify(event), resolve, reject };
+      const [free] = this.#free;
+      if (free) {
+        this.#free.delete(free[0]);
+        free[1](invocation);
+      } else {
+        this.#waiting.push(invocation);
+        this.#grow();
+      }
+    });
+  }
+
+  next(process: FunctionProcess): Promise<Invocation> {
+    const invocation = this.#waiting.shift();
+    return invocation ? Promise.resolve(invocation) : new Promise((resolve) => this.#free.set(process, resolve));
+  }
+
+  ended(process: FunctionProcess, beforeFirst: boolean, detail: string): void {
+    this.#free.delete(process);
+    if (!this.#processes.delete(process)) return;
+    if (beforeFirst) this.#refuseWaiting(detail);
+    else if (this.#waiting.length > 0 && !this.#stopped) this.#grow();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#processes].map((process) => process.stop()));
+    this.#refuseWaiting('Basalt is stopping');
+  }
+
+  #grow(): void {
+    if (this.#starting >= this.#waiting.length || this.#processes.size + this.#starting >= maxProcesses) return;
+    this.#starting += 1;
+    this.#start(this)
+      .then((process) => this.#processes.add(process))
+      .catch((error: unknown) => this.#refuseWaiting(String(error)))
+      .finally(() => {
+        this.#starting -= 1;
+      });
+  }
+
+  #refuseWaiting(detail: string): void {
+    for (const invocation of this.#waiting.splice(0)) invocation.reject(new Error(detail));
+  }
+}
+
+export interface Bundled {
+  readonly invoke: Invoke;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the bundles in `folder` (`<area>-<name>/index.mjs`), each function in processes of its own behind the Lambda Runtime
+ * API: the first one on its first request, more when requests overlap. `settings` is all of the environment they see.
+ */
+export const bundled = (folder: string, settings: NodeJS.ProcessEnv): Bundled => {
+  const pools = new Map<string, FunctionPool>();
+  const poolOf = (name: string): FunctionPool => {
+    let pool = pools.get(name);
+    if (!pool) {
+      pool = new FunctionPool((owner) =>
+        startFunctionProcess(name, path.join(folder, name), settings, {
+          next: (process) => owner.next(process),
+          ended: (process, beforeFirst, detail) => owner.ended(process, beforeFirst, detail),
+        }),
+      );
+      pools.set(name, pool);
+    }
+    return pool;
+  };
+  return {
+    invoke: async (name, event) => JSON.parse(await poolOf(name).invoke(event)) as FunctionResult,
+    stop: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.stop()));
+    },
+  };
+};

@@ -1,0 +1,51 @@
+import path from 'node:path';
+import { startDynamo } from './dynamo.ts';
+import { startMongo } from './mongo/engine.ts';
+import type { PartOptions } from './part.ts';
+import type { LocalSettings } from './settings.ts';
+import type { Stops } from './stops.ts';
+
+export interface Databases {
+  readonly mongoUri: string;
+  readonly dynamoUrl: string;
+}
+
+const region = 'eu-west-1';
+const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+const tableOf = ({ functions }: LocalSettings): string => functions.TABLE_NAME ?? 'basalt';
+
+/** Starts both databases side by side, with their data in `directory`. */
+export const startDatabases = async (
+  directory: string,
+  settings: LocalSettings,
+  options: PartOptions,
+  stops: Stops,
+): Promise<Databases> => {
+  const parts = await Promise.allSettled([
+    startMongo(path.join(directory, 'mongo'), settings.mongoUri, options),
+    startDynamo({
+      ...options,
+      file: path.join(directory, 'dynamo.db'),
+      endpoint: settings.dynamoEndpoint,
+      table: tableOf(settings),
+      region,
+      credentials,
+    }),
+  ]);
+  for (const part of parts) if (part.status === 'fulfilled') stops.add(part.value.stop);
+  const [mongo, dynamo] = parts;
+  if (mongo.status === 'rejected') throw mongo.reason;
+  if (dynamo.status === 'rejected') throw dynamo.reason;
+  return { mongoUri: mongo.value.address, dynamoUrl: dynamo.value.address };
+};
+
+/** What tells functions where the databases are. */
+export const databaseEnvironment = (databases: Databases, settings: LocalSettings): Record<string, string> => ({
+  MONGODB_URI: databases.mongoUri,
+  AWS_ENDPOINT_URL_DYNAMODB: databases.dynamoUrl,
+  AWS_REGION: region,
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  TABLE_NAME: tableOf(settings),
+});

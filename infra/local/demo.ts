@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { issueDashboardToken } from '../../shared/auth/dashboard-tokens.ts';
+import { startSession } from '../../shared/auth/refresh-sessions.ts';
+import { developerScope } from '../../shared/auth/session-keys.ts';
+import { newSigningKey } from '../../shared/auth/signing-keys.ts';
+import { createCollection } from '../../shared/collections/create-collection.ts';
+import { registerDeveloper } from '../../shared/developers/register-developer.ts';
+import { setPlan } from '../../shared/developers/set-plan.ts';
+import { AppError } from '../../shared/errors.ts';
+import { createProject } from '../../shared/projects/create-project.ts';
+import { findProjectByKey } from '../../shared/projects/find-project.ts';
+import { demoCollections } from './demo-collections.ts';
+
+/** The demo project and its developer, with the secrets that the service itself shows only once. */
+export interface Demo {
+  readonly developer: { readonly email: string; readonly password: string };
+  readonly projectId: string;
+  readonly publishableKey: string;
+  readonly secretKey: string;
+}
+
+/** The demo token is for scripts, which do not refresh; others live 15 minutes. */
+const tokenSeconds = 12 * 3600;
+
+const client = { ip: '127.0.0.1', userAgent: 'npm start' };
+
+const register = async (): Promise<{ readonly developer: Demo['developer']; readonly developerId: string }> => {
+  const password = randomBytes(12).toString('base64url');
+  const open = async (email: string) => ({
+    developer: { email, password },
+    developerId: (await registerDeveloper({ email, password }, client)).developer._id,
+  });
+  try {
+    return await open('demo@basalt.local');
+  } catch (error) {
+    // The first one is there, but its password went with the file that held it.
+    if (!(error instanceof AppError && error.code === 'DEVELOPER_EXISTS')) throw error;
+    return open(`demo-${randomBytes(4).toString('hex')}@basalt.local`);
+  }
+};
+
+const create = async (): Promise<Demo> => {
+  const { developer, developerId } = await register();
+  const owner = { id: developerId, plan: 'pro' } as const;
+  await setPlan(developer.email, owner.plan);
+  const settings = { name: 'Demo', authEnabled: true };
+  const { _id, publishableKey, secretKey } = await createProject(owner, settings, newSigningKey);
+  const match = await findProjectByKey(secretKey, '');
+  if (!match) throw new Error('The demo project cannot be found');
+  for (const [name, collection] of Object.entries(demoCollections)) {
+    await createCollection(match.project, name, collection);
+  }
+  return { developer, projectId: _id, publishableKey, secretKey };
+};
+
+/**
+ * The demo as an earlier start left it, or a new one where there is none or it has been deleted; `dashboardToken` is fresh
+ * and good for 12 h.
+ */
+export const provideDemo = async (earlier: Demo | undefined): Promise<Demo & { readonly dashboardToken: string }> => {
+  const known = earlier && (await findProjectByKey(earlier.secretKey, ''));
+  const demo = earlier && known ? earlier : await create();
+  const owner = known ?? (await findProjectByKey(demo.secretKey, ''));
+  if (!owner) throw new Error('The demo project cannot be found');
+  const { ownerId } = owner.project;
+  const { sessionId } = await startSession(developerScope, ownerId, client);
+  const { accessToken } = await issueDashboardToken({ developerId: ownerId, sessionId }, tokenSeconds);
+  return { ...demo, dashboardToken: accessToken };
+};

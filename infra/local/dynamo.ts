@@ -1,0 +1,112 @@
+import { createRequire } from 'node:module';
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import { startSupervised } from './child.ts';
+import type { Part, PartOptions } from './part.ts';
+import { probePort } from './ports.ts';
+import { StartProblem } from './problem.ts';
+
+const startLimitMs = 10_000;
+
+const binary = (): string => {
+  try {
+    return createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide');
+  } catch (cause) {
+    throw new StartProblem(
+      'The DynamoDB that comes with Basalt is made for Linux on x64 only.\n' +
+        'Start another one, for example with\n' +
+        '  docker run -d -p 8000:8000 amazon/dynamodb-local\n' +
+        'and name it:\n' +
+        '  AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:8000 npm start',
+      { cause },
+    );
+  }
+};
+
+const launch = async (file: string, { onExit }: PartOptions): Promise<Part> => {
+  const port = await probePort(0);
+  const address = `http://127.0.0.1:${port}`;
+  const started = Promise.withResolvers<void>();
+  let up = false;
+  const child = startSupervised({
+    name: 'DynamoDB',
+    command: binary(),
+    args: ['--host', '127.0.0.1', '--port', String(port), '--db-path', file],
+    onLine: (line) => {
+      if (line.includes(address)) {
+        up = true;
+        started.resolve();
+      }
+    },
+    onExit: (detail) => {
+      if (up) onExit(detail);
+      else started.reject(new StartProblem(`DynamoDB did not start.\n${detail}`));
+    },
+  });
+  const limit = setTimeout(() => started.reject(new StartProblem('DynamoDB did not start within 10 s.')), startLimitMs);
+  try {
+    await started.promise;
+    return { address, stop: child.stop };
+  } catch (error) {
+    await child.stop();
+    throw error;
+  } finally {
+    clearTimeout(limit);
+  }
+};
+
+/** Makes the one table where it is missing; its keys and TTL are those of the deployment. */
+const ensureTable = async (client: DynamoDBClient, TableName: string): Promise<void> => {
+  try {
+    await client.send(
+      new CreateTableCommand({
+        TableName,
+        KeySchema: [
+          { AttributeName: 'pk', KeyType: 'HASH' },
+          { AttributeName: 'sk', KeyType: 'RANGE' },
+        ],
+        AttributeDefinitions: [
+          { AttributeName: 'pk', AttributeType: 'S' },
+          { AttributeName: 'sk', AttributeType: 'S' },
+        ],
+        BillingMode: 'PAY_PER_REQUEST',
+      }),
+    );
+    const TimeToLiveSpecification = { AttributeName: 'expiresAt', Enabled: true };
+    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+};
+
+export interface DynamoOptions extends PartOptions {
+  /** SQLite file that holds the data. */
+  readonly file: string;
+  /** Another DynamoDB to use instead. */
+  readonly endpoint: string | undefined;
+  readonly table: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/** Starts DynamoDB on a file, or takes the one at `endpoint`, and makes the table where it is missing. */
+export const startDynamo = async (options: DynamoOptions): Promise<Part> => {
+  const { file, endpoint, table, region, credentials } = options;
+  const part = endpoint ? { address: endpoint, stop: async () => undefined } : await launch(file, options);
+  const client = new DynamoDBClient({ endpoint: part.address, region, credentials, maxAttempts: 2 });
+  try {
+    await ensureTable(client, table);
+  } catch (cause) {
+    await part.stop();
+    throw endpoint
+      ? new StartProblem('The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names does not answer as it should.', { cause })
+      : cause;
+  } finally {
+    client.destroy();
+  }
+  return part;
+};

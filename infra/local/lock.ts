@@ -1,0 +1,51 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { StartProblem } from './problem.ts';
+import { isAlive } from './process-alive.ts';
+
+interface Holder {
+  readonly pid: number;
+  readonly port: number;
+  readonly startedAt: string;
+}
+
+/** When a process began, where the system tells; a process id alone may have been given to another program since. */
+const beginOf = async (pid: number): Promise<string> => {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+};
+
+const holderOf = async (file: string): Promise<Holder | undefined> => {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Holder;
+  } catch {
+    return undefined;
+  }
+};
+
+const stillRuns = async ({ pid, startedAt }: Holder): Promise<boolean> =>
+  pid !== process.pid && isAlive(pid) && (await beginOf(pid)) === startedAt;
+
+/**
+ * Claims a state directory for this process; answers how to give it back. Another running process holds it →
+ * `StartProblem` naming its port; one that was killed does not count.
+ */
+export const claim = async (file: string, port: number): Promise<() => Promise<void>> => {
+  const mine = JSON.stringify({ pid: process.pid, port, startedAt: await beginOf(process.pid) } satisfies Holder);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    try {
+      await writeFile(file, mine, { flag: 'wx', mode: 0o600 });
+      return () => rm(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const holder = await holderOf(file);
+    if (holder && (await stillRuns(holder))) {
+      throw new StartProblem(
+        `Basalt is already running on port ${holder.port} with this data (process ${holder.pid}).\n` +
+          'Stop it first, or start a second one beside it: BASALT_DIR=.basalt-2 PORT=4100 npm start',
+      );
+    }
+    await rm(file, { force: true });
+  }
+  throw new StartProblem('Another Basalt is starting with this data at this moment.');
+};

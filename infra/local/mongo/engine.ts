@@ -1,0 +1,87 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { MongoClient } from 'mongodb';
+import { startChild } from '../child.ts';
+import type { Part, PartOptions } from '../part.ts';
+import { StartProblem } from '../problem.ts';
+import { howToRun } from './how-to-run.ts';
+import { repairCounts } from './repair.ts';
+
+const host = path.join(import.meta.dirname, 'host.mjs');
+const startLimitMs = 30_000;
+
+/** The engine empties this file when it ends in order. */
+const stoppedUncleanly = async (directory: string): Promise<boolean> =>
+  (await readFile(path.join(directory, 'mongod.lock'), 'utf8').catch(() => '')).trim() !== '';
+
+/** Connects to the MongoDB the user named; silent → `StartProblem`. */
+const useExisting = async (uri: string): Promise<Part> => {
+  try {
+    const client = new MongoClient(uri, { serverSelectionTimeoutMS: 3000 });
+    await client.db('admin').command({ ping: 1 });
+    await client.close();
+  } catch (cause) {
+    throw new StartProblem(
+      'The MongoDB that MONGODB_URI names does not answer. Is it running, and the address right?',
+      {
+        cause,
+      },
+    );
+  }
+  return { address: uri, stop: async () => undefined };
+};
+
+const launch = async (directory: string, { report, onExit }: PartOptions): Promise<Part> => {
+  const [command, ...args] = await howToRun(report);
+  const started = Promise.withResolvers<string>();
+  let up = false;
+  const child = startChild({
+    name: 'MongoDB',
+    command,
+    args: [...args, host, directory],
+    onLine: (line) => {
+      if (!line.startsWith('{"uri":')) return;
+      up = true;
+      started.resolve((JSON.parse(line) as { readonly uri: string }).uri);
+    },
+    onExit: (detail) => {
+      if (up) onExit(detail);
+      else started.reject(new StartProblem(`MongoDB did not start.\n${detail}`));
+    },
+  });
+  const limit = setTimeout(() => started.reject(new StartProblem('MongoDB did not start within 30 s.')), startLimitMs);
+  try {
+    return { address: await started.promise, stop: child.stop };
+  } catch (error) {
+    await child.stop();
+    throw error;
+  } finally {
+    clearTimeout(limit);
+  }
+};
+
+/**
+ * Has the engine choose between plans by trying them. Its default estimates costs where no plan finds anything at first, which
+ * this build cannot: such a query would fail with code 224.
+ */
+const choosePlansByTrial = (client: MongoClient): Promise<unknown> =>
+  client.db('admin').command({ setParameter: 1, internalQueryPlanRanker: 'multiPlanning' });
+
+/**
+ * Starts MongoDB on a directory, or takes the one at `uri`. `address` is its URI. After an unclean stop the counts of all
+ * collections are set right first.
+ */
+export const startMongo = async (directory: string, uri: string | undefined, options: PartOptions): Promise<Part> => {
+  if (uri) return useExisting(uri);
+  await mkdir(directory, { recursive: true });
+  const unclean = await stoppedUncleanly(directory);
+  const part = await launch(directory, options);
+  const client = new MongoClient(part.address);
+  try {
+    await choosePlansByTrial(client);
+    if (unclean) await repairCounts(client, options.report);
+  } finally {
+    await client.close();
+  }
+  return part;
+};

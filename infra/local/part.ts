@@ -1,0 +1,13 @@
+/** A part of the local stack that runs beside this process. */
+export interface Part {
+  /** Where it can be reached, as a URI. */
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+export interface PartOptions {
+  /** Told about what takes longer than a moment, for the person who waits. */
+  readonly report: (step: string) => void;
+  /** The part ended although nobody stopped it. */
+  readonly onExit: (detail: string) => void;
+}

@@ -1,0 +1,36 @@
+import { createServer, type Server } from 'node:net';
+import { StartProblem } from './problem.ts';
+
+const loopback = '127.0.0.1';
+
+const portTaken = (port: number, setting: string): StartProblem =>
+  new StartProblem(
+    `Port ${port} is taken by another program. Choose another one, for example PORT=${port >= 60_000 ? 4100 : port + 100} npm start` +
+      (setting === 'PORT' ? '.' : ` (${setting} follows PORT).`),
+  );
+
+/** Listens on loopback, on `port` or (0) any free one; answers the port. Taken → `StartProblem` naming the setting. */
+export const listen = (server: Server, port: number, setting = 'PORT'): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? portTaken(port, setting)
+          : error.code === 'EACCES'
+            ? new StartProblem(`Port ${port} needs administrator rights. Choose one above 1023, for example PORT=4000.`)
+            : error,
+      ),
+    );
+    server.listen(port, loopback, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+
+/** Takes a port for a moment: a free one (0), or the given one to see that nobody has it. */
+export const probePort = async (port: number, setting?: string): Promise<number> => {
+  const server = createServer();
+  const taken = await listen(server, port, setting);
+  await new Promise((resolve) => server.close(resolve));
+  return taken;
+};

@@ -1,0 +1,89 @@
+import path from 'node:path';
+import { styleText } from 'node:util';
+import { bundleFolder } from '../function-files.ts';
+import { provideDemo } from './demo.ts';
+import { readDevFile, writeDevFile } from './dev-file.ts';
+import { requireNode } from './node-version.ts';
+import { watchNpm } from './npm-parent.ts';
+import { StartProblem } from './problem.ts';
+import { type LocalSettings, readSettings } from './settings.ts';
+import { type Stack, startStack } from './stack.ts';
+import { welcome } from './welcome.ts';
+
+const report = (step: string): void => {
+  const seconds = `${(performance.now() / 1000).toFixed(1)} s`;
+  process.stdout.write(`  ${styleText('dim', seconds.padStart(6))}  ${step}\n`);
+};
+
+const fail = (message: string): never => {
+  process.stderr.write(`\n${styleText('red', message, { stream: process.stderr })}\n`);
+  process.exit(1);
+};
+
+/** What the person at the keyboard can mend is said in its own words; anything else is a fault of ours, with its stack. */
+const textOf = (error: unknown): string => {
+  if (error instanceof StartProblem) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+};
+
+/** The folder of the bundles where they are asked for, freshly built. */
+const bundlesFor = async (args: readonly string[]): Promise<{ readonly bundles?: string }> => {
+  const unknown = args.find((argument) => argument !== '--bundled');
+  if (unknown !== undefined)
+    throw new StartProblem(`${unknown} is not an option. There is one: npm start -- --bundled`);
+  if (args.length === 0) return {};
+  const { bundleFunctions } = await import('../bundle.ts');
+  const functions = await bundleFunctions(bundleFolder);
+  report(`Bundled ${functions.length} functions`);
+  return { bundles: bundleFolder };
+};
+
+/** Ctrl-C, SIGTERM and the end of npm let running requests finish and keep the data; a second one ends at once. */
+const stopOnSignal = (running: { stack?: Stack }): void => {
+  let asked = false;
+  const stop = (): void => {
+    if (asked || !running.stack) process.exit(asked ? 1 : 0);
+    asked = true;
+    process.stdout.write('\nStopping …\n');
+    running.stack.stop().then(
+      () => process.exit(0),
+      (error: unknown) => fail(textOf(error)),
+    );
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  watchNpm(() => {
+    if (!asked) stop();
+  });
+  // The terminal may be gone before this process is.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+};
+
+const showDemo = async ({ baseUrl, dashboardUrl }: Stack, settings: LocalSettings): Promise<void> => {
+  const directory = path.resolve(settings.directory);
+  const dev = { baseUrl, dashboardUrl, ...(await provideDemo(await readDevFile(directory))) };
+  await writeDevFile(directory, dev);
+  process.stdout.write(welcome(dev, settings, settings.directory));
+};
+
+const start = async (): Promise<void> => {
+  const running: { stack?: Stack } = {};
+  stopOnSignal(running);
+  const settings = readSettings(process.env);
+  const bundles = await bundlesFor(process.argv.slice(2));
+  const stack = await startStack({
+    ...settings,
+    ...bundles,
+    report,
+    onFailure: (detail) => fail(`A part of the local service ended, so everything was stopped.\n${detail}`),
+  });
+  running.stack = stack;
+  try {
+    await showDemo(stack, settings);
+  } catch (error) {
+    await stack.stop();
+    throw error;
+  }
+};
+
+requireNode();
+start().catch((error: unknown) => fail(textOf(error)));

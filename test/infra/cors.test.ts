@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { type Json, ofType, routesOf, type Synthesis, synthesise } from './synthesis.ts';
+
+const synthesis = synthesise({ dashboardOrigins: 'https://app.example.com, http://localhost:3000' });
+const withoutOrigins = synthesise();
+
+const corsOf = ({ stacks }: Synthesis, name: string): Json | undefined => {
+  const [api] = ofType(stacks.get(`Basalt-${name}`) ?? new Map(), 'AWS::ApiGatewayV2::Api').values();
+  return api?.Properties.CorsConfiguration;
+};
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const exposed = ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'];
+
+test('any web page may call the public API with credentials', () => {
+  expect(corsOf(synthesis, 'PublicApi')).toEqual({
+    AllowCredentials: true,
+    AllowOrigins: ['https://*', 'http://*'],
+    AllowMethods: methods,
+    AllowHeaders: [
+      'content-type',
+      'authorization',
+      'x-api-key',
+      'x-refresh-token',
+      'x-refresh-token-mode',
+      'idempotency-key',
+      'if-match',
+    ],
+    ExposeHeaders: [...exposed, 'etag'],
+    MaxAge: 7200,
+  });
+});
+
+test('only the configured web pages may call the dashboard API', () => {
+  expect(corsOf(synthesis, 'DashboardApi')).toEqual({
+    AllowCredentials: true,
+    AllowOrigins: ['https://app.example.com', 'http://localhost:3000'],
+    AllowMethods: methods,
+    AllowHeaders: ['content-type', 'authorization'],
+    ExposeHeaders: exposed,
+    MaxAge: 7200,
+  });
+});
+
+test('no web page may call the dashboard API where none is configured', () => {
+  expect(corsOf(withoutOrigins, 'DashboardApi')).toBeUndefined();
+});
+
+test('preflights are answered apart from $default, by a function that may do nothing', () => {
+  const resources = synthesis.stacks.get('Basalt-PublicApi') ?? new Map();
+  const preflight = routesOf(resources).find(({ key }) => key === 'OPTIONS /{proxy+}');
+  expect(preflight?.function.Properties.Environment).toBeUndefined();
+  expect(preflight?.function.Properties.Code).toEqual({
+    ZipFile: 'exports.handler = async () => ({ statusCode: 204 });',
+  });
+});

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { App } from 'aws-cdk-lib/core';
+import { expect, test } from 'vitest';
+import { DataStack } from '../../infra/data-stack.ts';
+import { ofType, resourcesOfStack } from './synthesis.ts';
+
+const resources = resourcesOfStack(new DataStack(new App(), 'Data'));
+const [table] = ofType(resources, 'AWS::DynamoDB::GlobalTable').values();
+const secrets = ofType(resources, 'AWS::SecretsManager::Secret');
+
+test('the table has the keys pk and sk and is paid by request', () => {
+  expect(table?.Properties).toMatchObject({
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: [
+      { AttributeName: 'pk', KeyType: 'HASH' },
+      { AttributeName: 'sk', KeyType: 'RANGE' },
+    ],
+    AttributeDefinitions: [
+      { AttributeName: 'pk', AttributeType: 'S' },
+      { AttributeName: 'sk', AttributeType: 'S' },
+    ],
+  });
+});
+
+test('the table forgets items after expiresAt', () => {
+  expect(table?.Properties.TimeToLiveSpecification).toEqual({ AttributeName: 'expiresAt', Enabled: true });
+});
+
+test('the table can be restored to any moment and cannot be deleted', () => {
+  expect(table?.Properties.Replicas).toMatchObject([
+    { DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
+  ]);
+});
+
+test.each([...resources])('%s outlives its stack', (_id, { DeletionPolicy }) => {
+  expect(DeletionPolicy).toBe('Retain');
+});
+
+test('the master key is generated as base64 of 32 bytes', () => {
+  const generated = [...secrets].find(([id]) => id.startsWith('EncryptionKey'))?.[1].Properties.GenerateSecretString;
+  expect(generated).toEqual({ ExcludePunctuation: true, PasswordLength: 43 });
+  for (let sample = 0; sample < 100; sample++) {
+    const letters = createHash('sha512').update(String(sample)).digest('base64').replaceAll(/[+/=]/g, 'x').slice(0, 43);
+    expect(Buffer.from(letters, 'base64')).toHaveLength(32);
+  }
+});

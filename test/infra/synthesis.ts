@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { App } from 'aws-cdk-lib/core';
+import type { Packages } from '../../infra/packaged-function.ts';
+import { addService } from '../../infra/service.ts';
+
+/** A template, or a part of one, as far as these tests read it. */
+export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties: Readonly<Record<string, Json>>;
+  readonly DeletionPolicy?: string;
+}
+
+/** Logical id → resource. */
+export type Resources = ReadonlyMap<string, Resource>;
+
+/** Stands in for the bundles, so that templates are made without building anything; `native` names those with bcrypt. */
+export const unbuilt =
+  (...native: readonly string[]): Packages =>
+  (name) => ({ code: Code.fromInline('exports.handler = () => {}'), native: native.includes(name) });
+
+const resourcesOf = (template: unknown): Resources =>
+  new Map(Object.entries((template as { Resources: Record<string, Resource> }).Resources));
+
+/** The resources of one stack that stands alone. */
+export const resourcesOfStack = (stack: Parameters<typeof Template.fromStack>[0]): Resources =>
+  resourcesOf(Template.fromStack(stack).toJSON());
+
+export interface Synthesis {
+  /** Stack → its resources. */
+  readonly stacks: ReadonlyMap<string, Resources>;
+  /** Stack → its outputs, without those that only link stacks. */
+  readonly outputs: ReadonlyMap<string, readonly string[]>;
+  /** Looked up in an account; synthesis must need nothing. */
+  readonly missing: readonly unknown[];
+}
+
+/** Makes the templates of the whole service with these settings. */
+export const synthesise = (context: Readonly<Record<string, string>> = {}, packages = unbuilt()): Synthesis => {
+  const outdir = mkdtempSync(join(tmpdir(), 'basalt-synthesis-'));
+  try {
+    const app = new App({ outdir, analyticsReporting: false, context: { 'aws:cdk:bundling-stacks': [], ...context } });
+    addService(app, packages);
+    const { stacks, manifest } = app.synth();
+    return {
+      stacks: new Map(stacks.map((stack) => [stack.id, resourcesOf(stack.template)])),
+      outputs: new Map(
+        stacks.map(({ id, template }) => [
+          id,
+          Object.keys(template.Outputs ?? {}).filter((name) => !name.startsWith('ExportsOutput')),
+        ]),
+      ),
+      missing: manifest.missing ?? [],
+    };
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+};
+
+/** Every resource of a type, by logical id. */
+export const ofType = (resources: Resources, type: string): Resources =>
+  new Map([...resources].filter(([, { Type }]) => Type === type));
+
+/** The logical id that `{Ref}` or `{Fn::GetAtt}` points to, anywhere inside a value. */
+const targetOf = (value: Json | undefined): string =>
+  /"(?:Ref|Fn::GetAtt)":\[?"([^"]+)"/.exec(JSON.stringify(value))?.[1] ?? '';
+
+export interface DeployedRoute {
+  readonly key: string;
+  readonly functionId: string;
+  readonly function: Resource;
+}
+
+/** Every route with the function that its integration calls. */
+export const routesOf = (resources: Resources): readonly DeployedRoute[] =>
+  [...ofType(resources, 'AWS::ApiGatewayV2::Route').values()].map(({ Properties }) => {
+    const integration = resources.get(targetOf(Properties.Target));
+    const functionId = targetOf(integration?.Properties.IntegrationUri);
+    const lambda = resources.get(functionId);
+    if (!lambda) throw new Error(`${String(Properties.RouteKey)} leads to no function`);
+    return { key: String(Properties.RouteKey), functionId, function: lambda };
+  });
+
+export interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Resource: Json;
+  readonly Condition?: Json;
+}
+
+/** What the role of a function allows. */
+export const statementsOf = (resources: Resources, lambda: Resource): readonly Statement[] => {
+  const role = resources.get(targetOf(lambda.Properties.Role));
+  if (!role || role.Properties.ManagedPolicyArns) throw new Error('The function has no role of its own');
+  const policies = role.Properties.Policies as unknown as { PolicyDocument: { Statement: Statement[] } }[];
+  return policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+};

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bundled, bundled } from '../../infra/local/bundled.ts';
+
+/** Bundles in miniature: what a function can do to its process. */
+const sources = {
+  echo: `export const handler = async (event, context) => ({ statusCode: 200, body: JSON.stringify({ event, pid: process.pid,
+    task: process.env.LAMBDA_TASK_ROOT, setting: process.env.SETTING, home: process.env.HOME, left: context.getRemainingTimeInMillis() }) });`,
+  slow: `export const handler = async () => { await new Promise((done) => setTimeout(done, 300)); return { statusCode: 200, body: String(process.pid) }; };`,
+  throws: `export const handler = async () => { throw new TypeError('refused'); };`,
+  dies: `let calls = 0; export const handler = async () => { calls += 1; if (calls > 1) process.exit(3); return { statusCode: 200 }; };`,
+  broken: `throw new Error('cannot start'); export const handler = 1;`,
+};
+
+let folder: string;
+let functions: Bundled;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'basalt-bundles-'));
+  for (const [name, source] of Object.entries(sources)) {
+    await mkdir(path.join(folder, name));
+    await writeFile(path.join(folder, name, 'index.mjs'), source);
+  }
+  functions = bundled(folder, { SETTING: 'on' });
+});
+afterAll(async () => {
+  await functions.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const bodyOf = async (name: string, event: unknown = {}): Promise<string> =>
+  (await functions.invoke(name, event))?.body ?? '';
+
+describe('a bundle behind the Lambda Runtime API', () => {
+  test('gets the event, the settings, a deadline, and nothing else of this process', async () => {
+    const seen = JSON.parse(await bodyOf('echo', { a: 'é' })) as Record<string, unknown>;
+    expect(seen).toMatchObject({ event: { a: 'é' }, setting: 'on', task: path.join(folder, 'echo') });
+    expect(seen.left).toBeGreaterThan(20_000);
+    expect(seen).not.toHaveProperty('home');
+    expect(seen.pid).not.toBe(process.pid);
+  });
+
+  test('keeps its process from one request to the next', async () => {
+    const pids = [await bodyOf('echo'), await bodyOf('echo')].map((body) => (JSON.parse(body) as { pid: number }).pid);
+    expect(pids[0]).toBe(pids[1]);
+  });
+
+  test('has several processes, but not without end, where requests overlap', async () => {
+    const pids = await Promise.all(Array.from({ length: 12 }, () => bodyOf('slow')));
+    expect(new Set(pids).size).toBeGreaterThan(1);
+    expect(new Set(pids).size).toBeLessThanOrEqual(4);
+  });
+
+  test('fails the request where the function throws', async () => {
+    await expect(functions.invoke('throws', {})).rejects.toThrow('TypeError: refused');
+  });
+
+  test('fails the request that its process died of, and starts another for the next', async () => {
+    await functions.invoke('dies', {});
+    await expect(functions.invoke('dies', {})).rejects.toThrow('exit code 3');
+    expect(await functions.invoke('dies', {})).toMatchObject({ statusCode: 200 });
+  });
+
+  test('fails the request where it cannot be loaded', async () => {
+    await expect(functions.invoke('broken', {})).rejects.toThrow('cannot start');
+  });
+
+  test('fails the request where there is no such bundle', async () => {
+    await expect(functions.invoke('missing', {})).rejects.toThrow('Cannot find module');
+  });
+});

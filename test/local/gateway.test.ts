@@ -1,0 +1,194 @@
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { FunctionResult } from '../../infra/local/answer.ts';
+import { type Gateway, type RawRequest, send, startGateway } from '../support/local-gateway.ts';
+
+let gateway: Gateway;
+afterEach(() => gateway.close());
+
+const answering = async (result: unknown): Promise<void> => {
+  gateway = await startGateway(async () => result as FunctionResult);
+};
+
+describe('a function result', () => {
+  const cases: readonly [title: string, result: unknown, status: number, headers: object, body: string][] = [
+    ['goes out as it is', { statusCode: 201, headers: { 'x-a': 'b' }, body: 'é' }, 201, { 'x-a': 'b' }, 'é'],
+    [
+      'keeps its content type',
+      { statusCode: 200, headers: { 'Content-Type': 'a/b' } },
+      200,
+      { 'content-type': 'a/b' },
+      '',
+    ],
+    ['is text without one', { statusCode: 200, body: 'x' }, 200, { 'content-type': 'text/plain;charset=UTF-8' }, 'x'],
+    ['may set cookies', { statusCode: 200, cookies: ['a=1', 'b=2'] }, 200, { 'set-cookie': ['a=1', 'b=2'] }, ''],
+    ['may be in base64', { statusCode: 200, body: 'aGk=', isBase64Encoded: true }, 200, {}, 'hi'],
+    ['without a status is JSON', { a: 1 }, 200, { 'content-type': 'application/json' }, '{"a":1}'],
+    ['may be nothing', undefined, 200, { 'content-type': 'application/json' }, 'null'],
+    ['204 has no body', { statusCode: 204 }, 204, {}, ''],
+    [
+      '500 of header characters',
+      { statusCode: 200, headers: { a: 'b\nc' } },
+      500,
+      {},
+      '{"message":"Internal Server Error"}',
+    ],
+    [
+      '500 over 6 MiB',
+      { statusCode: 200, body: 'x'.repeat(6 * 2 ** 20 + 1) },
+      500,
+      {},
+      '{"message":"Internal Server Error"}',
+    ],
+  ];
+  test.for(cases)('%s', async ([, result, status, headers, body]) => {
+    await answering(result);
+    expect(await send(gateway.port, {})).toMatchObject({ status, headers, body });
+  });
+});
+
+describe('the gateway itself answers', () => {
+  test('400 to a broken escape in the path', async () => {
+    await answering({ statusCode: 200 });
+    expect(await send(gateway.port, { path: '/items/%zz' })).toMatchObject({
+      status: 400,
+      body: '{"message":"Bad Request"}',
+    });
+  });
+
+  test('413 to a body over 10 MiB, announced or not', async () => {
+    await answering({ statusCode: 200 });
+    const body = Buffer.alloc(10 * 2 ** 20 + 1);
+    const announced = await send(gateway.port, { method: 'POST', path: '/items', body });
+    expect(announced).toMatchObject({ status: 413, body: '{"message":"Request Entity Too Large"}' });
+    const stream = ReadableStream.from([body]);
+    const response = await fetch(`http://127.0.0.1:${gateway.port}/items`, {
+      method: 'POST',
+      body: stream,
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(413);
+  });
+
+  test('a body of 10 MiB goes through', async () => {
+    await answering({ statusCode: 200 });
+    const body = Buffer.alloc(10 * 2 ** 20);
+    expect(await send(gateway.port, { method: 'POST', path: '/items', body })).toMatchObject({ status: 200 });
+  });
+
+  test('431 to headers over 10 240 bytes', async () => {
+    await answering({ statusCode: 200 });
+    const big = await send(gateway.port, { headers: ['x-a', 'x'.repeat(10_300)] });
+    expect(big).toMatchObject({ status: 431, body: '{"message":"Request Header Fields Too Large"}' });
+    expect(await send(gateway.port, { headers: ['x-a', 'x'.repeat(9_000)] })).toMatchObject({ status: 200 });
+  });
+
+  test('400 to what is no HTTP', async () => {
+    await answering({ statusCode: 200 });
+    const text = await new Promise<string>((resolve, reject) => {
+      let all = '';
+      const socket = connect(gateway.port, '127.0.0.1', () => socket.write('hello\r\n\r\n'));
+      socket.on('data', (chunk: Buffer) => {
+        all += chunk.toString();
+      });
+      socket.on('close', () => resolve(all)).on('error', reject);
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('500 where the function throws, and reports why', async () => {
+    gateway = await startGateway(async () => {
+      throw new Error('secret detail');
+    });
+    const answer = await send(gateway.port, { headers: ['Origin', 'https://a.example'] });
+    expect(answer).toMatchObject({
+      status: 500,
+      body: '{"message":"Internal Server Error"}',
+      headers: { 'access-control-allow-origin': 'https://a.example' },
+    });
+    expect(gateway.failures).toMatchObject([{ message: 'secret detail' }]);
+  });
+
+  test('503 where the function takes too long, with Retry-After', async () => {
+    gateway = await startGateway(() => pause(500, { statusCode: 200 }), { timeoutMs: 50 });
+    const answer = await send(gateway.port, {});
+    expect(answer).toMatchObject({
+      status: 503,
+      body: '{"message":"Service Unavailable"}',
+      headers: { 'retry-after': '5' },
+    });
+  });
+});
+
+describe('CORS', () => {
+  const preflight = (origin: string): RawRequest => ({
+    method: 'OPTIONS',
+    path: '/anything',
+    headers: ['Origin', origin, 'Access-Control-Request-Method', 'POST'],
+  });
+
+  test('204 to a preflight, without asking a function', async () => {
+    let asked = 0;
+    gateway = await startGateway(async () => {
+      asked += 1;
+      return { statusCode: 200 };
+    });
+    const answer = await send(gateway.port, preflight('https://a.example'));
+    expect(answer).toMatchObject({
+      status: 204,
+      headers: {
+        'access-control-allow-origin': 'https://a.example',
+        'access-control-allow-credentials': 'true',
+        'access-control-allow-methods': 'GET,POST',
+        'access-control-allow-headers': 'content-type,x-api-key',
+        'access-control-max-age': '60',
+      },
+    });
+    expect(asked).toBe(0);
+  });
+
+  test.for(['https://a.example', 'http://localhost:5173', 'http://127.0.0.1'])(
+    'answers let %s read them',
+    async (origin) => {
+      await answering({ statusCode: 404 });
+      expect((await send(gateway.port, { headers: ['Origin', origin] })).headers).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-allow-credentials': 'true',
+        'access-control-expose-headers': 'etag,x-request-id',
+        vary: 'Origin',
+      });
+    },
+  );
+
+  test.for(['null', 'file://', 'chrome-extension://abc'])('answers do not let %s read them', async (origin) => {
+    await answering({ statusCode: 200 });
+    const { headers } = await send(gateway.port, { headers: ['Origin', origin] });
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  test('only listed origins are let in where there is a list', async () => {
+    gateway = await startGateway(async () => ({ statusCode: 200 }), { origins: ['https://app.example'] });
+    for (const [origin, allowed] of [
+      ['https://app.example', 'https://app.example'],
+      ['https://app.example.evil', undefined],
+      ['http://app.example', undefined],
+    ] as const) {
+      expect((await send(gateway.port, preflight(origin))).headers['access-control-allow-origin']).toBe(allowed);
+    }
+  });
+
+  test('an answer to no page carries nothing of it', async () => {
+    await answering({ statusCode: 200 });
+    const { headers } = await send(gateway.port, {});
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+});
+
+test('closing lets a running request finish', async () => {
+  gateway = await startGateway(() => pause(200, { statusCode: 200, body: 'done' }));
+  const running = send(gateway.port, {});
+  await pause(50);
+  await gateway.close();
+  expect(await running).toMatchObject({ status: 200, body: 'done' });
+});

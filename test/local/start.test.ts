@@ -1,0 +1,194 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { DevFile } from '../../infra/local/dev-file.ts';
+import { listen } from '../../infra/local/ports.ts';
+import { call } from '../support/client.ts';
+import { descendantsOf, freePortPair, type LocalStart, localStart, stillRunning } from '../support/local-start.ts';
+
+let directory: string;
+let port: number;
+let started: LocalStart[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'basalt-start-'));
+  port = await freePortPair();
+  started = [];
+});
+
+afterEach(async () => {
+  for (const { child } of started) child.kill('SIGTERM');
+  await Promise.all(started.map(({ ended }) => ended));
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+const start = (env: Readonly<Record<string, string>> = {}, args: readonly string[] = []): LocalStart => {
+  const one = localStart({ BASALT_DIR: directory, PORT: String(port), ...env }, args);
+  started.push(one);
+  return one;
+};
+
+const devFile = async (): Promise<DevFile> =>
+  JSON.parse(await readFile(path.join(directory, 'dev.json'), 'utf8')) as DevFile;
+
+const idOf = (one: LocalStart): number => one.child.pid ?? 0;
+
+const write = async ({ baseUrl, secretKey }: DevFile, count: number): Promise<void> => {
+  for (let index = 0; index < count; index += 1) {
+    const { status } = await call(baseUrl, 'POST', '/api/data/notes', { key: secretKey, body: { index } });
+    expect(status).toBe(201);
+  }
+};
+
+const countNotes = async ({ baseUrl, publishableKey }: DevFile): Promise<unknown> => {
+  const { body } = await call<{ data: { count: number } }>(baseUrl, 'GET', '/api/data/notes?count=true', {
+    key: publishableKey,
+  });
+  return body.data?.count;
+};
+
+describe('npm start', () => {
+  test('gives a demo project whose keys and token work, in a file for its owner only', async () => {
+    const one = start();
+    await one.ready();
+    const dev = await devFile();
+    expect(dev).toMatchObject({ baseUrl: `http://127.0.0.1:${port}`, dashboardUrl: `http://127.0.0.1:${port + 1}` });
+    expect((await stat(path.join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(path.join(directory, 'encryption-key'))).mode & 0o777).toBe(0o600);
+    const { status, body } = await call<{ data: { items: { name: string }[] } }>(
+      dev.dashboardUrl,
+      'GET',
+      `/api/projects/${dev.projectId}/collections`,
+      { token: dev.dashboardToken },
+    );
+    expect(status).toBe(200);
+    expect(body.data.items.map(({ name }) => name).sort()).toEqual(['notes', 'posts', 'todos', 'users']);
+    const login = await call(dev.dashboardUrl, 'POST', '/api/auth/login', { body: dev.developer });
+    expect(login.status).toBe(200);
+    for (const value of [dev.publishableKey, dev.secretKey, dev.developer.password, `ready ${dev.baseUrl}`]) {
+      expect(one.output()).toContain(value);
+    }
+  });
+
+  test('kill -9 ends every child, and the next start has the same keys and every document', async () => {
+    const one = start();
+    await one.ready();
+    const before = await devFile();
+    await write(before, 20);
+    const children = await descendantsOf(idOf(one));
+    expect(children.length).toBeGreaterThanOrEqual(3);
+    one.child.kill('SIGKILL');
+    await one.ended;
+    await pause(2000);
+    expect(await stillRunning(children)).toEqual([]);
+
+    await start().ready();
+    const { dashboardToken, ...after } = await devFile();
+    expect({ ...after, dashboardToken: before.dashboardToken }).toEqual(before);
+    expect(dashboardToken).not.toBe(before.dashboardToken);
+    expect(await countNotes(before)).toBe(20);
+  });
+
+  test('kill -9 of everything at once loses nothing that was acknowledged', async () => {
+    const one = start();
+    await one.ready();
+    const dev = await devFile();
+    await write(dev, 20);
+    for (const pid of [idOf(one), ...(await descendantsOf(idOf(one)))]) process.kill(pid, 'SIGKILL');
+    await one.ended;
+    await start().ready();
+    expect(await countNotes(dev)).toBe(20);
+    const { body } = await call<{ data: { items: unknown[]; total: number } }>(dev.baseUrl, 'GET', '/api/data/notes', {
+      key: dev.publishableKey,
+    });
+    expect(body.data.items).toHaveLength(20);
+    expect(body.data.total).toBe(20);
+  });
+
+  test('SIGTERM ends it in order, quickly and with code 0, and keeps the data', async () => {
+    const one = start();
+    await one.ready();
+    const dev = await devFile();
+    await write(dev, 1);
+    const children = await descendantsOf(idOf(one));
+    const begin = performance.now();
+    one.child.kill('SIGTERM');
+    expect(await one.ended).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(3000);
+    expect(await stillRunning(children)).toEqual([]);
+    await start().ready();
+    expect(await countNotes(dev)).toBe(1);
+  });
+
+  test('says which part ended, and stops the others, when one is killed', async () => {
+    const one = start();
+    await one.ready();
+    const children = await descendantsOf(idOf(one));
+    const commands = await Promise.all(children.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
+    process.kill(children[commands.findIndex((command) => command.includes('host.mjs'))] ?? 0, 'SIGKILL');
+    expect(await one.ended).toBe(1);
+    expect(one.output()).toContain('MongoDB ended (SIGKILL)');
+    await pause(500);
+    expect(await stillRunning(children)).toEqual([]);
+  });
+
+  test('serves the bundles with --bundled', async () => {
+    await start({}, ['--bundled']).ready();
+    const dev = await devFile();
+    await write(dev, 2);
+    expect(await countNotes(dev)).toBe(2);
+  }, 60_000);
+});
+
+describe('npm start refuses, and says what to do,', () => {
+  const refused = async (one: LocalStart): Promise<string> => {
+    expect(await one.ended).toBe(1);
+    return one.output();
+  };
+
+  test.for([
+    ['its own port', 0],
+    ['the dashboard port', 1],
+  ] as const)('when %s is taken', async ([, offset]) => {
+    const other = createServer();
+    await listen(other, port + offset);
+    const said = await refused(start());
+    other.close();
+    expect(said).toContain(`Port ${port + offset} is taken by another program`);
+    expect(said).toMatch(/PORT=\d+ npm start/);
+    expect(said).not.toMatch(/^ +at /m);
+  });
+
+  test('when it is running already with the same data', async () => {
+    await start().ready();
+    const said = await refused(start({ PORT: String(await freePortPair()) }));
+    expect(said).toContain(`already running on port ${port}`);
+    expect(said).toContain('BASALT_DIR=');
+  });
+
+  test.for([
+    [{ PORT: 'http' }, 'PORT must be a whole number'],
+    [{ PORT: '70000' }, 'PORT must be a whole number up to 65533'],
+    [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT must be a whole number'],
+  ] as const)('%j', async ([env, message]) => {
+    expect(await refused(start(env))).toContain(message);
+  });
+
+  test('an option it does not know', async () => {
+    expect(await refused(start({}, ['--watch']))).toContain('npm start -- --bundled');
+  });
+
+  test('when MONGODB_URI does not answer, without repeating its password', async () => {
+    const said = await refused(start({ MONGODB_URI: 'mongodb://user:geheim@127.0.0.1:1/' }));
+    expect(said).toContain('MONGODB_URI');
+    expect(said).not.toContain('geheim');
+  });
+
+  test('when AWS_ENDPOINT_URL_DYNAMODB does not answer', async () => {
+    const said = await refused(start({ AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' }));
+    expect(said).toContain('AWS_ENDPOINT_URL_DYNAMODB');
+  });
+});
