@@ -1,0 +1,42 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import type { Target } from './load.ts';
+
+interface Message {
+  readonly port?: number;
+  readonly cpu?: NodeJS.CpuUsage;
+}
+
+/** A server under measurement in a process of its own. */
+export interface Contender extends Target {
+  readonly name: string;
+  readonly stop: () => void;
+}
+
+const answerOf = async (child: ChildProcess): Promise<Message> => {
+  const [message] = (await once(child, 'message')) as [Message];
+  return message;
+};
+
+/** Starts `bench/<file>` with an environment and waits until it listens. */
+export const startContender = async (
+  name: string,
+  file: string,
+  env: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+): Promise<Contender> => {
+  const child = fork(path.join(import.meta.dirname, file), { env: { ...process.env, ...env } });
+  const { port } = await answerOf(child);
+  return {
+    name,
+    url: `http://127.0.0.1:${port}`,
+    headers,
+    cpu: async () => {
+      child.send('cpu');
+      const { cpu } = await answerOf(child);
+      return (cpu?.user ?? 0) + (cpu?.system ?? 0);
+    },
+    stop: () => void child.disconnect(),
+  };
+};

@@ -1,0 +1,69 @@
+import type { Contender } from './contender.ts';
+import { type LoadRequest, measure } from './load.ts';
+import { progress } from './progress.ts';
+import { median } from './statistics.ts';
+
+/** Requests/s of the same list where it could be slower: in a large collection, and deep inside it. */
+export interface Depth {
+  readonly smallList: number;
+  readonly largeList: number;
+  readonly firstPage: number;
+  readonly deepPage: number;
+  /** Medians of the ratios of each round. */
+  readonly largeRatio: number;
+  readonly deepRatio: number;
+}
+
+const pageSize = 20;
+const deepPage = 10_000;
+const step = 1000;
+
+const get = (path: string): LoadRequest => ({ method: 'GET', path: () => path });
+
+const cursorAt = async (target: Contender, documents: number): Promise<string> => {
+  let cursor = '';
+  for (let done = 0; done < documents; done += step) {
+    const url = `${target.url}/api/data/large?limit=${step}&fields=_id&cursor=${encodeURIComponent(cursor)}`;
+    const answer = await fetch(url, { headers: target.headers });
+    const { data } = (await answer.json()) as { data: { nextCursor: string } };
+    cursor = data.nextCursor;
+    progress(`walking to page ${deepPage}: ${done + step} of ${documents} documents`);
+  }
+  return encodeURIComponent(cursor);
+};
+
+/** Measures the list of 20 newest, total included, at both sizes, and a cursor's first page beside its page 10 000. */
+export const measureDepth = async (
+  target: Contender,
+  {
+    rounds,
+    seconds,
+    large,
+  }: { readonly rounds: number; readonly seconds: number; readonly small: number; readonly large: number },
+): Promise<Depth> => {
+  const cursor = await cursorAt(target, Math.min(deepPage * pageSize, large - 2 * step));
+  const requests = {
+    smallList: get(`/api/data/basalt?limit=${pageSize}`),
+    largeList: get(`/api/data/large?limit=${pageSize}`),
+    firstPage: get(`/api/data/large?limit=${pageSize}&cursor=`),
+    deepPage: get(`/api/data/large?limit=${pageSize}&cursor=${cursor}`),
+  };
+  const done: Record<keyof typeof requests, number>[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const speeds: [string, number][] = [];
+    for (const [name, request] of Object.entries(requests)) {
+      progress(`depth: round ${round + 1} of ${rounds}, ${name}`);
+      await measure(target, request, 1);
+      speeds.push([name, (await measure(target, request, seconds)).perSecond]);
+    }
+    done.push(Object.fromEntries(speeds) as Record<keyof typeof requests, number>);
+  }
+  return {
+    smallList: median(done.map(({ smallList }) => smallList)),
+    largeList: median(done.map(({ largeList }) => largeList)),
+    firstPage: median(done.map(({ firstPage }) => firstPage)),
+    deepPage: median(done.map((round) => round.deepPage)),
+    largeRatio: median(done.map(({ smallList, largeList }) => smallList / largeList)),
+    deepRatio: median(done.map(({ firstPage, deepPage: deep }) => firstPage / deep)),
+  };
+};

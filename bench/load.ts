@@ -1,0 +1,72 @@
+import autocannon from 'autocannon';
+
+/** One measurement of one server: requests/s, latency in ms, CPU of the server process in µs a request. */
+export interface Sample {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly cpuMicros: number;
+}
+
+/** A request as the generator sends it; `path` and `body` are asked for anew each time. */
+export interface LoadRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: () => string;
+  readonly body?: () => string;
+}
+
+/** A server under load: where it listens, and how much CPU its process has used so far (µs). */
+export interface Target {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cpu: () => Promise<number>;
+}
+
+export const connections = 32;
+
+interface Burst {
+  readonly result: autocannon.Result;
+  /** Response times in ms, ascending. */
+  readonly times: readonly number[];
+}
+
+const fire = (target: Target, request: LoadRequest, seconds: number): Promise<Burst> =>
+  new Promise((resolve, reject) => {
+    const times: number[] = [];
+    const setupRequest = (prepared: autocannon.Request): autocannon.Request => ({
+      ...prepared,
+      path: request.path(),
+      ...(request.body ? { body: request.body() } : {}),
+    });
+    const headers = { 'content-type': 'application/json', ...target.headers };
+    const instance = autocannon(
+      {
+        url: target.url,
+        connections,
+        duration: seconds,
+        requests: [{ method: request.method, headers, setupRequest }],
+      },
+      (error, result) => (error ? reject(error) : resolve({ result, times: times.sort((a, b) => a - b) })),
+    );
+    instance.on('response', (_client, _status, _bytes, time) => times.push(time));
+  });
+
+const percentile = (sorted: readonly number[], part: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+
+/** Loads one server with 32 connections for some seconds; any answer but 2xx makes the measurement worthless. */
+export const measure = async (target: Target, request: LoadRequest, seconds: number): Promise<Sample> => {
+  const before = await target.cpu();
+  const { result, times } = await fire(target, request, seconds);
+  const used = (await target.cpu()) - before;
+  const answered = result['2xx'];
+  if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
+    throw new Error(`${request.method}: ${result.non2xx} refusals, ${result.errors} errors, ${answered} answers`);
+  }
+  return {
+    perSecond: answered / result.duration,
+    p50: percentile(times, 0.5),
+    p95: percentile(times, 0.95),
+    cpuMicros: used / answered,
+  };
+};

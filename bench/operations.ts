@@ -1,0 +1,83 @@
+import type { LoadRequest } from './load.ts';
+
+/** What one operation sends; `ids` are documents that exist, in an order of their own for each measurement. */
+export interface Operation {
+  readonly name: string;
+  /** Ratio to the bare server that the project aims at: with rate counting off, and on. */
+  readonly aim: { readonly uncounted: number; readonly counted: number };
+  /** True where every request uses a document up. */
+  readonly consumes?: true;
+  readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
+}
+
+export const authors = 1000;
+
+/** A document as an app would store it, about 300 bytes. */
+export const sampleDocument = (index: number): Record<string, unknown> => ({
+  title: `Post number ${index}`,
+  author: `author-${index % authors}`,
+  body: 'Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore.',
+  likes: index % 500,
+  published: index % 3 === 0,
+  tags: ['one', 'two', 'three'],
+});
+
+const next = (ids: readonly string[]): (() => string) => {
+  let at = 0;
+  return () => ids[at++ % ids.length] ?? '';
+};
+
+const counter = (): (() => number) => {
+  let at = 0;
+  return () => at++;
+};
+
+const onDocument =
+  (method: 'GET' | 'DELETE') =>
+  (collection: string, ids: readonly string[]): LoadRequest => {
+    const id = next(ids);
+    return { method, path: () => `/api/data/${collection}/${id()}` };
+  };
+
+export const operations: readonly Operation[] = [
+  {
+    name: 'create',
+    aim: { uncounted: 0.75, counted: 0.4 },
+    request: (collection) => {
+      const index = counter();
+      return {
+        method: 'POST',
+        path: () => `/api/data/${collection}`,
+        body: () => JSON.stringify(sampleDocument(index())),
+      };
+    },
+  },
+  { name: 'get', aim: { uncounted: 0.6, counted: 0.25 }, request: onDocument('GET') },
+  {
+    name: 'list 20 newest, with total',
+    aim: { uncounted: 0.7, counted: 0.38 },
+    request: (collection) => ({ method: 'GET', path: () => `/api/data/${collection}?limit=20` }),
+  },
+  {
+    name: 'filter by an indexed field',
+    aim: { uncounted: 0.7, counted: 0.33 },
+    request: (collection) => {
+      const index = counter();
+      return { method: 'GET', path: () => `/api/data/${collection}?author=author-${(index() * 7) % authors}&limit=20` };
+    },
+  },
+  {
+    name: 'update',
+    aim: { uncounted: 0.6, counted: 0.33 },
+    request: (collection, ids) => {
+      const id = next(ids);
+      const index = counter();
+      return {
+        method: 'PATCH',
+        path: () => `/api/data/${collection}/${id()}`,
+        body: () => JSON.stringify({ likes: index() }),
+      };
+    },
+  },
+  { name: 'delete', aim: { uncounted: 0.8, counted: 0.37 }, consumes: true, request: onDocument('DELETE') },
+];

@@ -1,0 +1,86 @@
+import { type Collection, MongoClient } from 'mongodb';
+import { setPlan } from '../shared/developers/set-plan.ts';
+import { sampleDocument } from './operations.ts';
+
+export interface Bed {
+  readonly projectId: string;
+  readonly database: string;
+  readonly secretKey: string;
+}
+
+const post = async <T>(url: string, body: unknown, token?: string): Promise<T> => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${url} answered ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+};
+
+const schema = [
+  { key: 'title', type: 'String', required: true },
+  { key: 'author', type: 'String' },
+  { key: 'body', type: 'String' },
+  { key: 'likes', type: 'Number', default: 0 },
+  { key: 'published', type: 'Boolean', default: false },
+  { key: 'tags', type: 'Array', items: { type: 'String' } },
+];
+
+/** Makes a project with collections of this name, each with a schema and an index on `author`, through the dashboard API. */
+export const makeBed = async (dashboardUrl: string, collections: readonly string[]): Promise<Bed> => {
+  const email = `bench-${Date.now()}@example.com`;
+  const { data } = await post<{ data: { accessToken: string } }>(`${dashboardUrl}/api/auth/register`, {
+    email,
+    password: 'a password for the benchmark',
+  });
+  await setPlan(email, 'pro');
+  const made = await post<{ data: { _id: string; secretKey: string } }>(
+    `${dashboardUrl}/api/projects`,
+    { name: 'bench' },
+    data.accessToken,
+  );
+  const { _id: projectId, secretKey } = made.data;
+  const base = `${dashboardUrl}/api/projects/${projectId}/collections`;
+  for (const name of collections) {
+    await post(base, { name, schema }, data.accessToken);
+    await post(`${base}/${name}/indexes`, { keys: { author: 1, _id: 1 } }, data.accessToken);
+  }
+  return { projectId, database: `p_${projectId}`, secretKey };
+};
+
+const batch = 5000;
+
+/** Puts `count` documents into a collection as the service stores them; `onProgress` gets how many there are. */
+export const fill = async (
+  collection: Collection,
+  count: number,
+  onProgress: (done: number) => void,
+): Promise<void> => {
+  for (let done = 0; done < count; done += batch) {
+    const now = new Date();
+    const documents = Array.from({ length: Math.min(batch, count - done) }, (_, index) => ({
+      ...sampleDocument(done + index),
+      isDeleted: false,
+      deletedAt: null,
+      createdAt: now,
+      updatedAt: now,
+    }));
+    await collection.insertMany(documents, { ordered: false });
+    onProgress(Math.min(count, done + batch));
+  }
+};
+
+/** Ids of documents that are there, at most `count`, in an order that jumps about. */
+export const idsOf = async (collection: Collection, count: number): Promise<string[]> => {
+  const found = await collection
+    .find({ isDeleted: false }, { projection: { _id: 1 } })
+    .sort({ _id: 1 })
+    .limit(count)
+    .toArray();
+  const ids = found.map(({ _id }) => String(_id));
+  const step = 7919 % Math.max(1, ids.length);
+  return ids.map((_, index) => ids[(index * step) % ids.length] ?? '');
+};
+
+export const connect = (uri: string): Promise<MongoClient> => new MongoClient(uri).connect();

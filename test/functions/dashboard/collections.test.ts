@@ -1,0 +1,221 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { onControl, onProject } from '../../../shared/clients/mongo.ts';
+import { findProjectByKey } from '../../../shared/projects/find-project.ts';
+import { inParallel, tally } from '../../support/client.ts';
+import { everyType } from '../../support/collections.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+
+interface CollectionBody {
+  readonly data: Readonly<Record<string, unknown>> & { readonly schema: readonly Record<string, unknown>[] };
+  readonly code?: string;
+  readonly message: string;
+}
+
+let project: TestProject;
+
+beforeAll(async () => {
+  project = await newProject();
+});
+
+const path = (name = '', of = project) => `/api/projects/${of.id}/collections${name && `/${name}`}`;
+const create = (body: unknown, of = project) => of.developer.dashboard<CollectionBody>('POST', path('', of), body);
+const read = (name: string) => project.developer.dashboard<CollectionBody>('GET', path(name));
+const edit = (name: string, body: unknown) => project.developer.dashboard<CollectionBody>('PUT', path(name), body);
+const remove = (name: string, of = project) => of.developer.dashboard('DELETE', path(name, of));
+
+const title = { key: 'title', type: 'String', required: true };
+const off = { enabled: false, mode: 'public-read', ownerField: 'userId' };
+const date = expect.stringMatching(/^\d{4}-.*Z$/);
+
+const indexNames = async (name: string): Promise<unknown[]> => {
+  const match = await findProjectByKey(project.secretKey, '');
+  if (!match) throw new Error('The project is gone');
+  const indexes = await onProject(match.project, (db) => db.collection(name).listIndexes().toArray());
+  return indexes.map((index) => index.name).sort();
+};
+
+const leaveBehind = (name: string, state: 'creating' | 'deleting') =>
+  onControl((db) =>
+    db
+      .collection('collections')
+      .updateOne({ projectId: new ObjectId(project.id), name }, { $set: { state, updatedAt: new Date(0) } }),
+  );
+
+describe('creating a collection', () => {
+  test('201 schema-free', async () => {
+    const made = { name: 'free', schema: null, rls: off, documents: 0, createdAt: date, updatedAt: date };
+    expect(await create({ name: 'free', schema: null })).toMatchObject({ status: 201, body: { data: made } });
+    expect((await read('free')).body.data).toEqual(made);
+    expect(await indexNames('free')).toEqual(['_id_', 'basalt_trash']);
+  });
+
+  test('201 with every field type, complete as it is answered, and taken back as it is', async () => {
+    const { status, body } = await create({ ...everyType, name: 'every' });
+    expect(status).toBe(201);
+    expect(body.data.schema[0]).toEqual({ ...title, unique: false });
+    expect(body.data.schema).toMatchObject(everyType.schema ?? []);
+    expect(await edit('every', { schema: body.data.schema })).toMatchObject({
+      status: 200,
+      body: { data: { schema: body.data.schema } },
+    });
+    expect(await indexNames('every')).toEqual([
+      '_id_',
+      'basalt_read_author',
+      'basalt_read_slug',
+      'basalt_trash',
+      'basalt_unique_String_slug',
+    ]);
+  });
+
+  test('201 with row security and an index on its owner', async () => {
+    const answer = await create({ name: 'owned', schema: [title], rls: { enabled: true } });
+    expect(answer).toMatchObject({ status: 201, body: { data: { rls: { ...off, enabled: true } } } });
+    expect(await indexNames('owned')).toContain('basalt_read_userId');
+  });
+
+  test('201 and usable at once, with its schema enforced', async () => {
+    await create({ name: 'atonce', schema: [title] });
+    expect((await project.api('POST', '/api/data/atonce', { body: { title: 'x' } })).status).toBe(201);
+    expect((await project.api('POST', '/api/data/atonce', { body: {} })).status).toBe(400);
+    expect((await read('atonce')).body.data.documents).toBe(1);
+  });
+
+  test.each<[string, unknown, string, string]>([
+    ['an empty schema', { name: 'x', schema: [] }, 'INVALID_SCHEMA', 'At least one field is required'],
+    ['no schema', { name: 'x' }, 'VALIDATION_FAILED', 'schema is required'],
+    ['no name', { schema: null }, 'VALIDATION_FAILED', 'name is required'],
+    ['a name that is an object', { name: {}, schema: null }, 'VALIDATION_FAILED', 'name must be a String'],
+    ['a bad name', { name: 'a.b', schema: null }, 'INVALID_NAME', 'A collection name'],
+    ['a reserved name', { name: 'systemx', schema: null }, 'INVALID_NAME', 'reserved'],
+    ['users in another case', { name: 'USERS', schema: null }, 'INVALID_NAME', 'reserved'],
+    ['an unknown field', { name: 'x', schema: null, owner: 1 }, 'VALIDATION_FAILED', 'owner is not a known field'],
+    ['a broken field', { name: 'x', schema: [{ key: 'a', type: 'Text' }] }, 'INVALID_SCHEMA', 'a needs a type'],
+    ['rls that is a list', { name: 'x', schema: null, rls: [] }, 'VALIDATION_FAILED', 'rls must be an Object'],
+    ['rls without enabled', { name: 'x', schema: null, rls: {} }, 'VALIDATION_FAILED', 'rls.enabled is required'],
+    [
+      'an unknown mode',
+      { name: 'x', schema: null, rls: { enabled: true, mode: 'none' } },
+      'VALIDATION_FAILED',
+      'rls.mode must be public-read or private',
+    ],
+    [
+      'an unknown rls field',
+      { name: 'x', schema: null, rls: { enabled: true, roles: [] } },
+      'VALIDATION_FAILED',
+      'rls.roles is not a known field',
+    ],
+    [
+      'a system owner field',
+      { name: 'x', schema: null, rls: { enabled: true, ownerField: '_id' } },
+      'INVALID_SCHEMA',
+      '_id',
+    ],
+    ['users without schema', { name: 'users', schema: null }, 'INVALID_SCHEMA', 'users collection needs a schema'],
+    ['users without email', { name: 'users', schema: [title] }, 'INVALID_SCHEMA', 'email must be a required String'],
+  ])('400 for %s', async (_what, body, code, message) => {
+    expect(await create(body)).toMatchObject({
+      status: 400,
+      body: { success: false, code, message: expect.stringContaining(message) },
+    });
+  });
+
+  test('409 COLLECTION_EXISTS: of 50 at once, in any case, exactly one is made', async () => {
+    const answers = await inParallel(50, (index) => create({ name: index % 2 ? 'race' : 'RACE', schema: null }));
+    expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
+    expect(answers.find(({ status }) => status === 409)?.body.code).toBe('COLLECTION_EXISTS');
+  });
+
+  test('403 PLAN_LIMIT: of 50 at once exactly as many as the plan allows are made, and a deleted one makes room', async () => {
+    const free = await newProject([], await newDeveloper('free'));
+    const answers = await inParallel(50, (index) => create({ name: `c${index}`, schema: null }, free));
+    expect(tally(answers)).toEqual({ 201: 5, 403: 45 });
+    expect(answers.find(({ status }) => status === 403)?.body).toMatchObject({
+      code: 'PLAN_LIMIT',
+      message: expect.stringMatching(/free plan allows 5 collections/),
+    });
+    const name = answers.find(({ status }) => status === 201)?.body.data.name;
+    expect((await remove(String(name), free)).status).toBe(200);
+    expect((await create({ name: 'again', schema: null }, free)).status).toBe(201);
+  });
+
+  test.each(['creating', 'deleting'] as const)(
+    '201: of 20 at once one takes over what was cut short while %s, without its documents',
+    async (state) => {
+      const name = `cut-${state}`;
+      await create({ name, schema: null });
+      await project.api('POST', `/api/data/${name}`, { body: { old: true } });
+      await leaveBehind(name, state);
+      expect(tally(await inParallel(20, () => create({ name, schema: [title] })))).toEqual({ 201: 1, 409: 19 });
+      expect((await read(name)).body.data).toMatchObject({ schema: [title], documents: 0 });
+      expect(await indexNames(name)).toEqual(['_id_', 'basalt_trash']);
+    },
+  );
+});
+
+describe('the users collection', () => {
+  test('201 with its address unique and indexed, whether or not that was asked for', async () => {
+    const own = await newProject();
+    const schema = [
+      { key: 'email', type: 'String', required: true },
+      { key: 'password', type: 'String', required: true },
+      { key: 'age', type: 'Number' },
+    ];
+    expect(await create({ name: 'users', schema }, own)).toMatchObject({
+      status: 201,
+      body: { data: { schema: [{ ...schema[0], unique: true }, schema[1], schema[2]] } },
+    });
+    expect(await create({ name: 'users', schema }, own)).toMatchObject({ status: 409 });
+    expect(await own.developer.dashboard('PUT', path('users', own), { schema: [title] })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_SCHEMA' },
+    });
+    expect(await own.developer.dashboard('PUT', path('users', own), { rls: { enabled: true } })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_SCHEMA' },
+    });
+  });
+});
+
+describe('listing collections', () => {
+  test('200 by name, in pages, with their active documents', async () => {
+    const own = await newProject([{ name: 'b' }, { name: 'a' }, { name: 'c' }]);
+    const ids: unknown[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await own.api('POST', '/api/data/a', { body: { n } })).body._id);
+    await own.api('DELETE', `/api/data/a/${ids[0]}`);
+    const answer = await own.developer.dashboard<{ data: { items: CollectionBody['data'][] } }>(
+      'GET',
+      `${path('', own)}?limit=2`,
+    );
+    expect(answer).toMatchObject({ status: 200, body: { data: { total: 3, page: 1, limit: 2 } } });
+    expect(answer.body.data.items.map(({ name, documents }) => [name, documents])).toEqual([
+      ['a', 2],
+      ['b', 0],
+    ]);
+  });
+});
+
+describe('deleting a collection', () => {
+  test('200 with all its documents; once', async () => {
+    await create({ name: 'gone', schema: null });
+    await project.api('POST', '/api/data/gone', { body: { a: 1 } });
+    expect(await remove('gone')).toMatchObject({ status: 200, body: { success: true, data: { name: 'gone' } } });
+    expect(await remove('gone')).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
+    expect((await read('gone')).status).toBe(404);
+    await create({ name: 'gone', schema: null });
+    expect((await read('gone')).body.data.documents).toBe(0);
+  });
+
+  test('200 finishes a deletion that was cut short, or finds it finished', async () => {
+    await create({ name: 'half', schema: null });
+    await leaveBehind('half', 'deleting');
+    expect([200, 404]).toContain((await remove('half')).status);
+    expect((await create({ name: 'half', schema: null })).status).toBe(201);
+  });
+
+  test.each(['nothing', 'FREE', '%24ne', 'a%00b'])('404 for %s', async (name) => {
+    for (const answer of [await read(name), await edit(name, { schema: null }), await remove(name)]) {
+      expect(answer).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { inParallel, tally } from '../../support/client.ts';
+import { newProject, type TestProject } from '../../support/project.ts';
+
+interface IndexBody {
+  readonly data: { readonly name: string; readonly keys: Readonly<Record<string, unknown>> };
+  readonly code?: string;
+}
+
+let project: TestProject;
+let made = 0;
+
+beforeAll(async () => {
+  project = await newProject();
+});
+
+const newCollection = async (): Promise<string> => {
+  const name = `c${++made}`;
+  await project.addCollection({ name });
+  return name;
+};
+
+const path = (name: string) => `/api/projects/${project.id}/collections/${name}/indexes`;
+const create = (name: string, body: unknown) => project.developer.dashboard<IndexBody>('POST', path(name), body);
+const list = async (name: string, query = '') =>
+  (await project.developer.dashboard<{ data: unknown }>('GET', path(name) + query)).body.data;
+const remove = (name: string, index: string) => project.developer.dashboard('DELETE', `${path(name)}/${index}`);
+
+describe('an index of one’s own', () => {
+  test.each([
+    ['ascending and descending', { keys: { a: 1, 'b.c': -1 } }, 'a_1_b.c_-1'],
+    ['2dsphere', { keys: { at: '2dsphere' } }, 'at_2dsphere'],
+    ['text', { keys: { title: 'text', body: 'text' } }, 'title_text_body_text'],
+    ['named', { keys: { a: 1 }, name: 'mine' }, 'mine'],
+  ])('201 %s, listed, and dropped again', async (_what, body, name) => {
+    const collection = await newCollection();
+    const index = { name, keys: body.keys };
+    expect(await create(collection, body)).toMatchObject({ status: 201, body: { data: index } });
+    expect(await list(collection)).toEqual({ items: [index], total: 1, page: 1, limit: 100 });
+    expect(await remove(collection, name)).toMatchObject({ status: 200, body: { data: { name } } });
+    expect(await list(collection)).toMatchObject({ items: [], total: 0 });
+    expect(await remove(collection, name)).toMatchObject({ status: 404, body: { code: 'INDEX_NOT_FOUND' } });
+  });
+
+  test('201 serves $geoNear and $text, and takes documents in any language', async () => {
+    const collection = await newCollection();
+    await create(collection, { keys: { at: '2dsphere' } });
+    await create(collection, { keys: { title: 'text' } });
+    const body = { title: 'Basalt columns', language: 'klingon', at: { type: 'Point', coordinates: [13.4, 52.5] } };
+    expect((await project.api('POST', `/api/data/${collection}`, { body })).status).toBe(201);
+    for (const stage of [
+      { $geoNear: { near: { type: 'Point', coordinates: [13.4, 52.5] }, distanceField: 'far' } },
+      { $match: { $text: { $search: 'columns' } } },
+    ]) {
+      const answer = await project.api('POST', `/api/data/${collection}/aggregate`, { body: { pipeline: [stage] } });
+      expect(answer).toMatchObject({ status: 200, body: { data: [{ title: body.title }] } });
+    }
+  });
+
+  test.each<[string, unknown]>([
+    ['no keys', {}],
+    ['empty keys', { keys: {} }],
+    ['keys that are a list', { keys: ['a'] }],
+    ['another kind', { keys: { a: 'hashed' } }],
+    ['a number that is no direction', { keys: { a: 2 } }],
+    ['an operator', { keys: { $a: 1 } }],
+    ['_id', { keys: { _id: 1 } }],
+    ['expireAfterSeconds', { keys: { a: 1 }, expireAfterSeconds: 60 }],
+    ['unique', { keys: { a: 1 }, unique: true }],
+    ['sparse', { keys: { a: 1 }, sparse: true }],
+    ['partialFilterExpression', { keys: { a: 1 }, partialFilterExpression: {} }],
+    ['a name that is an object', { keys: { a: 1 }, name: {} }],
+    ['a name of the service’s own', { keys: { a: 1 }, name: 'basalt_trash' }],
+  ])('400 for %s', async (_what, body) => {
+    const collection = await newCollection();
+    expect((await create(collection, body)).status).toBe(400);
+    expect(await list(collection)).toMatchObject({ total: 0 });
+  });
+
+  test('400 INVALID_INDEX where documents cannot be indexed so, and nothing of it stays', async () => {
+    const collection = await newCollection();
+    await project.api('POST', `/api/data/${collection}`, { body: { at: 'here', p: [1], q: [1] } });
+    for (const keys of [{ at: '2dsphere' }, { p: 1, q: 1 }]) {
+      expect(await create(collection, { keys })).toMatchObject({ status: 400, body: { code: 'INVALID_INDEX' } });
+    }
+    expect(await list(collection)).toMatchObject({ total: 0 });
+  });
+
+  test('409 INDEX_EXISTS for its name, its keys, or a second text index', async () => {
+    const collection = await newCollection();
+    await create(collection, { keys: { a: 1 }, name: 'first' });
+    await create(collection, { keys: { t: 'text' } });
+    for (const body of [
+      { keys: { b: 1 }, name: 'first' },
+      { keys: { a: 1 }, name: 'second' },
+      { keys: { u: 'text' } },
+    ]) {
+      expect(await create(collection, body)).toMatchObject({ status: 409, body: { code: 'INDEX_EXISTS' } });
+    }
+    expect(await list(collection)).toMatchObject({ total: 2 });
+  });
+
+  test('400 over 20 a collection: of 50 at once exactly 20 are built', async () => {
+    const collection = await newCollection();
+    const answers = await inParallel(50, (index) => create(collection, { keys: { [`f${index}`]: 1 } }));
+    expect(tally(answers)).toEqual({ 201: 20, 400: 30 });
+    expect(await list(collection, '?limit=5&page=4')).toMatchObject({ total: 20, page: 4, limit: 5 });
+  });
+
+  test('409: of 20 equal ones at once exactly one is built', async () => {
+    const collection = await newCollection();
+    const answers = await inParallel(20, () => create(collection, { keys: { a: 1 } }));
+    expect(tally(answers)).toEqual({ 201: 1, 409: 19 });
+  });
+
+  test('404 for the service’s own, and for a collection that is not there', async () => {
+    const collection = await newCollection();
+    expect(await remove(collection, 'basalt_trash')).toMatchObject({ status: 404, body: { code: 'INDEX_NOT_FOUND' } });
+    expect(await remove(collection, '_id_')).toMatchObject({ status: 404 });
+    expect(await create('nothing', { keys: { a: 1 } })).toMatchObject({
+      status: 404,
+      body: { code: 'COLLECTION_NOT_FOUND' },
+    });
+  });
+});

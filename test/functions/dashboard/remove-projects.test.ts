@@ -1,0 +1,119 @@
+import { BatchWriteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { ObjectId } from 'mongodb';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { handler } from '../../../functions/jobs/remove-projects.ts';
+import { onTable } from '../../../shared/clients/dynamo.ts';
+import { onControl, onProject } from '../../../shared/clients/mongo.ts';
+import { clock } from '../../../shared/clock.ts';
+import { findProjectByKey } from '../../../shared/projects/find-project.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { removeDeletedProjects } from '../../../shared/projects/remove-project.ts';
+import { newProject, type TestProject } from '../../support/project.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Only for projects: collections that other tests are just making would look abandoned. */
+const later = (seconds: number): void => {
+  vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + seconds * 1000);
+};
+
+const domainProject = async ({ secretKey }: TestProject): Promise<Project> => {
+  const match = await findProjectByKey(secretKey, '');
+  if (!match) throw new Error('The project is gone');
+  return match.project;
+};
+
+const addItems = (id: string, count: number) =>
+  onTable((dynamo, table) =>
+    dynamo.send(
+      new BatchWriteItemCommand({
+        RequestItems: {
+          [table]: Array.from({ length: count }, (_, index) => ({
+            PutRequest: { Item: { pk: { S: `p#${id}` }, sk: { S: `session#${index}` } } },
+          })),
+        },
+      }),
+    ),
+  );
+
+const remains = async (project: Project) => ({
+  projects: await onControl((db) => db.collection('projects').countDocuments({ _id: new ObjectId(project.id) })),
+  records: await onControl((db) =>
+    db.collection('collections').countDocuments({ projectId: new ObjectId(project.id) }),
+  ),
+  collections: (await onProject(project, (db) => db.listCollections().toArray())).length,
+  items: await onTable(async (dynamo, table) => {
+    const { Count } = await dynamo.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` } },
+      }),
+    );
+    return Count;
+  }),
+});
+
+const nothing = { projects: 0, records: 0, collections: 0, items: 0 };
+
+describe('removing deleted projects', () => {
+  test('202, then database, collections, items of the table and record are gone; those of others stay', async () => {
+    const [mine, other] = await Promise.all([
+      newProject([{ name: 'posts' }, { name: 'notes' }]),
+      newProject([{ name: 'posts' }]),
+    ]);
+    const [project, neighbour] = await Promise.all([domainProject(mine), domainProject(other)]);
+    await mine.api('POST', '/api/data/posts', { body: { a: 1 } });
+    await Promise.all([addItems(mine.id, 25), addItems(other.id, 1)]);
+
+    expect(await mine.developer.dashboard('DELETE', `/api/projects/${mine.id}`)).toMatchObject({
+      status: 202,
+      body: { success: true, data: { _id: mine.id } },
+    });
+    expect((await mine.developer.dashboard('GET', `/api/projects/${mine.id}`)).status).toBe(404);
+    expect(await remains(project)).toMatchObject({ projects: 1, records: 2 });
+
+    later(7);
+    await removeDeletedProjects();
+    expect(await remains(project)).toEqual(nothing);
+    expect(await remains(neighbour)).toEqual({ projects: 1, records: 1, collections: 1, items: 1 });
+  });
+
+  test('carries on where a removal was cut short', async () => {
+    const mine = await newProject([{ name: 'posts' }]);
+    const project = await domainProject(mine);
+    await addItems(mine.id, 3);
+    await mine.developer.dashboard('DELETE', `/api/projects/${mine.id}`);
+    await onProject(project, (db) => db.dropDatabase());
+    await onControl((db) => db.collection('collections').deleteMany({ projectId: new ObjectId(mine.id) }));
+    later(7);
+    await Promise.all([removeDeletedProjects(), removeDeletedProjects()]);
+    expect(await remains(project)).toEqual(nothing);
+  });
+
+  test('leaves a project alone that is in use', async () => {
+    const mine = await newProject([{ name: 'posts' }]);
+    const project = await domainProject(mine);
+    later(3600);
+    await removeDeletedProjects();
+    expect(await remains(project)).toMatchObject({ projects: 1, records: 1, collections: 1 });
+  });
+});
+
+describe('removing collections whose creation or deletion was cut short', () => {
+  test.each(['creating', 'deleting'] as const)('%s: record and documents go', async (state) => {
+    const mine = await newProject([{ name: 'posts' }, { name: 'kept' }]);
+    const project = await domainProject(mine);
+    await onControl((db) =>
+      db
+        .collection('collections')
+        .updateOne({ projectId: new ObjectId(mine.id), name: 'posts' }, { $set: { state, updatedAt: new Date(0) } }),
+    );
+    await vi.waitFor(async () => {
+      await handler();
+      expect(await remains(project)).toMatchObject({ records: 1, collections: 1 });
+    });
+  });
+});

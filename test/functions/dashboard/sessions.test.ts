@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { listSessions } from '../../../shared/auth/list-sessions.ts';
+import { countAttempt, forgiveAttempt } from '../../../shared/auth/lockout.ts';
+import { rotate, startSession } from '../../../shared/auth/refresh-sessions.ts';
+import { revokeAllSessions, revokeByToken, revokeSession } from '../../../shared/auth/revoke-sessions.ts';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
+import { clock } from '../../../shared/clock.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { inParallel } from '../../support/client.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+
+listenToCommands();
+
+const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
+const client = { ip: '192.0.2.7', userAgent: 'test' };
+
+const newSession = async (scope = projectScope(hex()), userId = hex()) => ({
+  scope,
+  ...(await startSession(scope, userId, client)),
+});
+
+const later = (ms: number): void => {
+  const moment = clock.now() + ms;
+  vi.spyOn(clock, 'now').mockReturnValue(moment);
+};
+
+/** `ok`, or the code of the refusal. */
+const outcomeOf = (act: Promise<unknown>): Promise<string> =>
+  act.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+  );
+
+const outcomes = async (times: number, act: (index: number) => Promise<unknown>): Promise<Record<string, number>> => {
+  const all = Object.groupBy(await inParallel(times, (index) => outcomeOf(act(index))), (outcome) => outcome);
+  return Object.fromEntries(Object.entries(all).map(([outcome, those = []]) => [outcome, those.length]));
+};
+
+const refused = { code: 'REFRESH_TOKEN_INVALID' };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('rotate', () => {
+  test('takes one call of the table', async () => {
+    const { scope, refreshToken } = await newSession();
+    expect(await commandsOf(() => rotate(scope, refreshToken))).toEqual(['dynamodb TransactWriteItemsCommand']);
+  });
+
+  test('REFRESH_TOKEN_INVALID for all but one of 50 at once, and the session goes on', async () => {
+    const { scope, refreshToken } = await newSession();
+    let next = '';
+    const act = async (): Promise<void> => {
+      next = (await rotate(scope, refreshToken)).refreshToken;
+    };
+    expect(await outcomes(50, act)).toEqual({ ok: 1, REFRESH_TOKEN_INVALID: 49 });
+    expect(await outcomeOf(rotate(scope, next))).toBe('ok');
+  });
+
+  test('REFRESH_TOKEN_INVALID and nothing else for a token exchanged up to 10 s ago', async () => {
+    const { scope, refreshToken } = await newSession();
+    const next = await rotate(scope, refreshToken);
+    later(9900);
+    await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);
+    expect(await outcomeOf(rotate(scope, next.refreshToken))).toBe('ok');
+  });
+
+  test('REFRESH_TOKEN_INVALID and the end of the session for a token exchanged earlier', async () => {
+    const { scope, userId, refreshToken } = await newSession();
+    const other = await newSession(scope, userId);
+    const next = await rotate(scope, (await rotate(scope, refreshToken)).refreshToken);
+    later(10_100);
+    await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);
+    await expect(rotate(scope, next.refreshToken)).rejects.toMatchObject(refused);
+    expect(await outcomeOf(rotate(scope, other.refreshToken))).toBe('ok');
+  });
+
+  test('REFRESH_TOKEN_INVALID 7 days after the last rotation, whether or not the table has cleaned up', async () => {
+    const { scope, userId, refreshToken } = await newSession();
+    later(6 * 24 * 3600_000);
+    const next = await rotate(scope, refreshToken);
+    later(6 * 24 * 3600_000);
+    const last = await rotate(scope, next.refreshToken);
+    later(7 * 24 * 3600_000);
+    await expect(rotate(scope, last.refreshToken)).rejects.toMatchObject(refused);
+    expect(await listSessions(scope, userId)).toEqual([]);
+  });
+
+  test('REFRESH_TOKEN_INVALID in another project, and the session goes on', async () => {
+    const { scope, refreshToken } = await newSession();
+    const other = projectScope(hex());
+    await expect(rotate(other, refreshToken)).rejects.toMatchObject(refused);
+    await revokeByToken(other, refreshToken);
+    expect(await outcomeOf(rotate(scope, refreshToken))).toBe('ok');
+  });
+});
+
+describe('a revoked session', () => {
+  test('REFRESH_TOKEN_INVALID from the moment it is revoked', async () => {
+    const { scope, userId, sessionId, refreshToken } = await newSession();
+    expect(await revokeSession(scope, userId, sessionId)).toBe(true);
+    await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);
+    expect(await revokeSession(scope, userId, sessionId)).toBe(false);
+  });
+
+  test('never comes back, however rotations and a revocation meet', async () => {
+    const { scope, userId, sessionId, refreshToken } = await newSession();
+    const tokens = [refreshToken];
+    await inParallel(50, async (index) => {
+      if (index === 25) await revokeSession(scope, userId, sessionId);
+      else
+        await rotate(scope, refreshToken).then(
+          (next) => tokens.push(next.refreshToken),
+          () => undefined,
+        );
+    });
+    for (const token of tokens) await expect(rotate(scope, token)).rejects.toMatchObject(refused);
+    expect(await listSessions(scope, userId)).toEqual([]);
+  });
+
+  test('is not that of another user', async () => {
+    const { scope, sessionId, refreshToken } = await newSession();
+    expect(await revokeSession(scope, hex(), sessionId)).toBe(false);
+    expect(await outcomeOf(rotate(scope, refreshToken))).toBe('ok');
+  });
+});
+
+describe('the sessions of a user', () => {
+  test('are listed with the one used last first, and no token', async () => {
+    const first = await newSession();
+    later(1000);
+    const second = await newSession(first.scope, first.userId);
+    later(1000);
+    const { refreshToken } = await rotate(first.scope, first.refreshToken);
+    await newSession(first.scope);
+    const sessions = await listSessions(first.scope, first.userId);
+    expect(sessions.map(({ _id }) => _id)).toEqual([first.sessionId, second.sessionId]);
+    expect(sessions[0]).toMatchObject(client);
+    expect(Number(sessions[0]?.lastUsedAt) - Number(sessions[0]?.createdAt)).toBeGreaterThanOrEqual(2000);
+    expect(JSON.stringify(sessions)).not.toContain(refreshToken);
+  });
+
+  test('all end but the one that is excepted', async () => {
+    const kept = await newSession();
+    const others = await inParallel(25, () => startSession(kept.scope, kept.userId, client));
+    const stranger = await newSession(kept.scope);
+    await revokeAllSessions(kept.scope, kept.userId, { except: kept.sessionId });
+    expect(await outcomes(25, (index) => rotate(kept.scope, others[index]?.refreshToken ?? ''))).toEqual({
+      REFRESH_TOKEN_INVALID: 25,
+    });
+    expect(await outcomeOf(rotate(kept.scope, kept.refreshToken))).toBe('ok');
+    expect(await outcomeOf(rotate(stranger.scope, stranger.refreshToken))).toBe('ok');
+  });
+});
+
+describe('countAttempt', () => {
+  const newAttempt = () => ({ scope: projectScope(hex()), address: 'ann@example.com', ip: '192.0.2.7' });
+
+  test('ACCOUNT_LOCKED for all but five of 50 at once, until 15 minutes after the first', async () => {
+    const attempt = newAttempt();
+    expect(await outcomes(50, () => countAttempt(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
+    await expect(countAttempt(attempt)).rejects.toMatchObject({ retryAfter: expect.closeTo(900, -1) });
+    later(901_000);
+    expect(await outcomes(50, () => countAttempt(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
+  });
+
+  test('lets the same address in from elsewhere, other addresses, and the same address of another project', async () => {
+    const attempt = newAttempt();
+    await outcomes(6, () => countAttempt(attempt));
+    expect(await outcomeOf(countAttempt({ ...attempt, ip: '192.0.2.8' }))).toBe('ok');
+    expect(await outcomeOf(countAttempt({ ...attempt, address: 'bob@example.com' }))).toBe('ok');
+    expect(await outcomeOf(countAttempt({ ...attempt, scope: projectScope(hex()) }))).toBe('ok');
+    expect(await outcomeOf(countAttempt(attempt))).toBe('ACCOUNT_LOCKED');
+  });
+
+  test('ACCOUNT_LOCKED for one party that changes its address within a /64 of IPv6', async () => {
+    const attempt = newAttempt();
+    const from = (index: number) => countAttempt({ ...attempt, ip: `2001:db8:1:2::${index.toString(16)}` });
+    expect(await outcomes(10, from)).toEqual({ ok: 5, ACCOUNT_LOCKED: 5 });
+  });
+
+  test('ACCOUNT_LOCKED for all but 100 in an hour from anywhere; each success makes room for itself only', async () => {
+    const attempt = newAttempt();
+    const from = (index: number) => ({ ...attempt, ip: `198.51.100.${index}` });
+    expect(await outcomes(150, (index) => countAttempt(from(index)))).toEqual({ ok: 100, ACCOUNT_LOCKED: 50 });
+    await forgiveAttempt(from(1));
+    expect(await outcomes(5, (index) => countAttempt(from(200 + index)))).toEqual({ ok: 1, ACCOUNT_LOCKED: 4 });
+    later(3_601_000);
+    expect(await outcomeOf(countAttempt(from(1)))).toBe('ok');
+  });
+
+  test('starts anew after a success', async () => {
+    const attempt = newAttempt();
+    for (let round = 0; round < 3; round++) {
+      expect(await outcomes(5, () => countAttempt(attempt))).toEqual({ ok: 5 });
+      await forgiveAttempt(attempt);
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
+import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
+import { handler as getDocument } from '../../../functions/data/get-document.ts';
+import { handler as getSchema } from '../../../functions/data/get-schema.ts';
+import { handler as insertDocuments } from '../../../functions/data/insert-documents.ts';
+import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
+import { handler as recoverDocument } from '../../../functions/data/recover-document.ts';
+import { handler as updateDocument } from '../../../functions/data/update-document.ts';
+import { clock } from '../../../shared/clock.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { type InvokeOptions, invoke } from '../../support/invoke.ts';
+import { newProject } from '../../support/project.ts';
+
+listenToCommands();
+process.env.RATE_LIMIT = '1000000';
+
+const count = 'dynamodb UpdateItemCommand';
+const frozen = Date.now();
+const params = { collectionName: 'notes' };
+let key: string;
+let ids: string[];
+let at = 0;
+
+const nextId = (): string => ids[at++] ?? '';
+const run =
+  (handler: Parameters<typeof invoke>[0], options: InvokeOptions = {}) =>
+  () =>
+    invoke(handler, { key, params, ...options });
+
+beforeAll(async () => {
+  const project = await newProject([{ name: 'notes' }]);
+  key = project.secretKey;
+  const made = await project.api<{ data: { ids: string[] } }>('POST', '/api/data/notes/bulk', {
+    body: Array.from({ length: 60 }, (_, n) => ({ n })),
+  });
+  ids = made.body.data.ids;
+  // A stopped clock keeps the project record and the quota's figure warm for as long as the tests take.
+  clock.now = () => frozen;
+  for (const handler of [listDocuments, getSchema]) await run(handler)();
+  await run(createDocument, { body: { warm: true } })();
+  await run(listDocuments, { query: 'limit=1' })();
+});
+
+describe('a warm request costs', () => {
+  test('get: 1 find and 1 count', async () => {
+    const id = nextId();
+    expect(await commandsOf(run(getDocument, { params: { ...params, id } }))).toEqual([count, 'mongodb find']);
+  });
+
+  test('create: 1 insert and 1 count', async () => {
+    expect(await commandsOf(run(createDocument, { body: { n: 1 } }))).toEqual([count, 'mongodb insert']);
+  });
+
+  test('bulk: 1 insert and 1 count', async () => {
+    expect(await commandsOf(run(insertDocuments, { body: [{ n: 1 }, { n: 2 }] }))).toEqual([count, 'mongodb insert']);
+  });
+
+  test('list of a short collection: 1 find and 1 count', async () => {
+    expect(await commandsOf(run(listDocuments))).toEqual([count, 'mongodb find']);
+  });
+
+  test('list with a full page: 1 find, 1 total and 1 count', async () => {
+    expect(await commandsOf(run(listDocuments, { query: 'limit=20' }))).toEqual([
+      count,
+      'mongodb aggregate',
+      'mongodb find',
+    ]);
+  });
+
+  test('list with a filter and a full page: 1 find, 1 total and 1 count', async () => {
+    expect(await commandsOf(run(listDocuments, { query: 'limit=5&n_gte=3' }))).toEqual([
+      count,
+      'mongodb aggregate',
+      'mongodb find',
+    ]);
+  });
+
+  test('update: 1 findAndModify and 1 count', async () => {
+    const id = nextId();
+    const update = run(updateDocument, { params: { ...params, id }, body: { n: 2 } });
+    expect(await commandsOf(update)).toEqual([count, 'mongodb findAndModify']);
+  });
+
+  test('soft delete: 1 update and 1 count', async () => {
+    const id = nextId();
+    expect(await commandsOf(run(deleteDocument, { params: { ...params, id } }))).toEqual([count, 'mongodb update']);
+  });
+
+  test('permanent delete: 1 delete and 1 count', async () => {
+    const id = nextId();
+    const remove = run(deleteDocument, { params: { ...params, id }, query: 'permanent=true' });
+    expect(await commandsOf(remove)).toEqual([count, 'mongodb delete']);
+  });
+
+  test('recover: 1 findAndModify and 1 count', async () => {
+    const id = nextId();
+    await run(deleteDocument, { params: { ...params, id } })();
+    const recover = run(recoverDocument, { params: { ...params, id } });
+    expect(await commandsOf(recover)).toEqual([count, 'mongodb findAndModify']);
+  });
+
+  test('aggregate: 1 aggregate and 1 count', async () => {
+    const aggregate = run(aggregateDocuments, { body: { pipeline: [{ $count: 'n' }] } });
+    expect(await commandsOf(aggregate)).toEqual([count, 'mongodb aggregate']);
+  });
+
+  test('schema: 1 count', async () => {
+    expect(await commandsOf(run(getSchema))).toEqual([count]);
+  });
+});
+
+test('a cold request adds one aggregation, and none within 5 seconds after it', async () => {
+  clock.now = () => frozen + 6000;
+  const get = run(getDocument, { params: { ...params, id: nextId() } });
+  expect(await commandsOf(get)).toEqual([count, 'mongodb aggregate', 'mongodb find']);
+  clock.now = () => frozen + 10_900;
+  expect(await commandsOf(get)).toEqual([count, 'mongodb find']);
+  clock.now = () => frozen + 11_100;
+  expect(await commandsOf(get)).toEqual([count, 'mongodb aggregate', 'mongodb find']);
+});
+
+test('a hundred cold requests at once share one look-up', async () => {
+  clock.now = () => frozen + 20_000;
+  const id = nextId();
+  const commands = await commandsOf(() =>
+    Promise.all(Array.from({ length: 100 }, run(getDocument, { params: { ...params, id } }))),
+  );
+  expect(commands.filter((command) => command === 'mongodb aggregate')).toHaveLength(1);
+});

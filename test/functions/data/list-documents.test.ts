@@ -1,0 +1,268 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newProject, type TestProject } from '../../support/project.ts';
+
+let project: TestProject;
+
+beforeAll(async () => {
+  project = await newProject([{ name: 'numbers' }, { name: 'empty' }, { name: 'mixed' }, { name: 'big' }]);
+  await project.api('POST', '/api/data/numbers/bulk', {
+    body: Array.from({ length: 25 }, (_, n) => ({ n, half: Math.floor(n / 2), nested: { m: -n } })),
+  });
+});
+
+interface Item {
+  readonly _id: string;
+  readonly n: number;
+  readonly [key: string]: unknown;
+}
+
+interface List {
+  readonly success: boolean;
+  readonly data: {
+    readonly items: readonly Item[];
+    readonly total: number;
+    readonly page?: number;
+    readonly limit: number;
+    readonly cursor?: string;
+    readonly nextCursor?: string | null;
+    readonly truncated?: true;
+  };
+  readonly message: string;
+  readonly code: string;
+}
+
+const list = (query = '', collection = 'numbers') => project.api<List>('GET', `/api/data/${collection}?${query}`);
+const numbers = async (query: string): Promise<number[]> => (await list(query)).body.data.items.map(({ n }) => n);
+
+describe('a list', () => {
+  test('200 with the newest first, 100 a page', async () => {
+    const answer = await list();
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { success: true, message: 'Data fetched successfully', data: { total: 25, page: 1, limit: 100 } },
+    });
+    expect(answer.body.data.items.map(({ n }) => n)).toEqual(Array.from({ length: 25 }, (_, n) => 24 - n));
+    expect(answer.body.data).not.toHaveProperty('nextCursor');
+  });
+
+  test('200 for an empty collection', async () => {
+    expect((await list('', 'empty')).body.data).toEqual({ items: [], total: 0, page: 1, limit: 100 });
+  });
+
+  test.each([
+    ['page=2&limit=10', [14, 13, 12, 11, 10, 9, 8, 7, 6, 5], 2],
+    ['page=3&limit=10', [4, 3, 2, 1, 0], 3],
+    ['page=4&limit=10', [], 4],
+    ['skip=23&limit=10', [1, 0], undefined],
+    ['skip=3&page=2&limit=2', [22, 21], 2],
+  ])('200 for %s', async (query, expected, page) => {
+    const { data } = (await list(query)).body;
+    expect(data.items.map(({ n }) => n)).toEqual(expected);
+    expect(data.total).toBe(25);
+    if (page !== undefined) expect(data.page).toBe(page);
+  });
+
+  test('200 with limit above 1000 taken as 1000', async () => {
+    expect((await list('limit=5000')).body.data.limit).toBe(1000);
+  });
+
+  test.each([
+    'limit=0',
+    'limit=-1',
+    'limit=1.5',
+    'limit=x',
+    'limit=',
+    'page=0',
+    'page=x',
+    'page=1e9',
+    'skip=-1',
+    'skip=x',
+    'sort=%24x',
+    'sort=a,b,c,d,e',
+    'sort=a:up',
+    'sort=-',
+    'include_deleted=maybe',
+    'count=yes',
+    'meta=1',
+    'limit=1&limit=2',
+    'populate=n',
+    'expand=nothing',
+    'populate=a,b,c,d,e,f',
+    'fields=%24x',
+    'fields=nested,nested.m',
+  ])('400 INVALID_QUERY for %s', async (query) => {
+    expect(await list(query)).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
+  });
+
+  test.each([
+    ['sort=n&limit=3', [0, 1, 2]],
+    ['sort=-n&limit=3', [24, 23, 22]],
+    ['sort=n:desc&limit=3', [24, 23, 22]],
+    ['sort=-half,n&limit=4', [24, 22, 23, 20]],
+    ['sort=half:desc,n:desc&limit=4', [24, 23, 22, 21]],
+    ['sort=nested.m&limit=2', [24, 23]],
+    ['sort=half&limit=4', [0, 1, 2, 3]],
+    ['sort=-half&limit=3', [24, 23, 22]],
+    ['sort=_id&limit=2', [0, 1]],
+  ])('200 for %s', async (query, expected) => {
+    expect(await numbers(query)).toEqual(expected);
+  });
+
+  test('200 with fields=… and meta=false', async () => {
+    expect((await list('fields=n&limit=1')).body.data.items[0]).toEqual({ _id: expect.any(String), n: 24 });
+    expect((await list('fields=nested.m&limit=1')).body.data.items[0]).toEqual({
+      _id: expect.any(String),
+      nested: { m: -24 },
+    });
+    expect((await list('meta=false&limit=1')).body.data.items[0]).toEqual({
+      _id: expect.any(String),
+      n: 24,
+      half: 12,
+      nested: { m: -24 },
+    });
+  });
+
+  test('200 with count=true, filters applied', async () => {
+    expect((await project.api('GET', '/api/data/numbers?count=true&n_gte=5')).body).toEqual({
+      success: true,
+      data: { count: 20 },
+      message: 'Count fetched successfully',
+    });
+  });
+
+  test('200 without trashed documents, or with them where asked: list, total, count, cursor', async () => {
+    const own = await newProject([{ name: 'things' }]);
+    const made = await own.api<{ data: { ids: string[] } }>('POST', '/api/data/things/bulk', {
+      body: Array.from({ length: 8 }, (_, n) => ({ n })),
+    });
+    for (const id of made.body.data.ids.slice(0, 3)) await own.api('DELETE', `/api/data/things/${id}`);
+    const totals = async (query: string) => {
+      const { body } = await own.api<List>('GET', `/api/data/things?${query}`);
+      return [body.data.items.length, body.data.total];
+    };
+    expect(await totals('')).toEqual([5, 5]);
+    expect(await totals('limit=2')).toEqual([2, 5]);
+    expect(await totals('limit=2&cursor=')).toEqual([2, 5]);
+    expect(await totals('limit=2&n_gte=0')).toEqual([2, 5]);
+    expect(await totals('limit=2&include_deleted=true')).toEqual([2, 8]);
+    expect(await totals('include_deleted=true')).toEqual([8, 8]);
+    expect((await own.api('GET', '/api/data/things?count=true')).body).toMatchObject({ data: { count: 5 } });
+    expect((await own.api('GET', '/api/data/things?count=true&include_deleted=true')).body).toMatchObject({
+      data: { count: 8 },
+    });
+  });
+});
+
+describe('a cursor', () => {
+  const walk = async (query: string, collection = 'numbers'): Promise<Item[]> => {
+    const items: Item[] = [];
+    let cursor: string | null | undefined = '';
+    while (typeof cursor === 'string') {
+      const { body, status }: Awaited<ReturnType<typeof list>> = await list(
+        `${query}&cursor=${encodeURIComponent(cursor)}`,
+        collection,
+      );
+      expect(status).toBe(200);
+      expect(body.data).not.toHaveProperty('page');
+      items.push(...body.data.items);
+      cursor = body.data.nextCursor;
+    }
+    expect(cursor).toBeNull();
+    return items;
+  };
+
+  test.each(['', 'sort=n', 'sort=-half', 'sort=half,-n', 'sort=missing', 'n_lt=20&sort=nested.m'])(
+    'walks everything once, in the order of the list: %s',
+    async (query) => {
+      const whole = (await list(`${query}&limit=1000`)).body.data.items;
+      expect(await walk(`${query}&limit=4`)).toEqual(whole);
+    },
+  );
+
+  test('is right with ties, nulls, missing values, arrays and mixed types, in both directions', async () => {
+    const values = [
+      1,
+      2,
+      2,
+      'a',
+      'b',
+      'b',
+      null,
+      true,
+      false,
+      [],
+      [1],
+      [3, 0],
+      ['a', 5],
+      {},
+      { a: 1 },
+      { a: 1 },
+      -1.5,
+      '',
+      [null],
+      [[2]],
+      1e300,
+    ];
+    const bodies = [...values, ...values].map((v, n) => ({ n, v }));
+    await project.api('POST', '/api/data/mixed/bulk', { body: [...bodies, { n: 100 }, { n: 101 }] });
+    for (const sort of ['v', '-v', 'v,-n', '-v,n', 'v:desc,other']) {
+      const whole = (await list(`sort=${sort}&limit=1000`, 'mixed')).body.data.items.map(({ n }) => n);
+      const walked = (await walk(`sort=${sort}&limit=3`, 'mixed')).map(({ n }) => n);
+      expect(walked, sort).toEqual(whole);
+    }
+  });
+
+  test('is not disturbed by inserts', async () => {
+    const own = await newProject([{ name: 'things' }]);
+    const insert = (n: number) => own.api('POST', '/api/data/things', { body: { n } });
+    for (let n = 0; n < 6; n++) await insert(n);
+    const first = await own.api<List>('GET', '/api/data/things?cursor=&limit=3');
+    await insert(99);
+    const second = await own.api<List>('GET', `/api/data/things?cursor=${first.body.data.nextCursor}&limit=3`);
+    expect(second.body.data.items.map(({ n }) => n)).toEqual([2, 1, 0]);
+    expect(second.body.data.nextCursor).toBeNull();
+  });
+
+  test('is short even where the sort values are long', async () => {
+    const own = await newProject([{ name: 'things' }]);
+    for (let n = 0; n < 4; n++) await own.api('POST', '/api/data/things', { body: { n, v: 'x'.repeat(5000) + n } });
+    const first = await own.api<List>('GET', '/api/data/things?cursor=&limit=2&sort=v');
+    const cursor = first.body.data.nextCursor ?? '';
+    expect(cursor.length).toBeLessThanOrEqual(2048);
+    const second = await own.api<List>('GET', `/api/data/things?cursor=${cursor}&limit=2&sort=v`);
+    expect(second.body.data.items.map(({ n }) => n)).toEqual([2, 3]);
+  });
+
+  test('400 INVALID_CURSOR for what is malformed, forged, or of another sort', async () => {
+    const good = (await list('cursor=&limit=2&sort=n')).body.data.nextCursor ?? '';
+    const forge = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const bad = [
+      'x',
+      `${good}x`,
+      good.slice(2),
+      forge([]),
+      forge({ $gt: '' }),
+      forge([1, { $ne: null }]),
+      'a'.repeat(4000),
+    ];
+    for (const cursor of bad) {
+      expect(await list(`cursor=${cursor}&limit=2&sort=n`)).toMatchObject({
+        status: 400,
+        body: { code: 'INVALID_CURSOR' },
+      });
+    }
+    expect((await list(`cursor=${good}&limit=2&sort=-n`)).status).toBe(400);
+    expect((await list(`cursor=${good}&limit=2`)).status).toBe(400);
+    expect((await list(`cursor=${good}&limit=2&sort=n:asc`)).status).toBe(200);
+  });
+});
+
+test('200 with a page cut at 5 MiB, and a cursor that carries on', async () => {
+  for (let n = 0; n < 9; n++)
+    await project.api('POST', '/api/data/big', { body: { n, text: 'x'.repeat(1000 * 1024) } });
+  const first = await list('', 'big');
+  expect(JSON.stringify(first.body).length).toBeLessThanOrEqual(5 * 1024 * 1024);
+  expect(first.body.data).toMatchObject({ truncated: true, total: 9, page: 1 });
+  const second = await list(`cursor=${first.body.data.nextCursor}`, 'big');
+  expect([...first.body.data.items, ...second.body.data.items].map(({ n }) => n)).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
+});
