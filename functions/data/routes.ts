@@ -7,6 +7,7 @@ import {
   DeleteAnswer,
   DeleteQuery,
   Document,
+  GetQuery,
   IncludeDeletedQuery,
   ListAnswer,
   ListQuery,
@@ -51,7 +52,7 @@ export const dataRoutes = defineRoutes({
     access: 'anyKey',
     uses: ['mongodb'],
     summary: 'Read one document',
-    query: IncludeDeletedQuery,
+    query: GetQuery,
     response: { status: 200, body: Document },
   },
   'update-document': {

@@ -13,10 +13,11 @@ const flag = v.optional(
 /** A document on the wire; fields of its own besides these. */
 export const Document = v.looseObject({ _id: v.unknown() });
 
+const text = v.optional(v.string());
+
+export const GetQuery = v.object({ include_deleted: flag, populate: text, expand: text });
 export const IncludeDeletedQuery = v.object({ include_deleted: flag });
 export const DeleteQuery = v.object({ permanent: flag });
-
-const text = v.optional(v.string());
 
 /** Reserved parameters of the list; every other parameter is a filter, read by `parseListQuery`. */
 export const ListQuery = v.looseObject({

@@ -69,11 +69,7 @@ const databaseOf = (client: MongoClient, name: string): Db => {
   return database;
 };
 
-const run = async <T>(
-  name: string,
-  operation: (db: Db) => Promise<T>,
-  limitMs = operationLimitMs,
-): Promise<T> => {
+const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> => {
   try {
     return await timed(limitMs, async () => operation(databaseOf(await managedClient(), name)));
   } catch (error) {

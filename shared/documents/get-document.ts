@@ -2,8 +2,16 @@ import { onProject } from '../clients/mongo.ts';
 import type { Collection } from '../collections/collection.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { type Document, documentId, documentNotFound } from './document.ts';
+import { populateDocument } from './populate.ts';
+import { refPaths } from './populate-path.ts';
 import { isTrashed, present } from './present.ts';
 import { mayRead, readFilter } from './row-security.ts';
+
+export interface ReadOptions {
+  readonly includeDeleted: boolean;
+  /** `Ref` fields to replace by their documents, at most 5. */
+  readonly populate?: readonly string[];
+}
 
 /**
  * Reads one document by its id. Missing, trashed (unless `includeDeleted`) and, in a private collection, another user's → 404;
@@ -14,9 +22,10 @@ export const getDocument = async (
   collection: Collection,
   caller: Caller,
   id: string,
-  { includeDeleted }: { readonly includeDeleted: boolean },
+  { includeDeleted, populate = [] }: ReadOptions,
 ): Promise<Document> => {
   readFilter(collection, caller);
+  refPaths(collection, populate);
   const _id = documentId(id);
   const document = await onProject(project, (db) =>
     db.collection<Document>(collection.name).findOne({ _id }, { maxTimeMS: 5000 }),
@@ -24,5 +33,8 @@ export const getDocument = async (
   if (!document || (isTrashed(document) && !includeDeleted) || !mayRead(collection, caller, document)) {
     throw documentNotFound();
   }
-  return present(document);
+  const shown = present(document);
+  return populate.length === 0
+    ? shown
+    : populateDocument({ project, collection, caller, paths: populate, includeDeleted }, shown);
 };

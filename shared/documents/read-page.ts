@@ -44,7 +44,7 @@ const refuseParallelArrays = (error: unknown, sort: Sort): unknown =>
 
 const toRow = (raw: Uint8Array, query: ListQuery): Row => {
   const stored = BSON.deserialize(raw, { validation: { utf8: false } });
-  const position = (stored[sortKeyField] as Row['position'] | undefined) ?? [stored['_id']];
+  const position = (stored[sortKeyField] as Row['position'] | undefined) ?? [stored._id];
   delete stored[sortKeyField];
   const document = presentProjected(wireDocument(stored) as Document, query);
   return { sized: new Sized(document, raw.byteLength), position };

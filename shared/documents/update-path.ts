@@ -4,6 +4,8 @@ import { type FieldAt, fieldAt, isPosition } from './field-at.ts';
 import { mustBeArray, mustBeObject, mustReach, type UpdateGuard } from './update-guard.ts';
 
 const maxLevels = 64;
+/** The time MongoDB takes for an update grows with its paths times the fields of the document: 20 000 take seconds. */
+const maxPaths = 1000;
 const maxGuards = 500;
 /** MongoDB itself fills no array further. */
 const furthestPosition = 1_500_000;
@@ -19,6 +21,13 @@ const levelsOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
     ? 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, levelsOf(inner)), 0)
     : 0;
+
+/** Refuses an update of more than 1000 paths (400 `INVALID_UPDATE`). */
+export const requireFewPaths = (paths: readonly string[]): void => {
+  if (paths.length > maxPaths) {
+    throw invalid(`The update sets ${paths.length} fields; at most ${maxPaths} can be set at once. Set whole objects.`);
+  }
+};
 
 /** Refuses a path that MongoDB reads in its own way or cannot store: empty and `$` segments, more than 64 levels. */
 export const requirePath = (path: string, value: unknown): void => {

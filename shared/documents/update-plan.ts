@@ -8,7 +8,7 @@ import { fieldAt } from './field-at.ts';
 import { sanitizeUpdate } from './sanitize.ts';
 import { convert, validationFailed } from './schema-values.ts';
 import type { UpdateGuard } from './update-guard.ts';
-import { guardsOf, requirePath } from './update-path.ts';
+import { guardsOf, requireFewPaths, requirePath } from './update-path.ts';
 
 /** An update worked out before the database is asked. */
 export interface UpdatePlan {
@@ -60,9 +60,10 @@ export const planUpdate = (collection: Collection, body: JsonObject): UpdatePlan
   if (paths.length === 0) {
     throw new AppError('NOTHING_TO_UPDATE', 'There is nothing to update: send at least one field to change.');
   }
+  requireFewPaths(paths);
   for (const path of paths) requirePath(path, sent[path]);
   const owner = immutableField(collection);
-  if (paths.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
+  if (owner !== undefined && paths.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
   const guards = [...guardsOf(fieldsOf(collection), paths)];
   const set = storedValues(collection, sent);
   const size = sizeOf(set);

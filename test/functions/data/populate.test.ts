@@ -49,6 +49,19 @@ describe.each(['populate', 'expand'])('%s', (parameter) => {
   });
 });
 
+test('200 for one document with its references populated, 400 for a field that is none', async () => {
+  const { _id } = (await only('')) as { _id: string };
+  const path = `/api/data/posts/${_id}`;
+  expect(await project.api('GET', `${path}?populate=author&expand=meta.reviewer`)).toMatchObject({
+    status: 200,
+    body: { author: { name: 'Ada' }, meta: { reviewer: { name: 'Eve' } } },
+  });
+  expect(await project.api('GET', `${path}?populate=title`)).toMatchObject({
+    status: 400,
+    body: { code: 'INVALID_QUERY' },
+  });
+});
+
 describe('populating', () => {
   test('arrays of references, sub-fields, and sub-fields of elements', async () => {
     expect(await only('populate=readers,meta.reviewer,comments.by')).toMatchObject({

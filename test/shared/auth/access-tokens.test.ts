@@ -97,7 +97,7 @@ const refused: readonly (readonly [string, () => string | Promise<string>])[] = 
     () => resign({ typ: 'at+jwt', kid: kid() }, Buffer.from(JSON.stringify(publicJwks(project).keys[0]))),
   ],
   ['the signature of another key pair', strangersToken],
-  ['a signature changed by one character', () => withPart(2, (part) => (part[9] === 'A' ? 'B' : 'A') + part.slice(1))],
+  ['a signature changed by one character', () => withPart(2, (part) => (part[0] === 'A' ? 'B' : 'A') + part.slice(1))],
   ['no signature', () => withPart(2, () => '')],
   ['claims changed after signing', () => withPart(1, () => encode({ ...decodeJwt(token), sub: 'c'.repeat(24) }))],
   ['another project as audience', () => forge({ claims: { aud: other.id } })],
