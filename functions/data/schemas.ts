@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { fieldTypes } from '../../shared/collections/collection.ts';
+import { FieldAnswer, RowSecurityAnswer } from '../../shared/http/collection-schemas.ts';
 import { JsonObject, success } from '../../shared/http/schemas.ts';
 
 const flag = v.optional(
@@ -55,24 +55,13 @@ export const DeleteAnswer = success(v.object({ id: v.string() }));
 export const BulkAnswer = success(v.object({ insertedCount: v.number(), ids: v.array(v.unknown()) }));
 export const AggregateAnswer = success(v.array(v.unknown()));
 
-const SchemaField = v.object({
-  key: v.string(),
-  type: v.picklist(fieldTypes),
-  required: v.boolean(),
-  unique: v.boolean(),
-  default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
-  ref: v.optional(v.string()),
-  items: v.optional(v.unknown()),
-  fields: v.optional(v.unknown()),
-});
-
 export const SchemaAnswer = v.object({
   success: v.literal(true),
   data: v.object({
     collection: v.object({
       name: v.string(),
-      model: v.array(SchemaField),
-      rls: v.object({ enabled: v.boolean(), mode: v.picklist(['public-read', 'private']), ownerField: v.string() }),
+      model: v.array(FieldAnswer),
+      rls: RowSecurityAnswer,
     }),
   }),
 });

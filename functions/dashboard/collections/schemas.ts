@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { fieldTypes } from '../../../shared/collections/collection.ts';
+import { FieldAnswer, RowSecurityAnswer } from '../../../shared/http/collection-schemas.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -36,21 +36,10 @@ export const NewIndexBody = strictBody({
   name: v.optional(text),
 });
 
-const Field = v.object({
-  key: v.string(),
-  type: v.picklist(fieldTypes),
-  required: v.boolean(),
-  unique: v.boolean(),
-  default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
-  ref: v.optional(v.string()),
-  items: v.optional(v.unknown()),
-  fields: v.optional(v.unknown()),
-});
-
 const Collection = v.object({
   name: v.string(),
-  schema: v.nullable(v.array(Field)),
-  rls: v.object({ enabled: v.boolean(), mode: v.picklist(['public-read', 'private']), ownerField: v.string() }),
+  schema: v.nullable(v.array(FieldAnswer)),
+  rls: RowSecurityAnswer,
   documents: v.number(),
   createdAt: v.date(),
   updatedAt: v.date(),
