@@ -25,6 +25,9 @@ export interface Outcome {
 }
 
 type Name = keyof Contenders;
+/** The collection of a contender for operations that change its size. */
+export const writesOf = (name: string): string => `${name}-writes`;
+
 type Round = Readonly<Record<Name, Sample>>;
 
 const names: readonly Name[] = ['bare', 'basalt', 'counted'];
@@ -63,11 +66,13 @@ export const compareOperations = async (
   { rounds, seconds, only }: Plan,
 ): Promise<Outcome[]> => {
   const measureOne = async (operation: Operation, name: Name): Promise<Sample> => {
-    const collection = database.collection(name);
-    if (operation.consumes) await fill(collection, Math.ceil(deletionsPerSecond * seconds), () => undefined);
-    const ids = await idsOf(collection, operation.consumes ? Number.MAX_SAFE_INTEGER : 10_000);
-    const request = operation.request(name, ids);
-    if (!operation.consumes) await measure(contenders[name], request, 1);
+    const collection = operation.changesSize ? writesOf(name) : name;
+    const shrinks = operation.changesSize === 'shrinks';
+    const documents = database.collection(collection);
+    if (shrinks) await fill(documents, Math.ceil(deletionsPerSecond * seconds), () => undefined);
+    const ids = await idsOf(documents, shrinks ? Number.MAX_SAFE_INTEGER : 10_000);
+    const request = operation.request(collection, ids);
+    if (!shrinks) await measure(contenders[name], request, 1);
     return measure(contenders[name], request, seconds);
   };
   const outcomes: Outcome[] = [];

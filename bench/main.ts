@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startStack } from '../infra/local/stack.ts';
 import { drawChart } from './chart.ts';
-import { compareOperations, type Outcome } from './compare.ts';
+import { compareOperations, type Outcome, writesOf } from './compare.ts';
 import { startContender } from './contender.ts';
 import { measureDepth } from './depth.ts';
 import { endProgress, progress } from './progress.ts';
@@ -57,9 +57,10 @@ const stack = await startStack({
 });
 const client = await connect(stack.mongoUri);
 try {
-  const bed = await makeBed(stack.dashboardUrl, ['basalt', 'counted', 'bare', 'large']);
+  const names = ['basalt', 'counted', 'bare'];
+  const bed = await makeBed(stack.dashboardUrl, [...names, ...names.map(writesOf), 'large']);
   const database = client.db(bed.database);
-  for (const name of ['basalt', 'counted', 'bare']) await fill(database.collection(name), small, () => undefined);
+  for (const name of names) await fill(database.collection(name), small, () => undefined);
   const key = { 'x-api-key': bed.secretKey };
   const contenders = {
     bare: await startContender('bare', 'bare-server.ts', { ...stack.env, BENCH_DATABASE: bed.database }, {}),

@@ -5,8 +5,8 @@ export interface Operation {
   readonly name: string;
   /** Ratio to the bare server that the project aims at: with rate counting off, and on. */
   readonly aim: { readonly uncounted: number; readonly counted: number };
-  /** True where every request uses a document up. */
-  readonly consumes?: true;
+  /** Adds documents or uses them up, so it has a collection of its own: all contenders read the same data throughout. */
+  readonly changesSize?: 'grows' | 'shrinks';
   readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
 }
 
@@ -42,6 +42,7 @@ const onDocument =
 export const operations: readonly Operation[] = [
   {
     name: 'create',
+    changesSize: 'grows',
     aim: { uncounted: 0.75, counted: 0.4 },
     request: (collection) => {
       const index = counter();
@@ -79,5 +80,5 @@ export const operations: readonly Operation[] = [
       };
     },
   },
-  { name: 'delete', aim: { uncounted: 0.8, counted: 0.37 }, consumes: true, request: onDocument('DELETE') },
+  { name: 'delete', aim: { uncounted: 0.8, counted: 0.37 }, changesSize: 'shrinks', request: onDocument('DELETE') },
 ];
