@@ -2,6 +2,7 @@ import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { builtinsByRequire } from './builtin-modules.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
 
@@ -40,7 +41,7 @@ export const bundling = {
   logLevel: 'silent',
   alias: { 'whatwg-url': join(root, 'infra/whatwg-url.ts') },
   external: driverExtras,
-  plugins: [bcryptFromFolder],
+  plugins: [builtinsByRequire, bcryptFromFolder],
   outExtension: { '.js': '.mjs' },
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 } as const satisfies BuildOptions;

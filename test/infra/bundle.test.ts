@@ -36,6 +36,13 @@ test('every bundle exports a handler and does nothing when it is loaded', async 
   expect(stderr).toBe('');
 });
 
+test('loading a bundle does not load undici, which Node brings for fetch', async () => {
+  const file = join(folder, 'data-get-document', 'index.mjs');
+  const load = `await import('${file}'); console.log(process.moduleLoadList.filter((name) => name.includes('undici')).length)`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', load], { env: {} });
+  expect(stdout.trim()).toBe('0');
+});
+
 test.each(names.filter((name) => name.startsWith('data-')))('%s is at most 1 MiB with the DynamoDB client', (name) => {
   expect(bundle(name).bytes).toBeLessThanOrEqual(1024 * 1024);
 });
