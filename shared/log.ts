@@ -8,6 +8,8 @@ export interface RequestRecord {
   projectId?: string;
   /** Milliseconds spent waiting for MongoDB and DynamoDB. */
   databaseMs: number;
+  /** Of these, what calls that failed have cost. */
+  lostMs?: number;
 }
 
 /** The record of the request that is running, so that the clients can add to it without being handed it. */

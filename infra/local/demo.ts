@@ -65,5 +65,6 @@ export const provideDemo = async (earlier: Demo | undefined): Promise<Demo & { r
   const { ownerId } = owner.project;
   const { sessionId } = await startSession(developerScope, ownerId, client);
   const { accessToken } = await issueDashboardToken({ developerId: ownerId, sessionId }, tokenSeconds);
-  return { ...demo, dashboardToken: accessToken };
+  const { developer, projectId, publishableKey, secretKey } = demo;
+  return { developer, projectId, publishableKey, secretKey, dashboardToken: accessToken };
 };

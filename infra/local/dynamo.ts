@@ -103,7 +103,10 @@ export const startDynamo = async (options: DynamoOptions): Promise<Part> => {
   } catch (cause) {
     await part.stop();
     throw endpoint
-      ? new StartProblem('The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names does not answer as it should.', { cause })
+      ? new StartProblem(
+          'The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names does not answer. Is it running, and the address right?',
+          { cause },
+        )
       : cause;
   } finally {
     client.destroy();

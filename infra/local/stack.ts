@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import path from 'node:path';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
@@ -17,6 +16,7 @@ import { claim } from './lock.ts';
 import { listen, probePort } from './ports.ts';
 import { runDeploymentJobs, startSchedules } from './schedules.ts';
 import type { LocalSettings } from './settings.ts';
+import { prepareDirectory } from './state-directory.ts';
 import { Stops } from './stops.ts';
 import { findRouteIn } from './targets.ts';
 
@@ -77,7 +77,7 @@ const serve = async (server: Server, port: number, setting: string, stops: Stops
 const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const { port, report, onFailure } = options;
   const directory = path.resolve(options.directory);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await prepareDirectory(directory);
   const dashboardPort = port === 0 ? 0 : port + 1;
   stops.add(await claim(path.join(directory, 'lock'), port));
   const publicPort = await probePort(port);

@@ -13,8 +13,8 @@ export const canonicalEmail = (address: string): string => address.trim().toLowe
 export const checkEmail = (value: unknown): string => {
   const address = typeof value === 'string' ? canonicalEmail(value) : '';
   if (address.length > longestAddress || !plausible.test(address)) {
-    const message = `must be an e-mail address of at most ${longestAddress} characters`;
-    throw new AppError('VALIDATION_FAILED', `Validation failed: email ${message}`, {
+    const message = `email must be an e-mail address of at most ${longestAddress} characters`;
+    throw new AppError('VALIDATION_FAILED', `Validation failed: ${message}`, {
       errors: [{ field: 'email', message }],
     });
   }

@@ -16,9 +16,10 @@ const flaw = (value: unknown): string | undefined => {
 
 /** A password someone wants to set: 8 to 72 bytes without NUL (bcrypt's limits), else 400 `VALIDATION_FAILED` naming `field`. */
 export const checkPassword = (value: unknown, field = 'password'): string => {
-  const message = flaw(value);
-  if (message !== undefined) {
-    throw new AppError('VALIDATION_FAILED', `Validation failed: ${field} ${message}`, { errors: [{ field, message }] });
+  const wrong = flaw(value);
+  if (wrong !== undefined) {
+    const message = `${field} ${wrong}`;
+    throw new AppError('VALIDATION_FAILED', `Validation failed: ${message}`, { errors: [{ field, message }] });
   }
   return value as string;
 };

@@ -11,13 +11,19 @@ import { timed } from './timed.ts';
 /** Longest wait for one call, its one retry included. */
 const callLimitMs = 4000;
 
+/** Steps of the SDK that nothing here reads; the rate count is on every request's path, so each of them is paid for often. */
+const unusedSteps = ['loggerMiddleware', 'recursionDetectionMiddleware', 'getUserAgentMiddleware'];
+
 let client: DynamoDBClient | undefined;
 
 const open = (): DynamoDBClient => {
   const made = new DynamoDBClient({
     maxAttempts: 2,
-    requestHandler: { connectionTimeout: 1000, requestTimeout: 1500 },
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 1500, throwOnRequestTimeout: true },
+    cacheMiddleware: true,
+    accountIdEndpointMode: 'disabled',
   });
+  for (const name of unusedSteps) made.middlewareStack.remove(name);
   if (commandChannel.hasSubscribers) {
     made.middlewareStack.add(
       (next, { commandName }) =>

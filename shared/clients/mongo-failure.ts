@@ -27,6 +27,10 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [292, ['INVALID_QUERY', needsMemory]],
   [510, ['INVALID_UPDATE', unfitForIndex]],
   [10334, ['DOCUMENT_TOO_LARGE', 'The document is too large.']],
+  [
+    16746,
+    ['INVALID_QUERY', 'A number in a path, of the sort or of an index, is both a position and a field name here.'],
+  ],
   [16755, ['INVALID_UPDATE', unfitForIndex]],
   [16766, ['INVALID_UPDATE', unfitForIndex]],
   [17261, ['INVALID_UPDATE', unfitForIndex]],

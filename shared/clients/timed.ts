@@ -8,21 +8,29 @@ class Overdue extends Error {
 /** True for the error `timed` rejects with when the outside system did not answer in time. */
 export const isOverdue = (error: unknown): boolean => error instanceof Overdue;
 
+/** What a call gets at least, when others have cost all the time there was: enough where the system is back. */
+const leastMs = 250;
+
 /**
- * Runs one call to an outside system: adds its time to the request's record and gives up after `limitMs`,
- * so that a system that hangs costs the caller a bounded time.
+ * Runs one call to an outside system: adds its time to the request's record and gives up after `limitMs`, so that a system
+ * that hangs costs the caller a bounded time. What failed calls have cost a request is taken off the limit of its next ones,
+ * such as those that tidy up.
  */
 export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
+  const record = currentRequest.getStore();
+  const leftMs = Math.max(leastMs, limitMs - (record?.lostMs ?? 0));
   const start = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Overdue(`No answer within ${limitMs} ms`)), limitMs);
+    timer = setTimeout(() => reject(new Overdue(`No answer within ${Math.round(leftMs)} ms`)), leftMs);
   });
   try {
     return await Promise.race([run(), overdue]);
+  } catch (error) {
+    if (record) record.lostMs = (record.lostMs ?? 0) + performance.now() - start;
+    throw error;
   } finally {
     clearTimeout(timer);
-    const record = currentRequest.getStore();
     if (record) record.databaseMs += performance.now() - start;
   }
 };

@@ -1,16 +1,22 @@
 import { refreshTokenInvalid, requireRefreshToken, rotate } from '../auth/refresh-sessions.ts';
-import { revokeSession } from '../auth/revoke-sessions.ts';
+import { parseRefreshToken } from '../auth/refresh-token.ts';
+import { revokeByToken } from '../auth/revoke-sessions.ts';
 import { developerScope } from '../auth/session-keys.ts';
 import { findDeveloper } from './find-developer.ts';
 import { type SignIn, signIn } from './sign-in.ts';
 
-/** Exchanges a developer's refresh token for new tokens. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`. */
+/**
+ * Exchanges a developer's refresh token for new tokens. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`.
+ * The developer is looked up first: where that fails the token is still good, and no session is lost.
+ */
 export const refreshDeveloper = async (refreshToken: string | undefined): Promise<SignIn> => {
-  const session = await rotate(developerScope, requireRefreshToken(refreshToken));
-  const developer = await findDeveloper(session.userId);
+  const token = requireRefreshToken(refreshToken);
+  const claimed = parseRefreshToken(token);
+  if (!claimed) throw refreshTokenInvalid();
+  const developer = await findDeveloper(claimed.userId);
   if (!developer) {
-    await revokeSession(developerScope, session.userId, session.sessionId);
+    await revokeByToken(developerScope, token);
     throw refreshTokenInvalid();
   }
-  return signIn(developer, session);
+  return signIn(developer, await rotate(developerScope, token));
 };

@@ -1,6 +1,9 @@
 /** Documents nest at most 64 levels, so no longer path leads anywhere. */
 const maxSegments = 64;
 
+/** No document has a field of this name (contract 1, "Body"), and the driver takes an object with it for a value of its own. */
+const driverTag = '_bsontype';
+
 /**
  * Whether a text can name a field: dotted segments, none of them empty or starting with `$`, no NUL, at most 64 levels.
  * Everything that comes from a query string and becomes a path passes here, so that it can never be an operator.
@@ -10,7 +13,7 @@ export const isFieldPath = (path: string): boolean => {
   return (
     segments.length <= maxSegments &&
     !path.includes('\0') &&
-    segments.every((segment) => segment !== '' && !segment.startsWith('$'))
+    segments.every((segment) => segment !== '' && segment !== driverTag && !segment.startsWith('$'))
   );
 };
 

@@ -2,7 +2,7 @@ import type { Collection } from '../collections/collection.ts';
 import { AppError } from '../errors.ts';
 import { anyOf, type Condition } from './condition.ts';
 import { typeAt } from './field-at.ts';
-import { isFieldPath } from './field-path.ts';
+import { isFieldPath, shown } from './field-path.ts';
 import { comparedType, filterValues, invalidFilter } from './filter-value.ts';
 import type { QueryEntries } from './list-query.ts';
 
@@ -30,7 +30,7 @@ const pattern = (name: string, path: string, text: string): Condition => {
   const length = [...text].length;
   if (length === 0 || length > maxPattern || text.includes('\0')) {
     const reason = text.includes('\0') ? 'contains a NUL character' : `must have 1 to ${maxPattern} characters`;
-    throw new AppError('INVALID_REGEX', `Filter "${name}": the regular expression ${reason}.`);
+    throw new AppError('INVALID_REGEX', `Filter "${shown(name)}": the regular expression ${reason}.`);
   }
   return { [path]: { $regex: text, $options: 'i' } };
 };

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -119,8 +119,14 @@ describe('npm start', () => {
     expect(await one.ended).toBe(0);
     expect(performance.now() - begin).toBeLessThan(3000);
     expect(await stillRunning(children)).toEqual([]);
-    await start().ready();
-    expect(await countNotes(dev)).toBe(1);
+
+    const port = await freePortPair();
+    await start({ PORT: String(port) }).ready();
+    expect(await devFile()).toMatchObject({
+      baseUrl: `http://127.0.0.1:${port}`,
+      dashboardUrl: `http://127.0.0.1:${port + 1}`,
+    });
+    expect(await countNotes({ ...dev, baseUrl: `http://127.0.0.1:${port}` })).toBe(1);
   });
 
   test('says which part ended, and stops the others, when one is killed', async () => {
@@ -173,8 +179,19 @@ describe('npm start refuses, and says what to do,', () => {
     [{ PORT: 'http' }, 'PORT must be a whole number'],
     [{ PORT: '70000' }, 'PORT must be a whole number up to 65533'],
     [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT must be a whole number'],
+    [{ AUTH_RATE_LIMIT: 'many' }, 'AUTH_RATE_LIMIT must be a whole number'],
+    [{ PASSWORD_COST: '99' }, 'PASSWORD_COST must be a whole number from 4 to 15'],
+    [{ LOG: 'loud' }, 'LOG must be info, debug or silent'],
   ] as const)('%j', async ([env, message]) => {
     expect(await refused(start(env))).toContain(message);
+  });
+
+  test.for(['file', 'file/below'])('a data folder that is a %s', async (name) => {
+    await writeFile(path.join(directory, 'file'), '');
+    const said = await refused(start({ BASALT_DIR: path.join(directory, name) }));
+    expect(said).toContain('cannot hold the data: a file has that name');
+    expect(said).toContain('BASALT_DIR=');
+    expect(said).not.toMatch(/^ +at /m);
   });
 
   test('an option it does not know', async () => {

@@ -17,20 +17,25 @@ interface Cut {
 class Link {
   readonly #client: Socket;
   readonly #server: Socket;
+  #held: Buffer | undefined;
   #cutReply = false;
   #lost = false;
 
-  constructor(client: Socket, server: Socket, cutFor: (request: Buffer) => CutPlace | undefined) {
+  constructor(client: Socket, server: Socket, faultFor: (request: Buffer) => CutPlace | 'hang' | undefined) {
     this.#client = client;
     this.#server = server;
     client.on('data', (chunk: Buffer) => {
       if (this.#lost) return;
-      const place = cutFor(chunk);
-      if (place === 'in the request') {
+      const fault = faultFor(chunk);
+      if (fault === 'hang') {
+        this.#held = chunk;
+        return;
+      }
+      if (fault === 'in the request') {
         server.write(chunk.subarray(0, chunk.length >> 1), () => this.cut());
         return;
       }
-      if (place === 'before the reply') this.#cutReply = true;
+      if (fault === 'before the reply') this.#cutReply = true;
       server.write(chunk);
     });
     server.on('data', (chunk: Buffer) => {
@@ -38,7 +43,10 @@ class Link {
       if (this.#cutReply) this.cut();
       else client.write(chunk);
     });
-    for (const socket of [client, server]) socket.on('error', () => this.cut()).on('close', () => this.#lost || this.cut());
+    const ended = (): void => {
+      if (!this.#lost) this.cut();
+    };
+    for (const socket of [client, server]) socket.on('error', ended).on('close', ended);
   }
 
   cut(): void {
@@ -52,6 +60,8 @@ class Link {
   }
 
   release(): void {
+    if (this.#held) this.#server.write(this.#held);
+    this.#held = undefined;
     this.#client.resume();
     this.#server.resume();
   }
@@ -71,6 +81,7 @@ export class FaultProxy {
   readonly #links = new Set<Link>();
   #holding = false;
   #cut: Cut | undefined;
+  #hangText: string | undefined;
 
   private constructor(server: Server, port: number, target: ProxyTarget) {
     this.#server = server;
@@ -85,13 +96,17 @@ export class FaultProxy {
   }
 
   #open(client: Socket): void {
-    const link = new Link(client, connect(this.target), (request) => this.#cutFor(request));
+    const link = new Link(client, connect(this.target), (request) => this.#faultFor(request));
     this.#links.add(link);
     client.on('close', () => this.#links.delete(link));
     if (this.#holding) link.hold();
   }
 
-  #cutFor(request: Buffer): CutPlace | undefined {
+  #faultFor(request: Buffer): CutPlace | 'hang' | undefined {
+    if (this.#hangText !== undefined && request.includes(this.#hangText)) {
+      this.hang();
+      return 'hang';
+    }
     const cut = this.#cut;
     if (!cut || cut.left === 0 || !request.includes(cut.text)) return undefined;
     cut.left -= 1;
@@ -111,6 +126,11 @@ export class FaultProxy {
     for (const link of this.#links) link.hold();
   }
 
+  /** Holds everything from the next request on in which `text` stands, that request included, until `heal`. */
+  hangAt(text: string): void {
+    this.#hangText = text;
+  }
+
   /** The connections there are stay open and silent for good; new ones work. */
   loseConnections(): void {
     for (const link of this.#links) link.lose();
@@ -126,6 +146,7 @@ export class FaultProxy {
   /** Ends whatever fault there is; what was held goes on its way. */
   async heal(): Promise<void> {
     this.#cut = undefined;
+    this.#hangText = undefined;
     this.#holding = false;
     for (const link of this.#links) link.release();
     if (!this.#server.listening) await listen(this.#server, this.port);

@@ -30,6 +30,9 @@ const maxDepth = 4;
 /** Field names and operators in all conditions: the planner's work on them grows with their square, without a time limit. */
 const maxConditionKeys = 2000;
 
+/** Field names and operators in all: the work on a `$project` grows with their square too. */
+const maxKeys = 5000;
+
 interface Tally {
   stages: number;
   conditionKeys: number;
@@ -139,5 +142,8 @@ export const checkPipeline = (value: unknown): CheckedPipeline => {
   }
   const tally: Tally = { stages: 0, conditionKeys: 0, joined: new Set() };
   checkStages(value, 'pipeline', 0, tally);
+  if (countKeys(value) > maxKeys) {
+    throw invalidPipeline(`The pipeline names more than ${maxKeys} fields and operators.`);
+  }
   return { pipeline: value.map((stage: Stage) => readOperand(stage) as Stage), joined: tally.joined };
 };

@@ -27,9 +27,9 @@ const headers = ({ limit, remaining, reset }: Standing): Record<string, string> 
   'ratelimit-reset': String(reset),
 });
 
-/** After a failed count, reads of this process go on uncounted until then, without waiting for the table again. */
+/** After a failed count, reads of this process go on uncounted until then; the first one after it asks the table again. */
 let uncountedUntil = 0;
-const pauseMs = 2000;
+const pauseMs = 3000;
 
 /**
  * Counts the request and refuses it over a limit. If the table cannot answer, reads go on uncounted; everything else
@@ -42,8 +42,10 @@ export const rateLimit = (route: Route): Adds<AnswerHeaders> => {
     before: async ({ event, context }) => {
       windows ??= windowsOf(route);
       if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
+      if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
       try {
         Object.assign(context.answerHeaders, headers(await countRequest(event.requestContext.http.sourceIp, windows)));
+        uncountedUntil = 0;
       } catch (error) {
         if (error instanceof OverLimit) {
           Object.assign(context.answerHeaders, headers(error.standing));

@@ -183,7 +183,7 @@ const pipelines = [
     { $redact: '$$KEEP' },
     { $match: { task: secret, $expr: { $gt: [divideBy('$task'), 0] } } },
   ]),
-  pipeline('sortByCount', 'todos', () => [{ $sortByCount: '$task' }]),
+  pipeline('sortByCount', 'todos', () => [{ $sortByCount: '$task' }, { $sort: { _id: 1 } }]),
   pipeline('sample', 'todos', () => [{ $sample: { size: 100 } }, { $sort: { size: 1 } }]),
   pipeline('limit and skip', 'todos', () => [{ $skip: 2 }, { $limit: 1 }]),
   pipeline('window', 'todos', () => [

@@ -27,7 +27,7 @@ describe('checkPassword', () => {
       expect.objectContaining({
         code: 'VALIDATION_FAILED',
         message: `Validation failed: newPassword ${message}`,
-        errors: [{ field: 'newPassword', message }],
+        errors: [{ field: 'newPassword', message: `newPassword ${message}` }],
       }),
     );
   });

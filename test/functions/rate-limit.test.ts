@@ -1,0 +1,295 @@
+import { randomInt } from 'node:crypto';
+import path from 'node:path';
+import * as v from 'valibot';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { handler as logIn } from '../../functions/dashboard/auth/log-in-developer.ts';
+import { handler as register } from '../../functions/dashboard/auth/register-developer.ts';
+import { handler as listProjects } from '../../functions/dashboard/projects/list-projects.ts';
+import { handler as createDocument } from '../../functions/data/create-document.ts';
+import { handler as getDocument } from '../../functions/data/get-document.ts';
+import { handler as listDocuments } from '../../functions/data/list-documents.ts';
+import { handler as notFound } from '../../functions/default/not-found.ts';
+import { routes } from '../../functions/routes.ts';
+import { clock } from '../../shared/clock.ts';
+import { type LambdaHandler, publicEndpoint } from '../../shared/http/endpoint.ts';
+import type { NamedRoute } from '../../shared/http/route.ts';
+import { inParallel, tally } from '../support/client.ts';
+import { commandsOf, listenToCommands } from '../support/commands.ts';
+import { type InvokeOptions, invoke } from '../support/invoke.ts';
+import { send, startGateway } from '../support/local-gateway.ts';
+import { newProject, type TestProject } from '../support/project.ts';
+
+listenToCommands();
+Object.assign(process.env, { RATE_LIMIT: '5', AUTH_RATE_LIMIT: '3', CREDENTIAL_RATE_LIMIT: '2' });
+
+const windowMs = 900_000;
+const realNow = clock.now;
+let project: TestProject;
+
+beforeAll(async () => {
+  project = await newProject([{ name: 'notes' }]);
+});
+
+afterEach(() => {
+  clock.now = realNow;
+});
+
+/** An address that nobody has called from. */
+const newAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+
+const params = { collectionName: 'notes' };
+const list = (options: InvokeOptions = {}) => invoke(listDocuments, { key: project.secretKey, params, ...options });
+
+const useUp = async (sourceIp: string): Promise<void> => {
+  for (let n = 0; n < 6; n++) await list({ sourceIp });
+};
+
+/** `limit/remaining`, as the headers tell. */
+const standing = ({ headers }: { headers: Headers }): string =>
+  `${headers.get('ratelimit-limit')}/${headers.get('ratelimit-remaining')}`;
+
+/** Stops the clock `secondsLeft` before the end of a window. */
+const stopClock = (secondsLeft: number, windows = 0): void => {
+  const now = (Math.floor(realNow() / windowMs) + 1 + windows) * windowMs - secondsLeft * 1000;
+  clock.now = () => now;
+};
+
+describe('the window of all routes', () => {
+  test('lets exactly 5 of 50 at once in, and tells each what is left', async () => {
+    const sourceIp = newAddress();
+    stopClock(600);
+    const answers = await inParallel(50, () => list({ sourceIp }));
+    expect(tally(answers)).toEqual({ 200: 5, 429: 45 });
+    expect(
+      answers
+        .filter(({ status }) => status === 200)
+        .map(standing)
+        .sort(),
+    ).toEqual(['5/0', '5/1', '5/2', '5/3', '5/4']);
+    for (const { status, headers, body } of answers) {
+      expect(headers.get('ratelimit-reset')).toBe('600');
+      if (status === 200) {
+        expect(headers.has('retry-after')).toBe(false);
+        continue;
+      }
+      expect(headers.get('ratelimit-limit')).toBe('5');
+      expect(headers.get('ratelimit-remaining')).toBe('0');
+      expect(headers.get('retry-after')).toBe('600');
+      expect(headers.get('x-request-id')).toBe('test-request');
+      expect(headers.get('content-type')).toBe('application/json');
+      expect(body).toEqual({
+        success: false,
+        message: 'Too many requests. Try again in 600 seconds.',
+        code: 'RATE_LIMITED',
+        requestId: 'test-request',
+      });
+    }
+  });
+
+  test('is shared by all processes', async () => {
+    const sourceIp = newAddress();
+    const handlers: LambdaHandler[] = [listDocuments];
+    for (let n = 0; n < 2; n++) {
+      vi.resetModules();
+      handlers.push((await import('../../functions/data/list-documents.ts')).handler);
+    }
+    const answers = await inParallel(30, (n) =>
+      invoke(handlers[n % 3] as LambdaHandler, { key: project.secretKey, params, sourceIp }),
+    );
+    expect(tally(answers)).toEqual({ 200: 5, 429: 25 });
+  });
+
+  test('begins anew with the next quarter of an hour, for those who were refused too', async () => {
+    const sourceIp = newAddress();
+    stopClock(1);
+    await useUp(sourceIp);
+    const refused = await list({ sourceIp });
+    expect(refused).toMatchObject({ status: 429 });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    stopClock(900, 1);
+    const answer = await list({ sourceIp });
+    expect([answer.status, standing(answer), answer.headers.get('ratelimit-reset')]).toEqual([200, '5/4', '900']);
+    stopClock(1, 1);
+    expect(standing(await list({ sourceIp }))).toBe('5/3');
+  });
+
+  test('costs nothing more once it is over: no write to the table', async () => {
+    const sourceIp = newAddress();
+    stopClock(300);
+    await useUp(sourceIp);
+    const commands = await commandsOf(() => inParallel(10, () => list({ sourceIp })));
+    expect(commands.filter((command) => command.startsWith('dynamodb'))).toEqual([]);
+  });
+
+  test('is one for each address', async () => {
+    const [first, second] = [newAddress(), newAddress()];
+    await useUp(first);
+    expect((await list({ sourceIp: first })).status).toBe(429);
+    expect(standing(await list({ sourceIp: second }))).toBe('5/4');
+  });
+
+  test('is one for a /64 of IPv6, however it is written, and others for other networks', async () => {
+    const network = `2001:db8:${randomInt(65_536).toString(16)}:${randomInt(4096, 65_536).toString(16)}`;
+    for (const [n, tail] of ['::1', '::ffff:1', ':1:2:3:4', '::a:0:1', ':ffff:ffff:ffff:ffff'].entries()) {
+      expect(standing(await list({ sourceIp: network + tail }))).toBe(`5/${4 - n}`);
+    }
+    expect((await list({ sourceIp: `${network}:9:9:9:9` })).status).toBe(429);
+    expect((await list({ sourceIp: `2001:db8:${randomInt(65_536).toString(16)}:1::1` })).status).toBe(200);
+  });
+
+  test.each([
+    'x-forwarded-for',
+    'X-Forwarded-For',
+    'forwarded',
+    'x-real-ip',
+    'x-client-ip',
+    'true-client-ip',
+    'cf-connecting-ip',
+    'x-forwarded-host',
+    'via',
+  ])('does not believe %s', async (header) => {
+    const sourceIp = newAddress();
+    await useUp(sourceIp);
+    for (const value of [newAddress(), `${newAddress()}, ${newAddress()}`, `for=${newAddress()}`, '127.0.0.1', '']) {
+      expect((await list({ sourceIp, headers: { [header]: value } })).status).toBe(429);
+    }
+  });
+
+  test('is one for reads and writes, with any key or none', async () => {
+    const sourceIp = newAddress();
+    const id = 'f'.repeat(24);
+    const key = project.secretKey;
+    const requests: [LambdaHandler, InvokeOptions, number][] = [
+      [createDocument, { key, params, body: { a: 1 } }, 201],
+      [getDocument, { key: project.publishableKey, params: { ...params, id } }, 404],
+      [listDocuments, { params }, 401],
+      [listProjects, {}, 401],
+      [notFound, {}, 404],
+    ];
+    for (const [n, [handler, options, status]] of requests.entries()) {
+      const answer = await invoke(handler, { ...options, sourceIp });
+      expect([answer.status, standing(answer)]).toEqual([status, `5/${4 - n}`]);
+    }
+    expect((await list({ sourceIp })).status).toBe(429);
+  });
+});
+
+const areas = Object.entries(routes).flatMap(([area, table]) =>
+  Object.values(table as Readonly<Record<string, NamedRoute>>).map((route): [string, string, NamedRoute] => [
+    area,
+    route.id,
+    route,
+  ]),
+);
+
+const handlerOf = async (area: string, id: string): Promise<LambdaHandler> => {
+  const file = path.resolve(import.meta.dirname, '../../functions', area, `${id}.ts`);
+  return ((await import(file)) as { handler: LambdaHandler }).handler;
+};
+
+describe('every route', () => {
+  test.each(areas)('counts, and answers 429 before anything else: %s/%s', async (area, id, { credential }) => {
+    const handler = await handlerOf(area, id);
+    const sourceIp = newAddress();
+    const first = await invoke(handler, { sourceIp, params: { collectionName: 'users' } });
+    expect(first.status).toBeGreaterThanOrEqual(area === 'dashboard/auth' ? 200 : 400);
+    expect(standing(first)).toBe(credential ? '2/1' : '5/4');
+    await useUp(sourceIp);
+    for (const options of [
+      {},
+      { key: 'garbage' },
+      { key: project.publishableKey, params: { collectionName: 'users', id: 'x' } },
+      { key: project.secretKey, params: { collectionName: 'nothing', id: 'x' }, query: 'limit=x&$a=1' },
+      { token: 'garbage', params: { projectId: 'x' }, body: [] },
+      { token: project.developer.token, params: { projectId: project.id }, body: { a: 'x'.repeat(2_000_000) } },
+    ]) {
+      expect(await invoke(handler, { ...options, sourceIp })).toMatchObject({
+        status: 429,
+        body: { code: 'RATE_LIMITED' },
+      });
+    }
+  });
+
+  test('that does not exist counts too, and a preflight does not', async () => {
+    const gateway = await startGateway((event) => notFound(event as Parameters<LambdaHandler>[0], {} as never));
+    try {
+      const headers = ['origin', 'https://app.example.com', 'access-control-request-method', 'POST'];
+      const ask = () => send(gateway.port, { path: '/nowhere', headers: ['x-forwarded-for', newAddress()] });
+      stopClock(900, 5 + randomInt(1_000_000));
+      const before = await ask();
+      expect(before).toMatchObject({ status: 404, headers: { 'ratelimit-remaining': '4' } });
+      for (let n = 0; n < 20; n++) {
+        const preflight = await send(gateway.port, { method: 'OPTIONS', path: '/nowhere', headers });
+        expect(preflight.status).toBe(204);
+        expect(preflight.headers).not.toHaveProperty('ratelimit-limit');
+      }
+      expect(await ask()).toMatchObject({ status: 404, headers: { 'ratelimit-remaining': '3' } });
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+const rowOf = (id: string, at: `/${string}`, credential: boolean) =>
+  ({
+    id,
+    method: 'POST',
+    path: at,
+    access: 'public',
+    uses: [],
+    summary: id,
+    ...(credential ? { credential: true as const } : {}),
+    response: { status: 200, body: v.unknown() },
+  }) as const;
+
+const answering = (id: string, at: `/${string}`, credential: boolean): LambdaHandler =>
+  publicEndpoint(rowOf(id, at, credential)).handler(() =>
+    Promise.resolve({ statusCode: 200, headers: {}, body: '{}' }),
+  );
+
+describe('the narrow windows', () => {
+  const refresh = answering('refresh', '/api/userAuth/refresh-token', false);
+  const signUp = answering('sign-up', '/api/userAuth/signup', true);
+  const reset = answering('reset', '/api/userAuth/reset-password', true);
+
+  test('of user-auth routes is 3, and the headers tell the tightest', async () => {
+    const sourceIp = newAddress();
+    const answers = await inParallel(20, () => invoke(refresh, { sourceIp }));
+    expect(tally(answers)).toEqual({ 200: 3, 429: 17 });
+    expect(answers.map(standing).filter((text) => text.startsWith('3/')).length).toBe(20);
+  });
+
+  test('of credential routes is 2, shared by them, exact under 50 at once, and leaves the others alone', async () => {
+    const sourceIp = newAddress();
+    const answers = await inParallel(50, (n) => invoke(n % 2 ? signUp : reset, { sourceIp }));
+    expect(tally(answers)).toEqual({ 200: 2, 429: 48 });
+    expect(new Set(answers.map(standing))).toEqual(new Set(['2/1', '2/0']));
+  });
+
+  test('does not shut out reads of the address: only what was counted counts', async () => {
+    const sourceIp = newAddress();
+    for (let n = 0; n < 3; n++) await invoke(signUp, { sourceIp });
+    expect((await invoke(signUp, { sourceIp })).status).toBe(429);
+    const answer = await list({ sourceIp });
+    expect([answer.status, standing(answer)]).toEqual([200, '5/1']);
+  });
+
+  test('of dashboard credentials is one of its own', async () => {
+    const sourceIp = newAddress();
+    const wrong = { email: 'nobody@example.com', password: 'wrong-password' };
+    const first = await invoke(logIn, { sourceIp, body: wrong });
+    expect([first.status, standing(first)]).toEqual([401, '2/1']);
+    const second = await invoke(register, { sourceIp, body: {} });
+    expect([second.status, standing(second)]).toEqual([400, '2/0']);
+    expect((await invoke(logIn, { sourceIp, body: wrong })).status).toBe(429);
+    expect(standing(await invoke(signUp, { sourceIp }))).toBe('5/1');
+  });
+
+  test('holds for logins: at most 2 of 50 wrong passwords at once are looked at', async () => {
+    const sourceIp = newAddress();
+    const answers = await inParallel(50, (n) =>
+      invoke(logIn, { sourceIp, body: { email: `nobody${n}@example.com`, password: 'wrong-password' } }),
+    );
+    expect(tally(answers)).toEqual({ 401: 2, 429: 48 });
+  });
+});

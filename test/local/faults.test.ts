@@ -1,0 +1,201 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { inParallel, tally } from '../support/client.ts';
+import { type FaultyStack, startFaultyStack } from '../support/faulty-stack.ts';
+import { expectUnavailable, type Swept, sweep } from '../support/sweep.ts';
+
+let stack: FaultyStack;
+
+beforeAll(async () => {
+  stack = await startFaultyStack();
+}, 60_000);
+
+afterEach(() => Promise.all([stack.mongo.heal(), stack.dynamo.heal()]));
+
+afterAll(() => stack.stop());
+
+const insert = (body: unknown) => stack.api('POST', '/api/data/notes', { body });
+const list = (query: string) =>
+  stack.api<{ data: { items: { n: number }[]; total: number } }>('GET', `/api/data/notes?${query}`);
+
+/** Both databases answer at once, by a read and a write, without anything having been started again. */
+const expectRecovered = async (): Promise<void> => {
+  const begin = performance.now();
+  expect((await insert({ after: 'recovery' })).status).toBe(201);
+  expect((await list('limit=1')).status).toBe(200);
+  expect(performance.now() - begin).toBeLessThan(3000);
+};
+
+/** Fifty callers more at the same time as the sweep: there are fewer connections than that. */
+const crowd = (): Promise<Swept[]> =>
+  inParallel(50, async (index) => {
+    const begin = performance.now();
+    const method = index % 2 === 0 ? 'GET' : 'POST';
+    const { status, body, headers } = await stack.api(method, '/api/data/notes', index % 2 ? { body: { index } } : {});
+    const ms = performance.now() - begin;
+    return { name: `${method} ${index}`, id: '', method, status, body, retryAfter: headers.get('retry-after'), ms };
+  });
+
+/** Routes that answer without MongoDB; the schema of a collection that was asked for in the last 5 s among them. */
+const withoutMongo = new Set(['get-schema', 'log-out-developer']);
+
+const expectNothingWithoutMongo = (answers: readonly Swept[]): void => {
+  for (const answer of answers) if (!(answer.status === 200 && withoutMongo.has(answer.id))) expectUnavailable(answer);
+};
+
+/** Some calls find a new connection; the others are told in time that none was there. */
+const expectAnsweredInTime = (answers: readonly Swept[]): void => {
+  for (const answer of answers) {
+    if (answer.status >= 500) expectUnavailable(answer);
+    expect(answer.ms, answer.name).toBeLessThan(6000);
+  }
+};
+
+test('no route answers 5xx while nothing is wrong', async () => {
+  for (const { name, status } of await sweep(stack, 'notes')) expect(status, name).toBeLessThan(500);
+});
+
+describe('503 in the envelope within 6 s, and recovery without a restart: MongoDB', () => {
+  test('is stopped, under every route and 50 callers more, for known collections and for others', async () => {
+    await list('limit=1');
+    await stack.mongo.freeze();
+    const answers = await Promise.all([sweep(stack, 'notes'), sweep(stack, 'others'), crowd()]);
+    expectNothingWithoutMongo(answers.flat());
+    await stack.mongo.heal();
+    await expectRecovered();
+  });
+
+  test('refuses connections', async () => {
+    await stack.mongo.proxy.refuse();
+    expectNothingWithoutMongo((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    await stack.mongo.heal();
+    await expectRecovered();
+  });
+
+  test('is killed and comes back with everything that was acknowledged', async () => {
+    const acknowledged = await inParallel(10, (index) => insert({ kept: index }));
+    expect(tally(acknowledged)).toEqual({ 201: 10 });
+    await stack.mongo.kill();
+    expectNothingWithoutMongo(await sweep(stack, 'notes'));
+    await stack.mongo.restart();
+    await expectRecovered();
+    expect((await list('kept_exists=true')).body.data.total).toBe(10);
+  });
+
+  test('falls silent on the connections there are, as behind a firewall that forgot them', async () => {
+    await crowd();
+    stack.mongo.proxy.loseConnections();
+    expectAnsweredInTime((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    await expectRecovered();
+  });
+
+  test('falls silent while an index is built, which may take longer than that', async () => {
+    const path = `/api/projects/${stack.projectId}/collections`;
+    stack.mongo.proxy.hangAt('createIndexes');
+    const begin = performance.now();
+    const answers = await Promise.all([
+      stack.dashboard('POST', path, { body: { name: 'late', schema: null } }),
+      stack.dashboard('POST', `${path}/notes/indexes`, { body: { keys: { n: 1 } } }),
+    ]);
+    expect(performance.now() - begin).toBeLessThan(6000);
+    expect(tally(answers)).toEqual({ 503: 2 });
+    await stack.mongo.heal();
+    await expectRecovered();
+    await expect
+      .poll(async () => (await stack.dashboard('POST', path, { body: { name: 'late', schema: null } })).status, {
+        timeout: 15_000,
+        interval: 500,
+      })
+      .toBe(201);
+  });
+});
+
+const reads = (answer: Swept): boolean => answer.method === 'GET';
+
+/** Reads go on, without the headers of a count; whatever else there is answers 503. */
+const expectOnlyReads = (answers: readonly Swept[]): void => {
+  for (const answer of answers) {
+    if (!reads(answer)) expectUnavailable(answer);
+    else expect([200, 404], `${answer.name}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
+    expect(answer.ms, answer.name).toBeLessThan(6000);
+  }
+};
+
+describe('503 for all but reads, which go on uncounted, and recovery without a restart: DynamoDB', () => {
+  test('is stopped, under every route and 50 callers more', async () => {
+    await stack.dynamo.freeze();
+    expectOnlyReads((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    await stack.dynamo.heal();
+    await expectRecovered();
+    expect((await insert({})).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
+  });
+
+  test('is killed and comes back', async () => {
+    await stack.dynamo.kill();
+    expectOnlyReads((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    await stack.dynamo.restart();
+    await expectRecovered();
+  });
+
+  test('falls silent on the connections there are', async () => {
+    await crowd();
+    stack.dynamo.proxy.loseConnections();
+    expectAnsweredInTime(await crowd());
+    await expectRecovered();
+  });
+});
+
+test('503 within 6 s where both databases are stopped', async () => {
+  await list('limit=1');
+  await Promise.all([stack.mongo.freeze(), stack.dynamo.freeze()]);
+  for (const answer of await crowd()) expectUnavailable(answer);
+  await Promise.all([stack.mongo.heal(), stack.dynamo.heal()]);
+  await expectRecovered();
+});
+
+describe('a connection that is cut in mid-request', () => {
+  test.each([
+    ['in the request', 0],
+    ['before the reply', 1],
+  ] as const)('%s: 503 for the insert, which happened %i times, and the next one works', async (place, times) => {
+    const mark = `cut ${place}`;
+    const cuts = stack.mongo.proxy.cutNext(mark, place);
+    const answer = await insert({ mark });
+    expect(cuts()).toBe(1);
+    expect(answer).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } });
+    await stack.mongo.heal();
+    expect((await list(`mark=${encodeURIComponent(mark)}`)).body.data.total).toBe(times);
+    await expectRecovered();
+  });
+
+  test('200 for a read: it is asked again', async () => {
+    const cuts = stack.mongo.proxy.cutNext('needle', 'before the reply');
+    expect((await list('mark=needle')).status).toBe(200);
+    expect(cuts()).toBe(1);
+  });
+
+  test('in two of five waves of inserts: each that was acknowledged is there once, no other twice', async () => {
+    const answers = [];
+    for (const wave of [0, 1, 2, 3, 4]) {
+      if (wave % 2 === 1) stack.mongo.proxy.cutNext(`wave ${wave}`, wave === 1 ? 'in the request' : 'before the reply');
+      answers.push(...(await inParallel(10, (n) => insert({ n: 10 * wave + n, wave: `wave ${wave}` }))));
+    }
+    const stored = (await list('wave_exists=true&limit=1000')).body.data.items.map(({ n }) => n);
+    expect(new Set(stored).size).toBe(stored.length);
+    const acknowledged = answers.flatMap(({ status }, n) => (status === 201 ? [n] : []));
+    expect(acknowledged.length).toBeGreaterThanOrEqual(30);
+    expect(stored).toEqual(expect.arrayContaining(acknowledged));
+    for (const { status } of answers) expect([201, 503]).toContain(status);
+  });
+
+  test('200 for a refresh whose reply from the table was lost: the same rotation is told again', async () => {
+    const signedIn = await stack.dashboard('POST', '/api/auth/login', { body: stack.credentials });
+    const cookie = signedIn.cookies[0]?.split(';')[0] ?? '';
+    const cuts = stack.dynamo.proxy.cutNext('TransactWriteItems', 'before the reply');
+    const refreshed = await stack.dashboard('POST', '/api/auth/refresh', { headers: { cookie } });
+    expect(cuts()).toBe(1);
+    expect(refreshed.status).toBe(200);
+    const next = refreshed.cookies[0]?.split(';')[0] ?? '';
+    expect((await stack.dashboard('POST', '/api/auth/refresh', { headers: { cookie: next } })).status).toBe(200);
+    expect((await stack.dashboard('POST', '/api/auth/refresh', { headers: { cookie } })).status).toBe(401);
+  });
+});

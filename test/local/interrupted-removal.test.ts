@@ -1,0 +1,130 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { BatchWriteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { newSigningKey } from '../../shared/auth/signing-keys.ts';
+import { closeDynamo, onTable } from '../../shared/clients/dynamo.ts';
+import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
+import { clock } from '../../shared/clock.ts';
+import { createCollection } from '../../shared/collections/create-collection.ts';
+import { ensureControlIndexes } from '../../shared/projects/control-indexes.ts';
+import { createProject } from '../../shared/projects/create-project.ts';
+import { deleteProject } from '../../shared/projects/delete-project.ts';
+import { findOwnedProject, type OwnedProject } from '../../shared/projects/find-owned-project.ts';
+import { removeDeletedProjects } from '../../shared/projects/remove-project.ts';
+import { FaultyPart } from '../support/faulty-part.ts';
+
+const ownerId = new ObjectId().toHexString();
+let directory: string;
+let mongo: FaultyPart;
+let dynamo: FaultyPart;
+
+// Databases of its own: nothing else removes projects there, and nobody else meets the faults.
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'basalt-removal-'));
+  [mongo, dynamo] = await Promise.all([FaultyPart.mongo(directory), FaultyPart.dynamo(directory)]);
+  process.env.MONGODB_URI = `mongodb://127.0.0.1:${mongo.proxy.port}/?directConnection=true`;
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${dynamo.proxy.port}`;
+  await ensureControlIndexes();
+}, 60_000);
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await Promise.all([mongo.heal(), dynamo.heal()]);
+});
+
+afterAll(async () => {
+  closeDynamo();
+  await closeMongo();
+  await Promise.all([mongo.stop(), dynamo.stop()]);
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+const addItems = (id: string) =>
+  onTable((client, table) =>
+    client.send(
+      new BatchWriteItemCommand({
+        RequestItems: {
+          [table]: Array.from({ length: 20 }, (_, index) => ({
+            PutRequest: { Item: { pk: { S: `p#${id}` }, sk: { S: `session#${index}` } } },
+          })),
+        },
+      }),
+    ),
+  );
+
+/** A project with two collections, a document and items in the table. */
+const filledProject = async (): Promise<OwnedProject> => {
+  const { _id } = await createProject({ id: ownerId, plan: 'pro' }, { name: 'filled' }, newSigningKey);
+  const owned = await findOwnedProject(ownerId, _id);
+  if (!owned) throw new Error('The project is gone');
+  for (const name of ['posts', 'notes']) await createCollection(owned.project, name, { schema: null });
+  await onProject(owned.project, (db) => db.collection('posts').insertOne({ a: 1 }));
+  await addItems(_id);
+  return owned;
+};
+
+const remainsOf = async ({ project, record }: OwnedProject) => ({
+  projects: await onControl((db) => db.collection('projects').countDocuments({ _id: record._id })),
+  records: await onControl((db) => db.collection('collections').countDocuments({ projectId: record._id })),
+  documents: await onProject(project, (db) => db.collection('posts').countDocuments()),
+  collections: (await onProject(project, (db) => db.listCollections().toArray())).length,
+  items: await onTable(async (client, table) => {
+    const { Count } = await client.send(
+      new QueryCommand({
+        TableName: table,
+        KeyConditionExpression: 'pk = :pk',
+        ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` } },
+      }),
+    );
+    return Count;
+  }),
+});
+
+const whole = { projects: 1, records: 2, documents: 1, collections: 2, items: 20 };
+const nothing = { projects: 0, records: 0, documents: 0, collections: 0, items: 0 };
+
+/** The driver asks the table once more, so two requests have to be cut there. */
+const steps = [
+  ['dropping the database', () => mongo, 'dropDatabase', 1],
+  ['deleting the collection records', () => mongo, 'delete\0\f\0\0\0collections', 1],
+  ['reading the items', () => dynamo, 'DynamoDB_20120810.Query', 2],
+  ['deleting the items', () => dynamo, 'DynamoDB_20120810.BatchWriteItem', 2],
+  ['deleting the project record', () => mongo, 'delete\0\t\0\0\0projects', 1],
+] as const;
+
+describe('removing a project, cut off while', () => {
+  describe.each(steps)('%s', (_step, part, text, times) => {
+    test.each(['in the request', 'before the reply'] as const)('%s, is finished by the next run', async (place) => {
+      const [mine, other] = [await filledProject(), await filledProject()];
+      await deleteProject(mine);
+      vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 7000);
+
+      const cuts = part().proxy.cutNext(text, place, times);
+      expect(await removeDeletedProjects()).toBe(0);
+      expect(cuts()).toBe(times);
+      await part().heal();
+
+      await removeDeletedProjects();
+      expect(await remainsOf(mine)).toEqual(nothing);
+      expect(await remainsOf(other)).toEqual(whole);
+    });
+  });
+
+  test('the databases are killed, is finished by the next run', async () => {
+    const [mine, other] = [await filledProject(), await filledProject()];
+    await deleteProject(mine);
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 7000);
+
+    const removal = removeDeletedProjects();
+    await Promise.all([mongo.kill(), dynamo.kill()]);
+    await removal.catch(() => undefined);
+    await Promise.all([mongo.restart(), dynamo.restart()]);
+
+    await removeDeletedProjects();
+    expect(await remainsOf(mine)).toEqual(nothing);
+    expect(await remainsOf(other)).toEqual(whole);
+  });
+});

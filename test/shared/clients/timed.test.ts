@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { isOverdue, timed } from '../../../shared/clients/timed.ts';
+import { currentRequest, type RequestRecord } from '../../../shared/log.ts';
+
+const never = () => new Promise<never>(() => undefined);
+
+/** How long a call waited before it was given up. */
+const patienceOf = async (limitMs: number): Promise<number> => {
+  const begin = performance.now();
+  const error = await timed(limitMs, never).catch((reason: unknown) => reason);
+  expect(isOverdue(error)).toBe(true);
+  return performance.now() - begin;
+};
+
+const inRequest = <T>(act: (record: RequestRecord) => Promise<T>): Promise<T> => {
+  const record: RequestRecord = { requestId: 'r', route: 'test', databaseMs: 0 };
+  return currentRequest.run(record, () => act(record));
+};
+
+describe('timed', () => {
+  test('answers what the call answers, and adds its time to the request', () =>
+    inRequest(async (record) => {
+      expect(await timed(1000, async () => 'answer')).toBe('answer');
+      expect(record.databaseMs).toBeGreaterThan(0);
+      expect(record.lostMs).toBeUndefined();
+    }));
+
+  test('throws what the call throws', () =>
+    expect(timed(1000, () => Promise.reject(new Error('no')))).rejects.toThrow('no'));
+
+  test('gives up after its limit', async () => {
+    expect(await patienceOf(300)).toBeGreaterThanOrEqual(295);
+  });
+
+  test('takes off the limit what failed calls have cost the request, and leaves a moment', () =>
+    inRequest(async (record) => {
+      await patienceOf(300);
+      expect(record.lostMs).toBeGreaterThanOrEqual(295);
+      const [begin, second] = [record.lostMs ?? 0, await patienceOf(1000)];
+      expect(second).toBeLessThan(1000 - begin + 250);
+      const third = await patienceOf(1000);
+      expect(third).toBeGreaterThanOrEqual(245);
+      expect(third).toBeLessThan(700);
+    }));
+
+  test('keeps the limits of other requests', async () => {
+    await inRequest(() => patienceOf(300));
+    expect(await inRequest(() => patienceOf(300))).toBeGreaterThanOrEqual(295);
+  });
+});
