@@ -20,13 +20,20 @@ const print = (level: 'info' | 'warn' | 'error' | 'debug', fields: Record<string
   process.stdout.write(`${JSON.stringify({ level, ...fields })}\n`);
 };
 
-/** Name, message and the chain of causes of a failure, for the log only. */
+/** Where it happened, without the message that a stack begins with. */
+const framesOf = ({ stack = '' }: Error): string => stack.slice(Math.max(0, stack.search(/^ {4}at /m)));
+
+/** What MongoDB says of a failure can quote a customer's documents, so of it only the code is kept. */
+const messageOf = (error: Error & { readonly code?: unknown; readonly codeName?: unknown }): Record<string, unknown> =>
+  error.name.startsWith('Mongo') ? { code: error.code, codeName: error.codeName } : { message: error.message };
+
+/** Name, message or code, place and the chain of causes of a failure, for the log only. */
 export const describeError = (error: unknown): Record<string, unknown> =>
   error instanceof Error
     ? {
         name: error.name,
-        message: error.message,
-        stack: error.stack,
+        ...messageOf(error),
+        stack: framesOf(error),
         ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
       }
     : { message: String(error) };

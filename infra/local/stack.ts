@@ -83,6 +83,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const publicPort = await probePort(port);
   if (dashboardPort !== 0) await probePort(dashboardPort, 'The dashboard port');
 
+  const ENCRYPTION_KEY = await encryptionKey(directory);
   const onExit = (detail: string): void => {
     stops.run().then(
       () => onFailure(detail),
@@ -94,7 +95,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const env = {
     ...options.functions,
     ...databaseEnvironment(databases, options),
-    ENCRYPTION_KEY: await encryptionKey(path.join(directory, 'encryption-key')),
+    ENCRYPTION_KEY,
     PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
   };
   Object.assign(process.env, env);
