@@ -4,11 +4,12 @@ import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'a
 import type { Construct } from 'constructs';
 import type { Stores } from './grants.ts';
 
-/** What outlives every deployment: the table, the secret with the database's URI, and the master key. */
-export class DataStack extends Stack implements Stores {
+/** What outlives every deployment: the table, the secrets of the database and the mail provider, and the master key. */
+export class DataStack extends Stack implements Omit<Stores, 'mailQueue'> {
   readonly table: TableV2;
   readonly mongodbSecret: Secret;
   readonly encryptionSecret: Secret;
+  readonly mailProviderSecret: Secret;
 
   constructor(scope: Construct, id: string, props: StackProps = {}) {
     super(scope, id, { ...props, terminationProtection: true });
@@ -25,6 +26,10 @@ export class DataStack extends Stack implements Stores {
       description: 'URI of the MongoDB cluster; put it in by hand after this stack is made.',
       removalPolicy: RemovalPolicy.RETAIN,
     });
+    this.mailProviderSecret = new Secret(this, 'MailProviderKey', {
+      description: 'API key of the mail provider (Resend); put it in by hand after this stack is made.',
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
     // 43 characters of base64 are 32 bytes; letters and digits alone still carry more than 250 bits.
     this.encryptionSecret = new Secret(this, 'EncryptionKey', {
       description: 'Master key of everything that is stored encrypted. Without it that is lost.',
@@ -35,10 +40,15 @@ export class DataStack extends Stack implements Stores {
       id: 'AwsSolutions-SMG4',
       reason: 'The URI is made by the operator of the MongoDB cluster, who changes it there and here together.',
     });
+    Validations.of(this.mailProviderSecret).acknowledge({
+      id: 'AwsSolutions-SMG4',
+      reason: 'The key is made by the operator at the mail provider, who changes it there and here together.',
+    });
     Validations.of(this.encryptionSecret).acknowledge({
       id: 'AwsSolutions-SMG4',
       reason: 'A new master key would make everything encrypted with the old one unreadable.',
     });
     new CfnOutput(this, 'MongodbSecretArn', { value: this.mongodbSecret.secretArn });
+    new CfnOutput(this, 'MailProviderSecretArn', { value: this.mailProviderSecret.secretArn });
   }
 }

@@ -6,19 +6,22 @@ import { ApiStack } from './api-stack.ts';
 import { AreaStack, areaStackName } from './area-stack.ts';
 import { dashboardCors, publicCors } from './cors.ts';
 import { DataStack } from './data-stack.ts';
-import type { Sessions } from './grants.ts';
+import type { Sessions, Stores } from './grants.ts';
 import { JobsStack } from './jobs-stack.ts';
 import type { Packages } from './packaged-function.ts';
+import { QueueStack } from './queue-stack.ts';
 import { deploymentSettings } from './settings.ts';
 
 /**
- * Adds every stack of the service to a CDK app: the stores, one gateway a base address, one stack of routes an area, the jobs.
+ * Adds every stack of the service to a CDK app: the stores, the queues, one gateway a base address, one stack of routes an area, the jobs.
  * Any finding of the AWS Solutions rules that is not acknowledged with a reason fails the synthesis.
  */
 export const addService = (app: App, packages: Packages): void => {
   const settings = deploymentSettings(app.node);
   const named = (part: string): string => `${settings.deployment}-${part}`;
-  const stores = new DataStack(app, named('Data'));
+  const { table, mongodbSecret, encryptionSecret, mailProviderSecret } = new DataStack(app, named('Data'));
+  const { mailQueue } = new QueueStack(app, named('Queues'));
+  const stores: Stores = { table, mongodbSecret, encryptionSecret, mailProviderSecret, mailQueue };
 
   const limits = {
     RATE_LIMIT: settings.rateLimit,
@@ -32,7 +35,8 @@ export const addService = (app: App, packages: Packages): void => {
     cors: dashboardCors(settings.dashboardOrigins),
   });
 
-  const jobs = new JobsStack(app, named('Jobs'), { stores, packages });
+  const sender: Record<string, string> = settings.emailFrom ? { EMAIL_FROM: settings.emailFrom } : {};
+  const jobs = new JobsStack(app, named('Jobs'), { stores, packages, environment: sender });
 
   const environment = { ...limits, PUBLIC_URL: settings.publicUrl ?? open.api.apiEndpoint };
   const addAreas = (tables: Readonly<Record<string, RouteTable>>, { api }: ApiStack, sessions: Sessions): void => {

@@ -13,6 +13,12 @@ const origin = v.pipe(
   v.regex(/^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/, 'must be origins such as https://app.example.com'),
 );
 
+/** An address, or `Name <address>`. */
+const sender = v.pipe(
+  v.string(),
+  v.regex(/^([^<>\p{Cc}]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u, 'must be like Example <no-reply@example.com>'),
+);
+
 const settings = v.object({
   /** Prefix of every stack's name, so that one account can hold several deployments. */
   deployment: v.optional(
@@ -28,6 +34,8 @@ const settings = v.object({
     v.transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
     v.array(origin),
   ),
+  /** Sender of the mails that the service itself sends; its domain must be verified at the mail provider. */
+  emailFrom: v.optional(sender),
   /** Base address of the public API where it has a domain of its own. */
   publicUrl: v.optional(
     v.pipe(v.string(), v.regex(/^https:\/\/[^/]+$/, 'must be an address such as https://api.example.com')),

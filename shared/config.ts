@@ -63,7 +63,38 @@ export const serviceSettings = lazily(
   }),
 );
 
+const address = (fallback: string) => v.optional(v.pipe(v.string(), v.url('must be a URL')), fallback);
+
+/** Where the identity providers are; only the local emulation and tests set other places than the real ones. */
+export const socialSettings = lazily(
+  'social sign-in',
+  v.object({
+    GITHUB_URL: address('https://github.com'),
+    GITHUB_API_URL: address('https://api.github.com'),
+    GOOGLE_AUTHORIZATION_URL: address('https://accounts.google.com/o/oauth2/v2/auth'),
+    GOOGLE_TOKEN_URL: address('https://oauth2.googleapis.com/token'),
+    GOOGLE_USERINFO_URL: address('https://openidconnect.googleapis.com/v1/userinfo'),
+  }),
+);
+
 export const logSettings = lazily(
   'the log',
   v.object({ LOG: v.optional(v.picklist(['info', 'debug', 'silent']), 'info') }),
+);
+
+/** The queue on which mails wait. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_SQS`. */
+export const mailQueueSettings = lazily('the mail queue', v.object({ MAIL_QUEUE_URL: v.string() }));
+
+/** How mails are delivered: the provider (Resend, or what speaks its language), its key, and who they are from. */
+export const mailSettings = lazily(
+  'mail',
+  v.object({
+    MAIL_PROVIDER_URL: v.optional(v.string(), 'https://api.resend.com'),
+    MAIL_PROVIDER_KEY: v.optional(v.string()),
+    MAIL_PROVIDER_SECRET_ARN: v.optional(v.string()),
+    /** An address, or `Name <address>`. */
+    EMAIL_FROM: v.optional(v.string(), 'Basalt <onboarding@resend.dev>'),
+    /** Seconds from the first failed try to the second; each further wait is three times as long. */
+    MAIL_RETRY_SECONDS: count('10'),
+  }),
 );

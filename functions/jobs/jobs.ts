@@ -1,10 +1,16 @@
 import type { Use } from '../../shared/http/route.ts';
 
+/** Messages of a queue start it, up to `batchSize` at once. */
+export interface QueueStart {
+  readonly queue: 'mail';
+  readonly batchSize: number;
+}
+
 /** A function that no request starts. */
 export interface Job {
   readonly summary: string;
-  /** What starts it: a deployment, before anything of it is served, or the clock. */
-  readonly starts: 'on deployment' | { readonly everyMinutes: number };
+  /** What starts it: a deployment, before anything of it is served, the clock, or messages of a queue. */
+  readonly starts: 'on deployment' | { readonly everyMinutes: number } | QueueStart;
   /** What it may do; a job counts no requests. */
   readonly uses: readonly Use[];
 }
@@ -22,5 +28,15 @@ export const jobs = defineJobs({
     summary: 'Remove what deleted projects own, carrying on where a run was cut short',
     starts: { everyMinutes: 5 },
     uses: ['mongodb', 'purge'],
+  },
+  'deliver-mail': {
+    summary: 'Send the mails that wait on the queue',
+    starts: { queue: 'mail', batchSize: 5 },
+    uses: ['mongodb', 'encryption', 'mail-delivery', 'mail-provider'],
+  },
+  'requeue-mail': {
+    summary: 'Put mails back on the queue that it has lost',
+    starts: { everyMinutes: 5 },
+    uses: ['mongodb', 'mail-queue'],
   },
 });

@@ -2,9 +2,11 @@
 import http from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { refuseOutsideHosts } from './loopback-only.ts';
 
 const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HANDLER } = process.env;
 const [host, port] = AWS_LAMBDA_RUNTIME_API.split(':');
+refuseOutsideHosts();
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 
 process.stdin

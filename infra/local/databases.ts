@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { localAccount } from './aws-account.ts';
 import { startDynamo } from './dynamo.ts';
 import { startMongo } from './mongo/engine.ts';
 import type { PartOptions } from './part.ts';
@@ -9,9 +10,6 @@ export interface Databases {
   readonly mongoUri: string;
   readonly dynamoUrl: string;
 }
-
-const region = 'eu-west-1';
-const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 const tableOf = ({ functions }: LocalSettings): string => functions.TABLE_NAME ?? 'basalt';
 
@@ -29,8 +27,7 @@ export const startDatabases = async (
       file: path.join(directory, 'dynamo.db'),
       endpoint: settings.dynamoEndpoint,
       table: tableOf(settings),
-      region,
-      credentials,
+      ...localAccount,
     }),
   ]);
   for (const part of parts) if (part.status === 'fulfilled') stops.add(part.value.stop);
@@ -44,8 +41,8 @@ export const startDatabases = async (
 export const databaseEnvironment = (databases: Databases, settings: LocalSettings): Record<string, string> => ({
   MONGODB_URI: databases.mongoUri,
   AWS_ENDPOINT_URL_DYNAMODB: databases.dynamoUrl,
-  AWS_REGION: region,
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  AWS_REGION: localAccount.region,
+  AWS_ACCESS_KEY_ID: localAccount.credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: localAccount.credentials.secretAccessKey,
   TABLE_NAME: tableOf(settings),
 });

@@ -8,7 +8,10 @@ import { registerDeveloper } from '../../shared/developers/register-developer.ts
 import { setPlan } from '../../shared/developers/set-plan.ts';
 import { AppError } from '../../shared/errors.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
+import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
 import { findProjectByKey } from '../../shared/projects/find-project.ts';
+import { updateProject } from '../../shared/projects/update-project.ts';
+import { seal } from '../../shared/secrets/sealed.ts';
 import { demoCollections } from './demo-collections.ts';
 
 /** The demo project and its developer, with the secrets that the service itself shows only once. */
@@ -21,6 +24,12 @@ export interface Demo {
 
 /** The demo token is for scripts, which do not refresh; others live 15 minutes. */
 const tokenSeconds = 12 * 3600;
+
+/** Where an app of one's own would run; links of mails and sign-ins lead there. */
+const demoSite = 'http://localhost:3000';
+
+/** The local providers take any client. */
+const anyClient = { enabled: true, clientId: 'demo', clientSecret: 'demo' };
 
 const client = { ip: '127.0.0.1', userAgent: 'npm start' };
 
@@ -43,13 +52,15 @@ const create = async (): Promise<Demo> => {
   const { developer, developerId } = await register();
   const owner = { id: developerId, plan: 'pro' } as const;
   await setPlan(developer.email, owner.plan);
-  const settings = { name: 'Demo', authEnabled: true };
+  const settings = { name: 'Demo', siteUrl: demoSite, authEnabled: true };
   const { _id, publishableKey, secretKey } = await createProject(owner, settings, newSigningKey);
   const match = await findProjectByKey(secretKey, '');
   if (!match) throw new Error('The demo project cannot be found');
   for (const [name, collection] of Object.entries(demoCollections)) {
     await createCollection(match.project, name, collection);
   }
+  const owned = await findOwnedProject(developerId, _id);
+  if (owned) await updateProject(owned, { socialProviders: { github: anyClient, google: anyClient } }, seal);
   return { developer, projectId: _id, publishableKey, secretKey };
 };
 

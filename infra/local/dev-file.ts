@@ -6,6 +6,8 @@ import type { Demo } from './demo.ts';
 export interface DevFile extends Demo {
   readonly baseUrl: string;
   readonly dashboardUrl: string;
+  /** The page on which the mails that went out can be read. */
+  readonly inboxUrl: string;
   readonly dashboardToken: string;
 }
 

@@ -34,3 +34,12 @@ export const probePort = async (port: number, setting?: string): Promise<number>
   await new Promise((resolve) => server.close(resolve));
   return taken;
 };
+
+/** `port` where nobody has it, else any free one; always a free one for 0 and for what is no port. */
+export const preferPort = async (port: number): Promise<number> => {
+  try {
+    return await probePort(port > 65_535 ? 0 : port);
+  } catch {
+    return probePort(0);
+  }
+};

@@ -26,7 +26,7 @@ export const startSchedules = (invoke: Invoke, onFailure: OnFailure): (() => Pro
     running.set(job, done);
   };
   const timer = setInterval(() => {
-    for (const [job, { starts }] of entries) if (starts !== 'on deployment') run(job);
+    for (const [job, { starts }] of entries) if (typeof starts === 'object' && 'everyMinutes' in starts) run(job);
   }, everyMs);
   return async () => {
     clearInterval(timer);

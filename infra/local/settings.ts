@@ -38,7 +38,14 @@ const rateLimits = (env: NodeJS.ProcessEnv): Record<string, string> => {
   };
 };
 
-const passedOn = ['LOG', 'PASSWORD_COST', 'DASHBOARD_TOKEN_SECONDS', 'TABLE_NAME', 'CONTROL_DATABASE'] as const;
+const passedOn = [
+  'LOG',
+  'PASSWORD_COST',
+  'DASHBOARD_TOKEN_SECONDS',
+  'TABLE_NAME',
+  'CONTROL_DATABASE',
+  'MAIL_RETRY_SECONDS',
+] as const;
 
 /** Said at the start, and not by the first request that needs the setting. */
 const refuseUnusable = ({ LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS }: NodeJS.ProcessEnv): void => {

@@ -3,17 +3,22 @@ import path from 'node:path';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { closeDynamo } from '../../shared/clients/dynamo.ts';
 import { closeMongo } from '../../shared/clients/mongo.ts';
+import { closeSqs } from '../../shared/clients/sqs.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../cors-policy.ts';
 import { bundled } from './bundled.ts';
 import { corsOf } from './cors.ts';
-import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
+import type { Databases } from './databases.ts';
 import { encryptionKey } from './encryption-key.ts';
 import { closeGateway, createGateway, type Invoke } from './gateway.ts';
 import { inProcess } from './in-process.ts';
 import { claim } from './lock.ts';
+import { refuseOutsideHosts } from './loopback-only.ts';
+import { startMail } from './mail.ts';
+import { outsideEnvironment, startOutside } from './outside.ts';
 import { listen, probePort } from './ports.ts';
+import { inboxOf } from './providers.ts';
 import { runDeploymentJobs, startSchedules } from './schedules.ts';
 import type { LocalSettings } from './settings.ts';
 import { prepareDirectory } from './state-directory.ts';
@@ -33,6 +38,8 @@ export interface Stack extends Databases {
   /** The public API. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
+  /** The page on which the mails that went out can be read. */
+  readonly inboxUrl: string;
   /** The environment that functions run with. */
   readonly env: Readonly<Record<string, string>>;
   readonly invoke: Invoke;
@@ -55,6 +62,7 @@ const gatewayFor = (tables: Readonly<Record<string, RouteTable>>, policy: CorsPo
 
 const closeClients = async (): Promise<void> => {
   closeDynamo();
+  closeSqs();
   await closeMongo();
 };
 
@@ -76,6 +84,7 @@ const serve = async (server: Server, port: number, setting: string, stops: Stops
 
 const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const { port, report, onFailure } = options;
+  refuseOutsideHosts();
   const directory = path.resolve(options.directory);
   await prepareDirectory(directory);
   const dashboardPort = port === 0 ? 0 : port + 1;
@@ -90,11 +99,11 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
       () => onFailure(detail),
     );
   };
-  const databases = await startDatabases(directory, options, { report, onExit }, stops);
-  report('MongoDB and DynamoDB are up');
+  const outside = await startOutside(directory, options, { report, onExit }, stops);
+  report('MongoDB, DynamoDB, the queues and the providers are up');
   const env = {
     ...options.functions,
-    ...databaseEnvironment(databases, options),
+    ...outsideEnvironment(outside, options),
     ENCRYPTION_KEY,
     PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
   };
@@ -104,17 +113,20 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   await runDeploymentJobs(invoke);
   report('The control database is ready');
   stops.add(startSchedules(invoke, logFailure));
+  stops.add(await startMail(outside.queues, invoke, logFailure));
 
   const dashboardPolicy = dashboardCorsPolicy(options.dashboardOrigins);
   const [baseUrl, dashboardUrl] = await Promise.all([
     serve(gatewayFor(publicRoutes, publicCorsPolicy, invoke), publicPort, 'PORT', stops),
     serve(gatewayFor(dashboardRoutes, dashboardPolicy, invoke), dashboardPort, 'The dashboard port', stops),
   ]);
-  return { ...databases, baseUrl, dashboardUrl, env, invoke, stop: () => stops.run() };
+  const inboxUrl = inboxOf(outside.providers);
+  return { ...outside.databases, baseUrl, dashboardUrl, inboxUrl, env, invoke, stop: () => stops.run() };
 };
 
 /**
- * Starts the whole service on this machine: databases, functions, schedules and both gateways, on loopback only.
+ * Starts the whole service on this machine: databases, queues, providers, functions, schedules and both gateways, on
+ * loopback only.
  * `port` 0 takes free ports. One stack a process, because functions read their settings once. What the person at the
  * keyboard can mend is thrown as `StartProblem`; whatever had been started is stopped by then.
  */

@@ -58,9 +58,9 @@ const stopOnSignal = (running: { stack?: Stack }): void => {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 };
 
-const showDemo = async ({ baseUrl, dashboardUrl }: Stack, settings: LocalSettings): Promise<void> => {
+const showDemo = async ({ baseUrl, dashboardUrl, inboxUrl }: Stack, settings: LocalSettings): Promise<void> => {
   const directory = path.resolve(settings.directory);
-  const dev = { baseUrl, dashboardUrl, ...(await provideDemo(await readDevFile(directory))) };
+  const dev = { baseUrl, dashboardUrl, inboxUrl, ...(await provideDemo(await readDevFile(directory))) };
   await writeDevFile(directory, dev);
   process.stdout.write(welcome(dev, settings, settings.directory));
 };

@@ -32,6 +32,7 @@ export const welcome = (dev: DevFile, settings: LocalSettings, directory: string
     '',
     row('public API', dev.baseUrl),
     row('dashboard API', dev.dashboardUrl),
+    row('mail inbox', dev.inboxUrl),
     row('developer', `${dev.developer.email}  ${dev.developer.password}`),
     row('project', dev.projectId),
     row('publishable key', dev.publishableKey),

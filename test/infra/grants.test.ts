@@ -1,15 +1,20 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/area-stack.ts';
 import { type Sessions, statementsFor } from '../../infra/grants.ts';
+import { consumeCode, consumeToken } from '../../shared/auth/email-tokens/consume-tokens.ts';
+import { addressKeyOf } from '../../shared/auth/email-tokens/email-token.ts';
+import { issueTokens } from '../../shared/auth/email-tokens/issue-tokens.ts';
 import { listSessions } from '../../shared/auth/list-sessions.ts';
 import { countAttempt, forgiveAttempt } from '../../shared/auth/lockout.ts';
 import { rotate, startSession } from '../../shared/auth/refresh-sessions.ts';
+import { requireSession } from '../../shared/auth/require-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/auth/revoke-sessions.ts';
 import { developerScope, projectScope } from '../../shared/auth/session-keys.ts';
+import { closeGate, passGate } from '../../shared/auth/users/credential-gate.ts';
 import { methodsOf, type RouteTable, type Use } from '../../shared/http/route.ts';
 import { removeProjectItems } from '../../shared/projects/project-items.ts';
 import { countRequest } from '../../shared/quota/rate-limit.ts';
@@ -17,21 +22,30 @@ import { ofType, type Resources, routesOf, type Statement, statementsOf, synthes
 
 /** What a role may do, as `actions on resource, keys`, so that failures can be read. */
 const readable = ({ Action, Resource, Condition }: Statement): string => {
-  const [resource] = /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey/.exec(JSON.stringify(Resource)) ?? ['?'];
+  const [resource] = /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey|MailProviderKey|Mail[0-9A-F]{8}/.exec(
+    JSON.stringify(Resource),
+  ) ?? ['?'];
   const keys = /"dynamodb:LeadingKeys":\[([^\]]*)\]/.exec(JSON.stringify(Condition ?? {}))?.[1];
-  const actions = [Action].flat().map((action) => action.replace(/^(dynamodb|logs|secretsmanager):/, ''));
-  return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log')}${keys ? ` keys ${keys}` : ''}`;
+  const actions = [Action].flat().map((action) => action.replace(/^(dynamodb|logs|secretsmanager|sqs):/, ''));
+  return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log').replace(/^Mail[0-9A-F]{8}$/, 'the mail queue')}${keys ? ` keys ${keys}` : ''}`;
 };
 
 const log = 'CreateLogStream PutLogEvents on its log';
 const rate = 'UpdateItem on Table keys "rate#*"';
-const sessionActions = 'DeleteItem GetItem PutItem Query UpdateItem on Table keys';
+const sessionActions = 'ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem on Table keys';
+
+const same = (grant: string): Readonly<Record<Sessions, string>> => ({ users: grant, developers: grant });
 
 const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   mongodb: { users: 'GetSecretValue on MongodbUri', developers: 'GetSecretValue on MongodbUri' },
   encryption: { users: 'GetSecretValue on EncryptionKey', developers: 'GetSecretValue on EncryptionKey' },
   sessions: { users: `${sessionActions} "p#*"`, developers: `${sessionActions} "d#developers"` },
+  'user-sessions': same(`${sessionActions} "p#*"`),
+  'email-tokens': same('PutItem UpdateItem on Table keys "p#*"'),
   lockouts: { users: 'UpdateItem on Table keys "lock#*"', developers: 'UpdateItem on Table keys "lock#*"' },
+  'mail-queue': same('SendMessage on the mail queue'),
+  'mail-delivery': same('ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the mail queue'),
+  'mail-provider': same('GetSecretValue on MailProviderKey'),
   purge: { users: 'BatchWriteItem Query on Table keys "p#*"', developers: 'BatchWriteItem Query on Table keys "p#*"' },
 };
 
@@ -140,6 +154,31 @@ describe('every command that the code sends is granted', () => {
     expect(new Set(sent().map((command) => command.split(' ')[0])).size).toBe(5);
   });
 
+  test('what ends the sessions of a user, and what begins one', async () => {
+    dynamo.onAnyCommand().resolves({ Items: [] });
+    const scope = projectScope('0123456789abcdef01234567');
+    const userId = '0123456789abcdef01234567';
+    await closeGate(scope, userId, 1);
+    await startSession(scope, userId, { ip: '192.0.2.1', userAgent: '' }, (table) => [
+      passGate(table, scope, userId, 1),
+    ]);
+    await requireSession(scope, userId, userId).catch(() => undefined);
+    expectGranted(granted.sessions.users);
+    expectGranted(granted['user-sessions'].developers);
+    expect(sent().map((command) => command.split(' ')[0])).toContain('ConditionCheckItem');
+  });
+
+  test('the tokens of mails', async () => {
+    vi.stubEnv('ENCRYPTION_KEY', Buffer.alloc(32, 1).toString('base64'));
+    dynamo.onAnyCommand().resolves({ Attributes: {} });
+    const place = { projectId: '0123456789abcdef01234567', kind: 'reset', addressKey: addressKeyOf('a@b.co') } as const;
+    const { token, code } = await issueTokens(place, 'a@b.co', 'u1');
+    await consumeToken(place.projectId, place.kind, token);
+    await consumeCode(place, code);
+    expectGranted(granted['email-tokens'].users);
+    expect(sent()).toHaveLength(3);
+  });
+
   test('lockouts', async () => {
     dynamo.onAnyCommand().resolves({});
     const attempt = { scope: developerScope, address: 'ada@example.com', ip: '192.0.2.1' };
@@ -162,6 +201,8 @@ describe.each(['users', 'developers'] as const)('behind the API of %s', (session
     table: { tableArn: 'Table', tableName: 'basalt' },
     mongodbSecret: { secretArn: 'MongodbUri' },
     encryptionSecret: { secretArn: 'EncryptionKey' },
+    mailProviderSecret: { secretArn: 'MailProviderKey' },
+    mailQueue: { queueArn: 'Mail0A1B2C3D', queueUrl: 'https://queue' },
   };
 
   test.each(Object.keys(granted) as Use[])('%s grants one thing', (use) => {

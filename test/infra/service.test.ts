@@ -19,10 +19,10 @@ test('the service is synthesised without an account: nothing is looked up', () =
   expect(missing).toEqual([]);
 });
 
-test('the addresses of both APIs and the secret to fill in are outputs', () => {
+test('the addresses of both APIs and the secrets to fill in are outputs', () => {
   expect(outputs.get('Basalt-PublicApi')).toEqual(['Url']);
   expect(outputs.get('Basalt-DashboardApi')).toEqual(['Url']);
-  expect(outputs.get('Basalt-Data')).toEqual(['MongodbSecretArn']);
+  expect(outputs.get('Basalt-Data')).toEqual(['MongodbSecretArn', 'MailProviderSecretArn']);
 });
 
 test.each([...stacks])('the stack %s stays under 450 resources', (_name, resources) => {
@@ -126,7 +126,9 @@ describe('the settings of a function', () => {
 
 describe('the jobs', () => {
   const resources = stack('Jobs');
-  const every = Object.values(jobs).flatMap(({ starts }) => (typeof starts === 'string' ? [] : [starts.everyMinutes]));
+  const every = Object.values(jobs).flatMap<number>(({ starts }) =>
+    typeof starts === 'object' && 'everyMinutes' in starts ? [starts.everyMinutes] : [],
+  );
 
   test('are one function each', () => {
     const summaries = [...ofType(resources, 'AWS::Lambda::Function').values()].flatMap(

@@ -23,6 +23,8 @@ test.each([
     { dashboardOrigins: ['https://a.example', 'http://localhost:3000'] },
   ],
   [{ publicUrl: 'https://api.example.com' }, { publicUrl: 'https://api.example.com' }],
+  [{ emailFrom: 'no-reply@example.com' }, { emailFrom: 'no-reply@example.com' }],
+  [{ emailFrom: 'My App <no-reply@example.com>' }, { emailFrom: 'My App <no-reply@example.com>' }],
 ])('%j is taken', (context, expected) => {
   expect(read(context)).toMatchObject(expected);
 });
@@ -36,6 +38,8 @@ test.each([
   [{ dashboardOrigins: 'https://*' }, 'dashboardOrigins.0 must be origins such as'],
   [{ dashboardOrigins: 'https://a.example,https://b.example/' }, 'dashboardOrigins.1 must be origins such as'],
   [{ publicUrl: 'http://api.example.com' }, 'publicUrl must be an address such as'],
+  [{ emailFrom: 'example.com' }, 'emailFrom must be like'],
+  [{ emailFrom: 'My App <no-reply@example.com' }, 'emailFrom must be like'],
 ])('%j is refused by name', (context, message) => {
   expect(() => read(context)).toThrow(message);
 });

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { inParallel, tally } from '../support/client.ts';
 import { type FaultyStack, startFaultyStack } from '../support/faulty-stack.ts';
-import { expectUnavailable, type Swept, sweep } from '../support/sweep.ts';
+import { expectErrorLanding, expectUnavailable, observe, type Swept, sweep } from '../support/sweep.ts';
 
 let stack: FaultyStack;
 
@@ -27,19 +28,49 @@ const expectRecovered = async (): Promise<void> => {
 
 /** Fifty callers more at the same time as the sweep: there are fewer connections than that. */
 const crowd = (): Promise<Swept[]> =>
-  inParallel(50, async (index) => {
-    const begin = performance.now();
-    const method = index % 2 === 0 ? 'GET' : 'POST';
-    const { status, body, headers } = await stack.api(method, '/api/data/notes', index % 2 ? { body: { index } } : {});
-    const ms = performance.now() - begin;
-    return { name: `${method} ${index}`, id: '', method, status, body, retryAfter: headers.get('retry-after'), ms };
-  });
+  inParallel(50, (index) =>
+    index % 2 === 0
+      ? observe({ id: `crowd ${index}`, method: 'GET' }, stack.api, '/api/data/notes', {})
+      : observe({ id: `crowd ${index}`, method: 'POST' }, stack.api, '/api/data/notes', { body: { index } }),
+  );
 
-/** Routes that answer without MongoDB; the schema of a collection that was asked for in the last 5 s among them. */
-const withoutMongo = new Set(['get-schema', 'log-out-developer']);
+/**
+ * What routes may answer without MongoDB that need nothing of it but the project, which is remembered for 5 s: sessions, tokens
+ * of mails and social sign-ins are in the table.
+ */
+const withoutMongo: ReadonlyMap<string, number> = new Map([
+  ['get-schema', 200],
+  ['log-out-developer', 200],
+  ['refresh-token', 200],
+  ['log-out', 200],
+  ['list-sessions', 200],
+  ['revoke-session', 404],
+  ['get-jwks', 200],
+  ['verify-email', 400],
+  ['reset-password', 400],
+  ['exchange-refresh-token', 400],
+  ['start-social', 302],
+  ['social-callback', 302],
+]);
+
+/**
+ * Routes that browsers are sent to. Where the project cannot be read there is no site to lead back to: 503 in the envelope.
+ * Whatever fails later ends on the project's site with `error`, as any failure of a social sign-in does.
+ */
+const navigations: ReadonlySet<string> = new Set(['start-social', 'social-callback']);
+
+/** On to the provider, where the table alone was needed, or back to the site. */
+const expectGoodRedirect = (answer: Swept): void => {
+  const onwards = answer.id === 'start-social' && answer.location?.includes('/login/oauth/authorize?');
+  if (!onwards) expectErrorLanding(answer);
+};
 
 const expectNothingWithoutMongo = (answers: readonly Swept[]): void => {
-  for (const answer of answers) if (!(answer.status === 200 && withoutMongo.has(answer.id))) expectUnavailable(answer);
+  for (const answer of answers) {
+    if (answer.status !== withoutMongo.get(answer.id)) expectUnavailable(answer);
+    else if (navigations.has(answer.id)) expectGoodRedirect(answer);
+    expect(answer.ms, answer.name).toBeLessThan(6000);
+  }
 };
 
 /** Some calls find a new connection; the others are told in time that none was there. */
@@ -88,6 +119,22 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     await expectRecovered();
   });
 
+  test('fails a refresh, whose token is good afterwards', async () => {
+    const refresh = (token: string) =>
+      stack.userAuth<{ refreshToken: string }>('POST', 'refresh-token', { headers: { 'x-refresh-token': token } });
+    let token = (await refresh(stack.unusedRefreshToken())).body.refreshToken;
+    await stack.mongo.proxy.refuse();
+    let answer = await refresh(token);
+    while (answer.status === 200) {
+      token = answer.body.refreshToken;
+      await pause(500);
+      answer = await refresh(token);
+    }
+    expect(answer.status).toBe(503);
+    await stack.mongo.heal();
+    expect((await refresh(token)).status).toBe(200);
+  });
+
   test('falls silent while an index is built, which may take longer than that', async () => {
     const path = `/api/projects/${stack.projectId}/collections`;
     stack.mongo.proxy.hangAt('createIndexes');
@@ -109,12 +156,14 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
   });
 });
 
-const reads = (answer: Swept): boolean => answer.method === 'GET';
+/** All that a list of sessions shows is in the table. */
+const reads = ({ id, method }: Swept): boolean => method === 'GET' && id !== 'list-sessions';
 
 /** Reads go on, without the headers of a count; whatever else there is answers 503. */
 const expectOnlyReads = (answers: readonly Swept[]): void => {
   for (const answer of answers) {
     if (!reads(answer)) expectUnavailable(answer);
+    else if (navigations.has(answer.id)) expectErrorLanding(answer);
     else expect([200, 404], `${answer.name}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
     expect(answer.ms, answer.name).toBeLessThan(6000);
   }
@@ -141,6 +190,28 @@ describe('503 for all but reads, which go on uncounted, and recovery without a r
     stack.dynamo.proxy.loseConnections();
     expectAnsweredInTime(await crowd());
     await expectRecovered();
+  });
+});
+
+describe('the queue falls silent', () => {
+  afterEach(() => stack.signalQueue('SIGCONT'));
+
+  test('201 for a sign-up and 503 for what is to send a mail, within 6 s, and recovery without a restart', async () => {
+    const sender = (id: string, path: string, body: unknown): Promise<Swept> =>
+      observe({ id, method: 'POST' }, stack.userAuth, path, { body });
+    const { email } = stack.credentials;
+    await stack.signalQueue('SIGSTOP');
+    const [signedUp, ...others] = await Promise.all([
+      sender('sign-up', 'signup', { email: 'silent@example.com', password: 'sample-password' }),
+      sender('request-password-reset', 'request-password-reset', { email }),
+      sender('request-password-reset for nobody', 'request-password-reset', { email: 'nobody@example.com' }),
+      sender('resend-verification-otp', 'resend-verification-otp', { email }),
+    ]);
+    expect(signedUp).toMatchObject({ status: 201, body: { user: { email: 'silent@example.com' } } });
+    expect(signedUp.ms).toBeLessThan(6000);
+    for (const answer of others) expectUnavailable(answer);
+    await stack.signalQueue('SIGCONT');
+    expect((await sender('again', 'request-password-reset', { email })).status).toBe(200);
   });
 });
 

@@ -56,6 +56,8 @@ describe('npm start', () => {
     await one.ready();
     const dev = await devFile();
     expect(dev).toMatchObject({ baseUrl: `http://127.0.0.1:${port}`, dashboardUrl: `http://127.0.0.1:${port + 1}` });
+    const inbox = await fetch(dev.inboxUrl);
+    expect(await inbox.text()).toContain('Inbox');
     expect((await stat(path.join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
     expect((await stat(path.join(directory, 'encryption-key'))).mode & 0o777).toBe(0o600);
     const { status, body } = await call<{ data: { items: { name: string }[] } }>(
@@ -68,7 +70,8 @@ describe('npm start', () => {
     expect(body.data.items.map(({ name }) => name).sort()).toEqual(['notes', 'posts', 'todos', 'users']);
     const login = await call(dev.dashboardUrl, 'POST', '/api/auth/login', { body: dev.developer });
     expect(login.status).toBe(200);
-    for (const value of [dev.publishableKey, dev.secretKey, dev.developer.password, `ready ${dev.baseUrl}`]) {
+    const shown = [dev.publishableKey, dev.secretKey, dev.developer.password, dev.inboxUrl, `ready ${dev.baseUrl}`];
+    for (const value of shown) {
       expect(one.output()).toContain(value);
     }
   });

@@ -17,7 +17,7 @@ export interface RequestOptions {
 const encode = (body: unknown): string | Uint8Array | undefined =>
   body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 
-/** Sends one request and reads the answer as JSON, whatever its status. */
+/** Sends one request and reads the answer as JSON, whatever its status; goes after no redirect. */
 export const call = async <Body = Record<string, unknown>>(
   base: string,
   method: string,
@@ -32,6 +32,7 @@ export const call = async <Body = Record<string, unknown>>(
   const response = await fetch(base + path, {
     method,
     headers,
+    redirect: 'manual',
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();

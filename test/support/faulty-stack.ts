@@ -1,22 +1,40 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Answer, call, type RequestOptions } from './client.ts';
 import { FaultyPart } from './faulty-part.ts';
+import { descendantsOf } from './local-start.ts';
 import { startTestStack } from './start-stack.ts';
 
-/** A stack of its own whose databases can fail, requests counted, with a developer, a project and a collection `notes`. */
+/**
+ * A stack of its own whose databases and queue can fail, requests counted, with a developer, a project, a collection `notes`
+ * and a user.
+ */
 export interface FaultyStack {
   readonly mongo: FaultyPart;
   readonly dynamo: FaultyPart;
+  /** Sends the queue service a signal: `SIGSTOP` and it is silent until `SIGCONT`. */
+  readonly signalQueue: (signal: 'SIGSTOP' | 'SIGCONT') => Promise<void>;
   readonly projectId: string;
   /** Another project of the developer's, for calls that may delete it. */
   readonly spareProjectId: string;
   readonly credentials: { readonly email: string; readonly password: string };
   /** The developer's refresh cookie, never used. */
   readonly cookie: string;
+  readonly publishableKey: string;
+  /** An access token of the project's user. */
+  readonly userToken: string;
+  /** A refresh token of the user's that nobody has used yet; each is of a session of its own. */
+  readonly unusedRefreshToken: () => string;
+  /** Calls the public API with the secret key, unless another is given. */
   readonly api: <Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options?: RequestOptions,
+  ) => Promise<Answer<Body>>;
+  /** Calls the user routes with the publishable key. */
+  readonly userAuth: <Body = Record<string, unknown>>(
     method: string,
     path: string,
     options?: RequestOptions,
@@ -30,8 +48,51 @@ export interface FaultyStack {
 }
 
 interface Created {
-  readonly data: { readonly _id: string; readonly secretKey: string; readonly accessToken: string };
+  readonly data: { readonly _id: string; readonly secretKey: string; readonly publishableKey: string };
 }
+
+interface Registered {
+  readonly data: { readonly accessToken: string };
+}
+
+interface SignedIn {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/** Where social sign-ins of the project land. */
+export const site = 'https://app.example.com';
+
+const settings = {
+  authEnabled: true,
+  siteUrl: site,
+  socialProviders: { github: { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' } },
+};
+
+const users = {
+  name: 'users',
+  schema: [
+    { key: 'email', type: 'String', required: true, unique: true },
+    { key: 'password', type: 'String', required: true },
+    { key: 'username', type: 'String', unique: true },
+    { key: 'name', type: 'String' },
+  ],
+};
+
+/** More than a run of the tests uses up. */
+const sessionCount = 30;
+
+const queuePid = async (stackPid: number): Promise<number> => {
+  for (const pid of await descendantsOf(stackPid)) {
+    if ((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('queue-host.ts')) return pid;
+  }
+  throw new Error('The stack has no queue service');
+};
+
+const good = <Body>({ status, body }: Answer<Body>): Body => {
+  if (status >= 300) throw new Error(`The preparation was answered ${status}: ${JSON.stringify(body)}`);
+  return body;
+};
 
 export const startFaultyStack = async (): Promise<FaultyStack> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-faults-'));
@@ -45,21 +106,42 @@ export const startFaultyStack = async (): Promise<FaultyStack> => {
     email: `${randomBytes(8).toString('hex')}@example.com`,
     password: randomBytes(9).toString('hex'),
   };
-  const registered = await call<Created>(stack.dashboardUrl, 'POST', '/api/auth/register', { body: credentials });
+  const registered = await call<Registered>(stack.dashboardUrl, 'POST', '/api/auth/register', { body: credentials });
   const token = registered.body.data.accessToken;
   const dashboard: FaultyStack['dashboard'] = (method, where, options = {}) =>
     call(stack.dashboardUrl, method, where, { token, ...options });
   const newProject = async (name: string): Promise<Created['data']> =>
-    (await dashboard<Created>('POST', '/api/projects', { body: { name } })).body.data;
-  const { _id: projectId, secretKey } = await newProject('faults');
-  await dashboard('POST', `/api/projects/${projectId}/collections`, { body: { name: 'notes', schema: null } });
+    good(await dashboard<Created>('POST', '/api/projects', { body: { name } })).data;
+  const { _id: projectId, secretKey, publishableKey } = await newProject('faults');
+  good(await dashboard('PATCH', `/api/projects/${projectId}`, { body: settings }));
+  for (const body of [{ name: 'notes', schema: null }, users]) {
+    good(await dashboard('POST', `/api/projects/${projectId}/collections`, { body }));
+  }
+  const userAuth: FaultyStack['userAuth'] = (method, where, options = {}) =>
+    call(stack.baseUrl, method, `/api/userAuth/${where}`, { key: publishableKey, ...options });
+  const signIn = async (route: string): Promise<SignedIn> =>
+    good(await userAuth<SignedIn>('POST', route, { body: credentials, headers: { 'x-refresh-token-mode': 'header' } }));
+  const { accessToken: userToken } = await signIn('signup');
+  const refreshTokens: string[] = [];
+  while (refreshTokens.length < sessionCount) refreshTokens.push((await signIn('login')).refreshToken);
   return {
     mongo,
     dynamo,
+    signalQueue: async (signal) => {
+      process.kill(await queuePid(stack.pid), signal);
+    },
     projectId,
     spareProjectId: (await newProject('spare'))._id,
     credentials,
     cookie: registered.cookies[0]?.split(';')[0] ?? '',
+    publishableKey,
+    userToken,
+    unusedRefreshToken: () => {
+      const token = refreshTokens.pop();
+      if (token === undefined) throw new Error('All sessions were used: raise `sessionCount`');
+      return token;
+    },
+    userAuth,
     api: (method, where, options = {}) => call(stack.baseUrl, method, where, { key: secretKey, ...options }),
     dashboard,
     stop: async () => {

@@ -38,6 +38,20 @@ const casesOf = (tables: Readonly<Record<string, RouteTable>>, api: RouteCase['a
 export const publicCases = casesOf(publicRoutes, 'public');
 export const dashboardCases = casesOf(dashboardRoutes, 'dashboard');
 
+/** Rows of user accounts: most take the publishable key only, some the token of an end user besides. */
+export const accountCases = publicCases.filter(({ route }) => route.path.startsWith('/api/userAuth/'));
+
+/** Something well-formed for each parameter of a path; a test says itself which of them are to exist. */
+export const sampleParameters = {
+  projectId: 'f'.repeat(24),
+  collectionName: 'notes',
+  indexName: 'none',
+  id: 'f'.repeat(24),
+  sessionId: 'f'.repeat(24),
+  username: 'ann',
+  provider: 'github',
+} as const;
+
 /**
  * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in it.
  * `complete` in the tests of contract/strings holds it to the table.
@@ -47,6 +61,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'insert-documents': [{ text: 'a' }, { text: 'b' }],
   'update-document': { text: 'c', 'nested.text': 'd' },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
+  'exchange-refresh-token': { token: 'sample', rtCode: 'sample' },
   'register-developer': { email: 'sample@example.com', password: 'sample-password' },
   'log-in-developer': { email: 'sample@example.com', password: 'sample-password' },
   'create-project': {
@@ -62,6 +77,10 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     allowedDomains: ['*'],
     allowPublicSignup: true,
     authEnabled: true,
+    socialProviders: {
+      github: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
+      google: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
+    },
   },
   'rotate-key': { type: 'secret', graceHours: 1 },
   'create-collection': {
@@ -81,4 +100,19 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     force: true,
   },
   'create-index': { keys: { text: 1, place: '2dsphere' }, name: 'sample' },
+  'sign-up': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
+  'log-in': { email: 'sample@example.com', password: 'sample-password' },
+  'update-profile': { name: 'sample' },
+  'change-password': { currentPassword: 'sample-password', newPassword: 'sample-password' },
+  'verify-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
+  'resend-verification-otp': { email: 'sample@example.com' },
+  'request-password-reset': { email: 'sample@example.com' },
+  'reset-password': {
+    token: 'sample',
+    email: 'sample@example.com',
+    otp: 'AAAA-AAAA',
+    newPassword: 'sample-password',
+  },
+  'create-user': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
+  'update-user': { email: 'sample@example.com', password: 'sample-password', disabled: false, name: 'sample' },
 };

@@ -1,5 +1,7 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import type { FaultyStack } from './faulty-stack.ts';
+import type { RequestOptions } from './client.ts';
+import { type FaultyStack, site } from './faulty-stack.ts';
 import { dashboardCases, publicCases, type RouteCase, sampleBodies } from './route-cases.ts';
 
 /** What one route answered while something was wrong. */
@@ -10,25 +12,70 @@ export interface Swept {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly retryAfter: string | null;
+  readonly location: string | null;
   readonly ms: number;
 }
+
+/** Calls one route and measures how long its answer takes. */
+export const observe = async (
+  { id, method }: Pick<RouteCase, 'id' | 'method'>,
+  send: FaultyStack['api'],
+  path: string,
+  options: RequestOptions,
+): Promise<Swept> => {
+  const begin = performance.now();
+  const { status, body, headers } = await send(method, path, options);
+  const ms = performance.now() - begin;
+  const retryAfter = headers.get('retry-after');
+  return { name: `${method} ${id}`, id, method, status, body, retryAfter, location: headers.get('location'), ms };
+};
+
+/** What a browser comes back from a provider with: a state that looks good, and its cookie. */
+const providerReturn = (projectId: string) => {
+  const state = `${projectId}.${randomBytes(32).toString('base64url')}`;
+  const name = `social_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
+  return { query: `?state=${state}&code=sample`, cookie: `${name}=${randomBytes(32).toString('base64url')}` };
+};
+
+/** Nobody's address, so that log-ins which an outage made fail never lock the next sweep out. */
+const newAddress = () => ({ email: `${randomBytes(8).toString('hex')}@example.com`, password: 'sample-password' });
+
+/** What a route needs so that its own work begins. */
+const optionsFor = (
+  stack: FaultyStack,
+  { id, api, route }: RouteCase,
+): RequestOptions & { readonly query?: string } => {
+  if (api === 'dashboard') return { headers: { cookie: stack.cookie } };
+  if (id === 'refresh-token' || id === 'log-out') return { headers: { 'x-refresh-token': stack.unusedRefreshToken() } };
+  if (id === 'social-callback') {
+    const { query, cookie } = providerReturn(stack.projectId);
+    return { query, headers: { cookie } };
+  }
+  return route.access === 'user' ? { token: stack.userToken } : {};
+};
 
 /**
  * Calls every route of the service once, all at the same time; `collection` is the one that data routes name, dashboard
  * routes name the spare project.
  */
 export const sweep = (stack: FaultyStack, collection: string): Promise<Swept[]> => {
-  const { spareProjectId: projectId, cookie } = stack;
-  const parameters = { projectId, collectionName: collection, id: '0'.repeat(24), indexName: 'none' };
-  const ask = async ({ id, method, api, pathWith }: RouteCase): Promise<Swept> => {
-    const begin = performance.now();
-    const send = api === 'public' ? stack.api : stack.dashboard;
-    const { status, body, headers } = await send(method, pathWith(parameters), {
-      ...(id in sampleBodies ? { body: sampleBodies[id] } : {}),
-      headers: { cookie },
+  const ask = (row: RouteCase): Promise<Swept> => {
+    const { id, api, route, pathWith } = row;
+    const path = pathWith({
+      projectId: api === 'public' ? stack.projectId : stack.spareProjectId,
+      collectionName: collection,
+      id: '0'.repeat(24),
+      sessionId: '0'.repeat(24),
+      indexName: 'none',
+      username: 'nobody',
+      provider: 'github',
     });
-    const ms = performance.now() - begin;
-    return { name: `${method} ${id}`, id, method, status, body, retryAfter: headers.get('retry-after'), ms };
+    const { query = '', ...options } = optionsFor(stack, row);
+    const body = id.startsWith('log-in') ? newAddress() : sampleBodies[id];
+    const forUsers = route.access === 'publishableKey' || route.access === 'user';
+    const keyed = forUsers ? { key: stack.publishableKey } : {};
+    const send = api === 'public' ? stack.api : stack.dashboard;
+    return observe(row, send, path + query, { ...options, ...keyed, ...(body === undefined ? {} : { body }) });
   };
   return Promise.all([...publicCases, ...dashboardCases].map(ask));
 };
@@ -51,4 +98,16 @@ export const expectUnavailable = ({ name, status, body, retryAfter, ms }: Swept)
     retryAfter: expect.stringMatching(/^[1-9]\d?$/),
   });
   expect(ms, `ms of ${name}`).toBeLessThan(6000);
+};
+
+/** A social sign-in that failed (contract 3, "Social"): the browser lands on the site of the project, which shows why in plain words. */
+export const expectErrorLanding = ({ name, status, location }: Swept): void => {
+  const { origin, pathname, searchParams } = new URL(location ?? 'none:');
+  expect({ name, status, page: origin + pathname, error: searchParams.get('error') }).toEqual({
+    name,
+    status: 302,
+    page: `${site}/auth/callback`,
+    error: expect.stringMatching(/ try again\.$/),
+  });
+  expect(searchParams.get('error')).not.toMatch(driverTalk);
 };

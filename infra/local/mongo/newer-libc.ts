@@ -13,11 +13,8 @@ export interface NewerLibc {
   readonly libraries: string;
 }
 
-/** The release whose packages are taken, and its archive for x64 and arm64 where the machine names none. */
-const releases = {
-  debian: { suite: 'trixie', x64: 'http://deb.debian.org/debian', arm64: 'http://deb.debian.org/debian' },
-  ubuntu: { suite: 'noble', x64: 'http://archive.ubuntu.com/ubuntu', arm64: 'http://ports.ubuntu.com/ubuntu-ports' },
-} as const;
+/** The release whose packages are taken. */
+const releases = { debian: 'trixie', ubuntu: 'noble' } as const;
 
 const machines = {
   x64: { triple: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
@@ -42,22 +39,22 @@ const distribution = async (): Promise<Distribution | undefined> => {
   return id === 'debian' || id === 'ubuntu' ? id : undefined;
 };
 
-/** The archive this machine takes its packages from, which may be the only one it reaches. */
+/** The archive this machine takes its packages from. */
 const configuredMirror = async (id: Distribution): Promise<string | undefined> => {
   const sources = await readText(`/etc/apt/sources.list.d/${id}.sources`);
   const list = await readText('/etc/apt/sources.list');
   return /^URIs:\s+(https?:\S+)/m.exec(sources)?.[1] ?? /^deb\s+(?:\[[^\]]*\]\s+)?(https?:\S+)/m.exec(list)?.[1];
 };
 
-const unpack = async (work: string, id: Distribution, machine: Machine): Promise<void> => {
-  const release = releases[id];
-  const mirror = (await configuredMirror(id)) ?? release[machine];
+const unpack = async (work: string, id: Distribution): Promise<void> => {
+  const mirror = await configuredMirror(id);
+  if (!mirror) throw new Error('This machine names no archive to take packages from');
   const folder = (name: string): string => path.join(work, name);
   for (const name of ['lists/partial', 'cache/archives/partial', 'debs', 'root']) {
     await mkdir(folder(name), { recursive: true });
   }
   const keyring = `/usr/share/keyrings/${id}-archive-keyring.gpg`;
-  await writeFile(folder('sources.list'), `deb [signed-by=${keyring}] ${mirror} ${release.suite} main\n`);
+  await writeFile(folder('sources.list'), `deb [signed-by=${keyring}] ${mirror} ${releases[id]} main\n`);
   const options = [
     '-qq',
     ...['-o', `Dir::Etc::SourceList=${folder('sources.list')}`, '-o', 'Dir::Etc::SourceParts=-'],
@@ -94,7 +91,7 @@ export const newerLibc = async (report: (step: string) => void): Promise<NewerLi
   const work = path.join(cache, `libc-unpacking.${process.pid}`);
   await removeAbandoned();
   try {
-    await unpack(work, id, machine);
+    await unpack(work, id);
     await rename(path.join(work, 'root'), root).catch((error: unknown) => {
       if (!existsSync(root)) throw error;
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { open, seal } from '../../../shared/auth/sealed.ts';
+import { open, seal } from '../../../shared/secrets/sealed.ts';
 
 process.env.ENCRYPTION_KEY = Buffer.alloc(32, 1).toString('base64');
 

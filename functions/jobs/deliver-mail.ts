@@ -1,0 +1,28 @@
+import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { describeError, log } from '../../shared/log.ts';
+import { deliverMail } from '../../shared/mail/deliver-mail.ts';
+import { delayMessage } from '../../shared/mail/mail-queue.ts';
+
+/** True where the message is done with; false where the queue has to keep it. */
+const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<boolean> => {
+  try {
+    const delivery = await deliverMail(body, Number(attributes.ApproximateReceiveCount));
+    if (!delivery.done) await delayMessage(receiptHandle, delivery.retryIn);
+    return delivery.done;
+  } catch (error) {
+    log.error({ job: 'deliver-mail', mail: body, error: describeError(error) });
+    return false;
+  }
+};
+
+/**
+ * Sends the mails whose jobs the queue hands out, one after the other because the provider takes few a second. Those to be
+ * tried again are reported as failed, so that the others of the batch are not.
+ */
+export const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
+  const batchItemFailures: SQSBatchItemFailure[] = [];
+  for (const record of Records) {
+    if (!(await deliver(record))) batchItemFailures.push({ itemIdentifier: record.messageId });
+  }
+  return { batchItemFailures };
+};

@@ -1,0 +1,16 @@
+const isLoopback = ({ hostname }: URL): boolean => /^(127(\.\d+){3}|\[::1\]|([a-z0-9-]+\.)*localhost)$/.test(hostname);
+
+const urlOf = (input: string | URL | Request): URL => new URL(input instanceof Request ? input.url : input);
+
+/**
+ * Makes `fetch` in this process refuse every host but this machine, so that neither the local service nor a test ever reaches
+ * a real provider, whatever its settings are.
+ */
+export const refuseOutsideHosts = (): void => {
+  const { fetch } = globalThis;
+  globalThis.fetch = async (input, init) => {
+    const url = urlOf(input);
+    if (!isLoopback(url)) throw new Error(`${url.origin} was not called: Basalt on this machine calls no other one`);
+    return fetch(input, init);
+  };
+};

@@ -1,0 +1,46 @@
+import { localAccount } from './aws-account.ts';
+import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
+import type { PartOptions } from './part.ts';
+import { type Providers, providerEnvironment, startProviders } from './providers.ts';
+import { type Queues, startQueues } from './queues.ts';
+import type { LocalSettings } from './settings.ts';
+import type { Stops } from './stops.ts';
+
+/** Everything that the service needs and is not itself. */
+export interface Outside {
+  readonly databases: Databases;
+  readonly queues: Queues;
+  readonly providers: Providers;
+}
+
+/** Starts databases, queues and providers side by side, with data in `directory`. */
+export const startOutside = async (
+  directory: string,
+  settings: LocalSettings,
+  options: PartOptions,
+  stops: Stops,
+): Promise<Outside> => {
+  const parts = await Promise.allSettled([
+    startDatabases(directory, settings, options, stops),
+    startQueues({ ...options, ...localAccount }),
+    startProviders(settings.port, options),
+  ]);
+  const [databases, queues, providers] = parts;
+  for (const part of [queues, providers]) if (part.status === 'fulfilled') stops.add(part.value.stop);
+  if (databases.status === 'rejected') throw databases.reason;
+  if (queues.status === 'rejected') throw queues.reason;
+  if (providers.status === 'rejected') throw providers.reason;
+  return { databases: databases.value, queues: queues.value, providers: providers.value };
+};
+
+/** What tells functions where all of it is. */
+export const outsideEnvironment = (
+  { databases, queues, providers }: Outside,
+  settings: LocalSettings,
+): Record<string, string> => ({
+  // For what has no address of its own, so that nothing is ever asked of Amazon.
+  AWS_ENDPOINT_URL: queues.endpoint,
+  ...databaseEnvironment(databases, settings),
+  MAIL_QUEUE_URL: queues.mailQueueUrl,
+  ...providerEnvironment(providers),
+});

@@ -1,0 +1,63 @@
+import path from 'node:path';
+import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { mailTries } from '../../shared/mail/retries.ts';
+import { startHelper } from './helper-process.ts';
+import type { PartOptions } from './part.ts';
+import { probePort } from './ports.ts';
+
+export interface QueueOptions extends PartOptions {
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+export interface Queues {
+  /** Where the queue service is. */
+  readonly endpoint: string;
+  readonly mailQueueUrl: string;
+  stop(): Promise<void>;
+}
+
+const host = path.join(import.meta.dirname, 'queue-host.ts');
+
+/** A run that died keeps its messages for so long; deployed it is longer, as runs there are. */
+const visibilitySeconds = 30;
+
+const createQueue = async (
+  sqs: SQSClient,
+  QueueName: string,
+  Attributes: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName, Attributes: { ...Attributes } }));
+  return QueueUrl;
+};
+
+/**
+ * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries of the deployment; answers its URL at
+ * `endpoint`. The queue service itself names a host that not every machine finds.
+ */
+export const createMailQueue = async (sqs: SQSClient, endpoint: string, name: string): Promise<string> => {
+  const QueueUrl = await createQueue(sqs, `${name}-dead`);
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
+  const redrive = { deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: mailTries };
+  const named = await createQueue(sqs, name, {
+    VisibilityTimeout: String(visibilitySeconds),
+    RedrivePolicy: JSON.stringify(redrive),
+  });
+  return new URL(new URL(named).pathname, endpoint).href;
+};
+
+/** Starts the queue service on loopback, with its queues. Messages are kept in memory: what waits is gone when it stops. */
+export const startQueues = async ({ region, credentials, ...options }: QueueOptions): Promise<Queues> => {
+  const port = await probePort(0);
+  const endpoint = `http://127.0.0.1:${port}`;
+  const { stop } = await startHelper({ ...options, name: 'The queue service', file: host, args: [`${port}`, region] });
+  const sqs = new SQSClient({ endpoint, region, credentials, maxAttempts: 2 });
+  try {
+    return { endpoint, mailQueueUrl: await createMailQueue(sqs, endpoint, 'mail'), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    sqs.destroy();
+  }
+};

@@ -1,0 +1,302 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { handler } from '../../../functions/jobs/deliver-mail.ts';
+import { pollQueue } from '../../../infra/local/poll-queue.ts';
+import { createMailQueue } from '../../../infra/local/queues.ts';
+import { clock } from '../../../shared/clock.ts';
+import { deliverMail } from '../../../shared/mail/deliver-mail.ts';
+import { onMailJobs } from '../../../shared/mail/mail-job.ts';
+import { type QueuedMail, queueMail } from '../../../shared/mail/queue-mail.ts';
+import { requeueMail } from '../../../shared/mail/requeue-mail.ts';
+import { mailTries } from '../../../shared/mail/retries.ts';
+import { inParallel } from '../../support/client.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { codeIn, mailsTo, mailTo, tokenIn } from '../../support/inbox.ts';
+import { FaultyProvider } from '../../support/mail-provider.ts';
+import { FaultProxy } from '../../support/proxy.ts';
+
+// A queue and a way to the provider of this file's own, so that only the deliveries made here take part.
+listenToCommands();
+const queueName = `test-${randomBytes(4).toString('hex')}`;
+const endpoint = process.env.AWS_ENDPOINT_URL ?? '';
+const sqs = new SQSClient({ endpoint, region: 'eu-west-1', maxAttempts: 1 });
+let provider: FaultyProvider;
+let way: FaultProxy;
+let queueUrl: string;
+let stopPolling: () => Promise<void>;
+/** While it is `false`, what the queue hands out comes back to it much later, and the test delivers by hand. */
+let delivering = false;
+/** Every message that the queue has handed out. */
+const handedOut: string[] = [];
+
+const deliver = async (event: SQSEvent): Promise<SQSBatchResponse> => {
+  handedOut.push(...event.Records.map(({ body }) => body));
+  if (delivering) return handler(event);
+  return { batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+};
+
+beforeAll(async () => {
+  provider = await FaultyProvider.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
+  way = await FaultProxy.start({ port: Number(new URL(endpoint).port) });
+  queueUrl = await createMailQueue(sqs, endpoint, queueName);
+  const proxied = `http://127.0.0.1:${way.port}`;
+  Object.assign(process.env, {
+    MAIL_PROVIDER_URL: provider.url,
+    AWS_ENDPOINT_URL_SQS: proxied,
+    MAIL_QUEUE_URL: queueUrl.replace(endpoint, proxied),
+    MAIL_RETRY_SECONDS: '0',
+  });
+  stopPolling = pollQueue({ sqs, queueUrl, batchSize: 5, deliver, onFailure: () => undefined });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  delivering = false;
+  provider.always();
+});
+
+afterAll(async () => {
+  await stopPolling();
+  sqs.destroy();
+  await Promise.all([provider.close(), way.close()]);
+});
+
+const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.com`;
+
+const mailFor = (to: string | null): QueuedMail => ({
+  projectId: null,
+  template: 'verification',
+  to,
+  variables: { link: 'https://app.example.com/verify-email?token=abc', code: 'ABCD-2345', minutes: '10' },
+  siteName: 'Notes',
+});
+
+const jobFor = async (to: string) => {
+  const job = await onMailJobs((jobs) => jobs.findOne({ to }));
+  if (!job) throw new Error(`There is no mail to ${to}`);
+  return job;
+};
+
+const idFor = async (to: string): Promise<string> => (await jobFor(to))._id.toHexString();
+
+/** Waits until the mail is no longer waiting. */
+const settled = (to: string) =>
+  vi.waitFor(
+    async () => {
+      const job = await jobFor(to);
+      expect(job.state).not.toBe('queued');
+      return job;
+    },
+    { timeout: 15_000, interval: 50 },
+  );
+
+const requestsFor = (id: string): number => provider.keys.filter((key) => key === id).length;
+
+/** A mail that was accepted; its message is left to the test. */
+const heldMail = async (to = newAddress()): Promise<{ readonly to: string; readonly id: string }> => {
+  await queueMail(mailFor(to));
+  const id = await idFor(to);
+  await vi.waitFor(() => expect(handedOut).toContain(id), { timeout: 5000 });
+  return { to, id };
+};
+
+const recordOf = (body: string): SQSRecord => ({
+  messageId: `message-${body}`,
+  receiptHandle: 'none',
+  body,
+  attributes: {
+    ApproximateReceiveCount: '1',
+    SentTimestamp: '0',
+    SenderId: 'test',
+    ApproximateFirstReceiveTimestamp: '0',
+  },
+  messageAttributes: {},
+  md5OfBody: '',
+  eventSource: 'aws:sqs',
+  eventSourceARN: 'arn',
+  awsRegion: 'eu-west-1',
+});
+
+const eventOf = (...bodies: string[]): SQSEvent => ({ Records: bodies.map(recordOf) });
+
+describe('a mail that was accepted', () => {
+  test('costs one write and one message', async () => {
+    expect(await commandsOf(() => queueMail(mailFor(newAddress())))).toEqual([
+      'mongodb insert',
+      'sqs SendMessageCommand',
+    ]);
+  });
+
+  test('is kept with its variables sealed', async () => {
+    const { to } = await heldMail();
+    const job = await jobFor(to);
+    expect(job).toMatchObject({ state: 'queued', variables: expect.any(String) as unknown });
+    expect(JSON.stringify(job)).not.toMatch(/ABCD-2345|token=abc/);
+  });
+
+  test('arrives once, from the site, with link and code, and its variables are forgotten', async () => {
+    const to = newAddress();
+    delivering = true;
+    await queueMail(mailFor(to));
+    const mail = await mailTo(to);
+    expect(mail.from).toBe('Notes <no-reply@basalt.local>');
+    expect(mail.subject).toContain('Notes');
+    expect([tokenIn(mail), codeIn(mail)]).toEqual(['abc', 'ABCD-2345']);
+    const job = await settled(to);
+    expect(job).toMatchObject({ state: 'sent', providerId: mail.id });
+    expect(job).not.toHaveProperty('variables');
+    expect(requestsFor(job._id.toHexString())).toBe(1);
+  });
+
+  test('is sent once however often the queue hands it out, one after the other', async () => {
+    const { to, id } = await heldMail();
+    for (let time = 0; time < 3; time++) expect(await handler(eventOf(id, id))).toEqual({ batchItemFailures: [] });
+    expect(await mailsTo(to)).toHaveLength(1);
+    expect(requestsFor(id)).toBe(1);
+  });
+
+  test('is sent once however often the queue hands it out at the same time', async () => {
+    const { to, id } = await heldMail();
+    const deliveries = await inParallel(50, () => deliverMail(id, 1));
+    expect(deliveries.every(({ done }) => done)).toBe(true);
+    expect(requestsFor(id)).toBe(1);
+    expect(await mailsTo(to)).toHaveLength(1);
+  });
+
+  test('is left to the run that has it, and taken over where that one died; the provider then knows it', async () => {
+    const { to, id } = await heldMail();
+    provider.next('lose');
+    expect(await deliverMail(id, 1)).toMatchObject({ done: false });
+    await onMailJobs((jobs) => jobs.updateOne({ to }, { $set: { leasedUntil: new Date(Date.now() + 60_000) } }));
+    expect(await deliverMail(id, 1)).toEqual({ done: true });
+    expect((await jobFor(to)).state).toBe('queued');
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 61_000);
+    await deliverMail(id, 2);
+    expect(await jobFor(to)).toMatchObject({ state: 'sent' });
+    expect(requestsFor(id)).toBe(2);
+    expect(await mailsTo(to)).toHaveLength(1);
+  });
+
+  test('for nobody is never sent and leaves nothing behind', async () => {
+    const waiting = () => onMailJobs((jobs) => jobs.countDocuments({ projectId: forNobody, state: 'nobody' }));
+    const forNobody = new ObjectId();
+    const asked = provider.keys.length;
+    delivering = true;
+    await queueMail({ ...mailFor(null), projectId: forNobody.toHexString() });
+    await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 10_000 });
+    expect(provider.keys).toHaveLength(asked);
+  });
+});
+
+describe('where the provider has trouble', () => {
+  test.each([
+    ['429', [429]],
+    ['500', [500]],
+    ['408 and 503', [408, 503]],
+    ['a cut connection', ['cut']],
+    ['an answer that got lost', ['lose']],
+    ['one after the other', [429, 'cut', 500, 'lose', 502]],
+  ] as const)('%s: the mail is tried again and arrives once', async (_title, faults) => {
+    const to = newAddress();
+    provider.next(...faults);
+    delivering = true;
+    await queueMail(mailFor(to));
+    const job = await settled(to);
+    expect(job).toMatchObject({ state: 'sent' });
+    expect(job).not.toHaveProperty('failure');
+    expect(requestsFor(job._id.toHexString())).toBe(faults.length + 1);
+    expect(await mailsTo(to)).toHaveLength(1);
+  });
+
+  test.each([400, 401, 403, 404, 422])('%s: the mail has failed at once', async (status) => {
+    const to = newAddress();
+    provider.next(status);
+    delivering = true;
+    await queueMail(mailFor(to));
+    const job = await settled(to);
+    expect(job).toMatchObject({ state: 'failed', failure: 'application_error: Said by the test' });
+    expect(job).not.toHaveProperty('variables');
+    await pause(300);
+    expect(requestsFor(job._id.toHexString())).toBe(1);
+    expect(await mailsTo(to)).toEqual([]);
+  });
+
+  test('500 for good: the mail has failed after its last try and is in the dead-letter queue', async () => {
+    const to = newAddress();
+    provider.always(500);
+    delivering = true;
+    await queueMail(mailFor(to));
+    const job = await settled(to);
+    expect(job).toMatchObject({ state: 'failed' });
+    expect(job).not.toHaveProperty('variables');
+    const id = job._id.toHexString();
+    expect(requestsFor(id)).toBe(mailTries);
+    const dead = new ReceiveMessageCommand({ QueueUrl: `${queueUrl}-dead`, WaitTimeSeconds: 5 });
+    const { Messages = [] } = await sqs.send(dead);
+    expect(Messages.map(({ Body }) => Body)).toEqual([id]);
+  });
+
+  test('only the mail of a batch that could not be sent comes back', async () => {
+    const [first, second, third] = [await heldMail(), await heldMail(), await heldMail()];
+    await onMailJobs((jobs) => jobs.updateOne({ to: second.to }, { $set: { variables: 'AQ' } }));
+    const { batchItemFailures } = await handler(eventOf(first.id, second.id, third.id));
+    expect(batchItemFailures).toEqual([{ itemIdentifier: `message-${second.id}` }]);
+    const jobs = await Promise.all([first, second, third].map(({ to }) => jobFor(to)));
+    expect(jobs.map(({ state }) => state)).toEqual(['sent', 'queued', 'sent']);
+  });
+
+  test('a mail that is too old to be sent only once for certain fails unsent', async () => {
+    const { to, id } = await heldMail();
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 21 * 3600_000);
+    await deliverMail(id, 1);
+    expect(await jobFor(to)).toMatchObject({ state: 'failed', failure: 'Not accepted in time' });
+    expect(requestsFor(id)).toBe(0);
+  });
+});
+
+describe('a message that is no mail', () => {
+  test.each(['', 'x', '{"$ne":null}', '0'.repeat(24)])('"%s" is dropped', async (body) => {
+    expect(await handler(eventOf(body))).toEqual({ batchItemFailures: [] });
+  });
+});
+
+describe('where the queue is down', () => {
+  test('503 SERVICE_UNAVAILABLE in bounded time, and the mail still goes out once the queue is back', async () => {
+    const to = newAddress();
+    delivering = true;
+    await way.refuse();
+    const begin = performance.now();
+    await expect(queueMail(mailFor(to))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 5 });
+    expect(performance.now() - begin).toBeLessThan(5000);
+    await way.heal();
+
+    await requeueMail();
+    await pause(300);
+    expect((await jobFor(to)).state).toBe('queued');
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 16 * 60_000);
+    expect(await requeueMail()).toBeGreaterThanOrEqual(1);
+    expect(await settled(to)).toMatchObject({ state: 'sent' });
+    expect(await mailsTo(to)).toHaveLength(1);
+  });
+
+  test('503 SERVICE_UNAVAILABLE in bounded time where it is silent', async () => {
+    way.hang();
+    const begin = performance.now();
+    await expect(queueMail(mailFor(newAddress()))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(performance.now() - begin).toBeLessThan(5000);
+    await way.heal();
+  });
+
+  test('mails that still wait for their next try are not queued a second time', async () => {
+    const { id } = await heldMail();
+    provider.next(500);
+    await deliverMail(id, 1);
+    await requeueMail();
+    await pause(300);
+    expect(handedOut.filter((body) => body === id)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { localAccount } from '../../infra/local/aws-account.ts';
+import { createMailQueue } from '../../infra/local/queues.ts';
+import { closeMongo } from '../../shared/clients/mongo.ts';
+import { closeSqs } from '../../shared/clients/sqs.ts';
+import { queueMail } from '../../shared/mail/queue-mail.ts';
+import { codeIn, mailsTo, mailTo } from '../support/inbox.ts';
+import { type RunningStack, startTestStack } from '../support/start-stack.ts';
+
+let directory: string;
+let stack: RunningStack;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'basalt-mail-'));
+  stack = await startTestStack(directory);
+});
+afterAll(async () => {
+  await stack.stop();
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+/** A queue of the stack from which nobody takes anything. */
+const stillQueue = async (): Promise<string> => {
+  const endpoint = stack.env.AWS_ENDPOINT_URL ?? '';
+  const sqs = new SQSClient({ endpoint, ...localAccount });
+  try {
+    return await createMailQueue(sqs, endpoint, 'still');
+  } finally {
+    sqs.destroy();
+  }
+};
+
+test('mails that were accepted before everything was killed go out after the next start, from bundles too', async () => {
+  Object.assign(process.env, stack.env, { MAIL_QUEUE_URL: await stillQueue() });
+  const addresses = Array.from({ length: 25 }, (_, index) => `reader-${index}@example.com`);
+  for (const to of addresses) {
+    const variables = { link: '', code: 'ABCD-2345', minutes: '10' };
+    await queueMail({ projectId: null, template: 'password-reset', to, variables, siteName: 'Notes' });
+  }
+  await closeMongo();
+  closeSqs();
+  process.kill(stack.pid, 'SIGKILL');
+  await stack.stop();
+
+  stack = await startTestStack(directory, { BUNDLED: '1' });
+  const provider = stack.env.MAIL_PROVIDER_URL ?? '';
+  for (const to of addresses) expect(codeIn(await mailTo(to, 1, provider))).toBe('ABCD-2345');
+  for (const to of addresses) expect(await mailsTo(to, provider)).toHaveLength(1);
+}, 60_000);

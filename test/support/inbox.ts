@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { inject } from 'vitest';
+
+/** A mail as the emulated provider took it; oldest first wherever there are several. */
+export interface ReceivedMail {
+  readonly id: string;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+}
+
+const patienceMs = 10_000;
+
+/** What has been mailed to an address so far; `provider` is another stack's than that of the test run. */
+export const mailsTo = async (address: string, provider?: string): Promise<readonly ReceivedMail[]> => {
+  const origin = provider ?? inject('stack').env.MAIL_PROVIDER_URL ?? '';
+  const response = await fetch(`${origin}/emails`);
+  const { data } = (await response.json()) as { readonly data: readonly ReceivedMail[] };
+  return data.filter(({ to }) => to.includes(address));
+};
+
+/** Waits until `count` mails to an address have arrived and answers the latest; fails after 10 s. */
+export const mailTo = async (address: string, count = 1, provider?: string): Promise<ReceivedMail> => {
+  const end = Date.now() + patienceMs;
+  for (;;) {
+    const mails = await mailsTo(address, provider);
+    const latest = mails[count - 1];
+    if (latest) return latest;
+    if (Date.now() > end) throw new Error(`${mails.length} of ${count} mails to ${address} arrived within 10 s`);
+    await pause(50);
+  }
+};
+
+const first = (pattern: RegExp, { text }: ReceivedMail): string => {
+  const found = pattern.exec(text)?.[0];
+  if (found === undefined) throw new Error(`Nothing like ${pattern} in the mail:\n${text}`);
+  return found;
+};
+
+/** The link of a mail. */
+export const linkIn = (mail: ReceivedMail): URL => new URL(first(/https?:\/\/\S+/, mail));
+
+/** The token in the link of a mail. */
+export const tokenIn = (mail: ReceivedMail): string => linkIn(mail).searchParams.get('token') ?? '';
+
+/** The code of a mail, `XXXX-XXXX`. */
+export const codeIn = (mail: ReceivedMail): string => first(/\b[A-Z2-9]{4}-[A-Z2-9]{4}\b/, mail);
