@@ -4,9 +4,9 @@ import { clock, nowSeconds } from '../clock.ts';
 import { serviceSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { Project, SigningKey } from '../projects/project.ts';
+import { open } from '../secrets/sealed.ts';
 import { ShortCache } from '../short-cache.ts';
-import { open } from './sealed.ts';
-import { sealedTo } from './signing-keys.ts';
+import { currentSigningKey, sealedTo, verifyingKeys } from './signing-keys.ts';
 
 /** An end user of a project and the session he acts in. Ids are 24 hex characters. */
 export interface Bearer {
@@ -42,9 +42,9 @@ const privateKeyOf = (project: Project, { kid, encryptedPrivateKey }: SigningKey
   return privateKeys.get(place, async () => importKey(JSON.parse(await open(encryptedPrivateKey, place)) as JWK));
 };
 
-/** An access token for an end user, signed with the project's newest key, valid for 15 minutes (contract 3, "Tokens"). */
+/** An access token for an end user, signed with the project's current key, valid for 15 minutes (contract 3, "Tokens"). */
 export const issueAccessToken = async (project: Project, { userId, sessionId }: Bearer): Promise<IssuedToken> => {
-  const key = project.signingKeys.at(-1);
+  const key = currentSigningKey(project);
   if (!key) throw new Error('The project has no signing key');
   const issuedAt = nowSeconds();
   const accessToken = await new SignJWT({ projectId: project.id, userId, sid: sessionId })
@@ -78,7 +78,7 @@ const tokenInvalid = (cause?: unknown): AppError =>
 
 const check = async (project: Project, token: string): Promise<Verified> => {
   const keyFor = ({ kid }: JWTHeaderParameters): Promise<CryptoKey> => {
-    const key = project.signingKeys.find((candidate) => candidate.kid === kid);
+    const key = verifyingKeys(project).find((candidate) => candidate.kid === kid);
     if (!key) throw tokenInvalid();
     return publicKeyOf(project, key);
   };
@@ -105,7 +105,8 @@ export const verifyAccessToken = async (project: Project, token: string): Promis
   const known = verified.get(hash);
   if (known) {
     const { userId, sessionId, kid, expiresAtMs } = known;
-    if (expiresAtMs > clock.now() && project.signingKeys.some((key) => key.kid === kid)) return { userId, sessionId };
+    if (expiresAtMs > clock.now() && verifyingKeys(project).some((key) => key.kid === kid))
+      return { userId, sessionId };
     verified.delete(hash);
     throw tokenInvalid();
   }

@@ -3,8 +3,8 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { clock, nowSeconds } from '../clock.ts';
 import { serviceSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
+import { derivedKey } from '../secrets/master-key.ts';
 import type { IssuedToken } from './access-tokens.ts';
-import { derivedKey } from './master-key.ts';
 
 /** The developer a dashboard token speaks for, and his session. */
 export interface DashboardBearer {

@@ -46,8 +46,16 @@ const refreshItem = (scope: SessionScope, hash: string, sessionId: string): Reco
   expiresAt: { N: sessionExpiry() },
 });
 
-/** Opens a session for a user who has just proved who he is. It lives 7 days from each rotation of its token. */
-export const startSession = async (scope: SessionScope, userId: string, client: Client): Promise<RefreshSession> => {
+/**
+ * Opens a session for a user who has just proved who he is. It lives 7 days from each rotation of its token. `conditions`
+ * must hold at that moment; where they do not → 401 `INVALID_CREDENTIALS`.
+ */
+export const startSession = async (
+  scope: SessionScope,
+  userId: string,
+  client: Client,
+  conditions: (table: string) => TransactWriteItem[] = () => [],
+): Promise<RefreshSession> => {
   const sessionId = randomBytes(12).toString('hex');
   const { token, hash } = newRefreshToken(userId, sessionId);
   const now = { N: String(clock.now()) };
@@ -59,10 +67,16 @@ export const startSession = async (scope: SessionScope, userId: string, client: 
     userAgent: { S: client.userAgent.slice(0, longestUserAgent) },
     expiresAt: { N: sessionExpiry() },
   };
-  await transact((TableName) => [
-    { Put: { TableName, Item: session } },
-    { Put: { TableName, Item: refreshItem(scope, hash, sessionId) } },
-  ]);
+  try {
+    await transact((TableName) => [
+      { Put: { TableName, Item: session } },
+      { Put: { TableName, Item: refreshItem(scope, hash, sessionId) } },
+      ...conditions(TableName),
+    ]);
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error;
+    throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password', { cause: error });
+  }
   return { userId, sessionId, refreshToken: token };
 };
 

@@ -2,6 +2,7 @@ import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
 import { throughConflicts } from '../clients/write-conflicts.ts';
 import { nowSeconds } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import { listSessions } from './list-sessions.ts';
 import { parseRefreshToken } from './refresh-token.ts';
 import { refreshKey, type SessionScope, sessionKey } from './session-keys.ts';
@@ -18,6 +19,12 @@ export const revokeSession = async (scope: SessionScope, userId: string, session
     ),
   );
   return Number(Attributes?.expiresAt?.N ?? 0) > nowSeconds();
+};
+
+/** Ends one session that the user must have; else 404 `SESSION_NOT_FOUND`. */
+export const requireRevocation = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
+  if (/^[0-9a-f]{24}$/.test(sessionId) && (await revokeSession(scope, userId, sessionId))) return;
+  throw new AppError('SESSION_NOT_FOUND', 'Session not found');
 };
 
 /** Ends every session of a user; `except` names the one that stays. */

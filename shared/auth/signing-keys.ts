@@ -1,6 +1,7 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { clock } from '../clock.ts';
 import type { Project, SigningKey } from '../projects/project.ts';
-import { seal } from './sealed.ts';
+import { seal } from '../secrets/sealed.ts';
 
 /** What the private half of a signing key is sealed to: the project's record and the key's place in it. */
 export const sealedTo = (projectId: string, kid: string): string => `${projectId}/${kid}`;
@@ -17,9 +18,21 @@ export const newSigningKey = async (projectId: string): Promise<SigningKey> => {
   };
 };
 
+/** The keys whose tokens count: all but those that a rotation has retired. */
+export const verifyingKeys = (project: Project): readonly SigningKey[] => {
+  const now = clock.now();
+  return project.signingKeys.filter(({ retiresAt }) => retiresAt === undefined || retiresAt.getTime() > now);
+};
+
+/** The key that signs: the newest that every function knows. */
+export const currentSigningKey = (project: Project): SigningKey | undefined => {
+  const now = clock.now();
+  return project.signingKeys.findLast(({ signsFrom }) => signsFrom === undefined || signsFrom.getTime() <= now);
+};
+
 /** The project's public keys as a JWK set (contract 3, "Tokens"); never anything private. */
 export const publicJwks = (project: Project): { readonly keys: readonly JWK[] } => ({
-  keys: project.signingKeys.map(({ kid, publicKey: { kty = 'OKP', crv = 'Ed25519', x = '' } }) => ({
+  keys: verifyingKeys(project).map(({ kid, publicKey: { kty = 'OKP', crv = 'Ed25519', x = '' } }) => ({
     kty,
     crv,
     x,

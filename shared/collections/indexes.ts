@@ -1,11 +1,12 @@
 import type { IndexDescription } from 'mongodb';
 import type { Collection, Field, FieldType } from './collection.ts';
+import { usersCollection } from './collection-name.ts';
 import { schemaError } from './schema-error.ts';
 
 /** Every index of the service's own begins so, and none of a developer's may. */
 export const managedPrefix = 'basalt_';
 
-/** MongoDB takes 64 indexes a collection: 20 of the developer's own, `_id`, the trash, the owner; the rest is for fields. */
+/** MongoDB takes 64 indexes a collection: 20 of the developer's own, `_id`, the trash, the owner or those of users; the rest is for fields. */
 const roomForFields = 40;
 
 /** How a value of a type is stored; `null` and missing values are of none of these types, so they never collide. */
@@ -45,12 +46,33 @@ const trashIndex: IndexDescription = {
   partialFilterExpression: { isDeleted: true },
 };
 
+/** One account an identity of a provider, and one a place of the plan, whoever signs up at once. */
+const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].map((key) => ({
+  name: `${managedPrefix}${key}`,
+  key: { [key]: 1 },
+  unique: true,
+  partialFilterExpression: { [key]: { $exists: true } },
+}));
+
+/** Public profiles are looked up by it. */
+const username = 'username';
+
 /** The indexes a collection gets on the project's own database: trash, unique fields, and what lists are filtered by. */
-export const managedIndexes = ({ schema, rls }: Omit<Collection, 'name'>): readonly IndexDescription[] => {
+export const managedIndexes = ({ name, schema, rls }: Collection): readonly IndexDescription[] => {
+  const isUsers = name === usersCollection;
   const fields = schema ?? [];
-  const read = new Set(fields.filter(({ unique, type }) => unique || type === 'Ref').map(({ key }) => key));
+  const read = new Set(
+    fields
+      .filter(({ key, unique, type }) => unique || type === 'Ref' || (isUsers && key === username))
+      .map(({ key }) => key),
+  );
   if (rls.enabled) read.add(rls.ownerField);
-  return [trashIndex, ...fields.filter(({ unique }) => unique).map(uniqueIndex), ...[...read].map(readIndex)];
+  return [
+    trashIndex,
+    ...fields.filter(({ unique }) => unique).map(uniqueIndex),
+    ...[...read].map(readIndex),
+    ...(isUsers ? userIndexes : []),
+  ];
 };
 
 /** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */

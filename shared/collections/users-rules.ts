@@ -1,6 +1,18 @@
 import type { Field } from './collection.ts';
 import { schemaError } from './schema-error.ts';
 
+/** Fields of a user that the service alone writes and never shows; no schema may name them. */
+export const hiddenUserFields: ReadonlySet<string> = new Set([
+  'isDisabled',
+  'hasPassword',
+  'identities',
+  'planSlot',
+  'credentialVersion',
+]);
+
+/** Whether the address of a user is confirmed: written by the service alone, shown to the user himself. */
+export const emailVerifiedField = 'emailVerified';
+
 const requireString = (fields: readonly Field[], key: string): void => {
   const field = fields.find((candidate) => candidate.key === key);
   if (field?.type !== 'String' || !field.required) {
@@ -8,14 +20,25 @@ const requireString = (fields: readonly Field[], key: string): void => {
   }
 };
 
+/** A schema may name `emailVerified` as what it is, so that schemas brought along fit; it stays the service's to write. */
+const refuseServiceFields = (fields: readonly Field[]): void => {
+  for (const { key, type, unique } of fields) {
+    if (hiddenUserFields.has(key)) throw schemaError(key, 'is written by the service');
+    if (key === emailVerifiedField && (type !== 'Boolean' || unique)) {
+      throw schemaError(key, 'is written by the service and must be a Boolean that is not unique');
+    }
+  }
+};
+
 /**
  * The schema of the `users` collection: it needs required `String` fields `email` and `password`; `email` is unique whether
- * or not that was asked for. Anything else → 400 `INVALID_SCHEMA`.
+ * or not that was asked for. Fields of the service's own, and anything else → 400 `INVALID_SCHEMA`.
  */
 export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[] => {
   if (schema === null) throw schemaError('', 'The users collection needs a schema with email and password');
   requireString(schema, 'email');
   requireString(schema, 'password');
+  refuseServiceFields(schema);
   if (schema.some(({ key, unique }) => key === 'password' && unique)) {
     throw schemaError('password', 'is unique, which a password may not be');
   }

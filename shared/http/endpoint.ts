@@ -10,11 +10,12 @@ import { collection, usersBlock, type WithCollection } from './middleware/collec
 import { developerToken, ownedProject, type WithDeveloper, type WithOwnedProject } from './middleware/developer.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';
 import { type Input, input } from './middleware/input.ts';
-import { lookAhead } from './middleware/look-ahead.ts';
+import { linkKey, lookAhead } from './middleware/look-ahead.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { unknownRoute } from './middleware/unknown-route.ts';
-import { userToken, type WithCaller } from './middleware/user-token.ts';
+import { signedInUser, userToken, type WithBearer, type WithCaller } from './middleware/user-token.ts';
+import { enabledUsers, type WithUsers } from './middleware/users.ts';
 import type { Reply } from './reply.ts';
 import type { NamedRoute, Route } from './route.ts';
 
@@ -47,10 +48,12 @@ const build = <Added>(route: NamedRoute, ...stack: readonly unknown[]): Endpoint
 });
 
 type Of<A extends Route['access']> = NamedRoute & { readonly access: A };
-type ProjectAccess = 'anyKey' | 'publishableKey' | 'secretKey';
+type ProjectAccess = 'anyKey' | 'publishableKey' | 'secretKey' | 'user';
 
 const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
-  (({ anyKey: undefined, publishableKey: 'publishable', secretKey: 'secret' }) as const)[route.access];
+  (({ anyKey: undefined, publishableKey: 'publishable', secretKey: 'secret', user: 'publishable' }) as const)[
+    route.access
+  ];
 
 /** Key and origin; the look-up of the project runs beside the rate count. */
 const keyed = (route: NamedRoute & { readonly access: ProjectAccess }) => [
@@ -70,6 +73,15 @@ export const publicEndpoint = <const R extends Of<'public'>>(route: R): Endpoint
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & { input: Input<R> }> =>
   build(route, ...keyed(route), input(route));
 
+/**
+ * A page of one project that browsers are sent to: the key may stand in the address, and no origin is asked for, as a
+ * navigation sends none.
+ */
+export const navigationEndpoint = <const R extends Of<ProjectAccess>>(
+  route: R,
+): Endpoint<Keyed & { input: Input<R> }> =>
+  build(route, lookAhead(linkKey), rateLimit(route), apiKey(keyKindOf(route)), input(route));
+
 /** A route of one collection of a project: its row security decided, its caller known. */
 export const dataEndpoint = <
   const R extends Of<ProjectAccess> & { readonly path: `${string}{collectionName}${string}` },
@@ -77,6 +89,17 @@ export const dataEndpoint = <
   route: R,
 ): Endpoint<Keyed & WithCollection & WithCaller & { input: Input<R> }> =>
   build(route, ...keyed(route), usersBlock(), collection(), userToken(route.writes === true), input(route));
+
+/** A route of user accounts that needs nobody to be signed in. */
+export const usersEndpoint = <const R extends Of<'publishableKey'>>(
+  route: R,
+): Endpoint<Keyed & WithUsers & { input: Input<R> }> => build(route, ...keyed(route), enabledUsers(), input(route));
+
+/** A route of the end user who is signed in. */
+export const userEndpoint = <const R extends Of<'user'>>(
+  route: R,
+): Endpoint<Keyed & WithUsers & WithBearer & { input: Input<R> }> =>
+  build(route, ...keyed(route), enabledUsers(), signedInUser(), input(route));
 
 /** A dashboard route of the signed-in developer. */
 export const developerEndpoint = <const R extends Of<'developer'>>(

@@ -1,4 +1,4 @@
-import type { InferInput } from 'valibot';
+import { type InferInput, parse } from 'valibot';
 import type { Route } from './route.ts';
 
 /** An answer in the form API Gateway takes (payload 2.0). */
@@ -32,4 +32,23 @@ export const respond = <const R extends Route>(
   headers: jsonHeaders(),
   ...(extra.cookies ? { cookies: [...extra.cookies] } : {}),
   body: JSON.stringify(body),
+});
+
+/** Answers with what the row's schema declares and nothing else, whatever else `body` holds: for answers about people. */
+export const respondExactly = <const R extends Route>(
+  route: R,
+  body: Frozen<InferInput<R['response']['body']>>,
+  extra: { readonly cookies?: readonly string[] } = {},
+): Reply => respond(route, parse(route.response.body, body) as typeof body, extra);
+
+/** Sends a browser on with the row's own status; the place it goes to is not told where it came from. */
+export const redirect = (
+  route: Route,
+  location: string,
+  { cookies = [] }: { readonly cookies?: readonly string[] } = {},
+): Reply => ({
+  statusCode: route.response.status,
+  headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+  cookies: [...cookies],
+  body: '',
 });

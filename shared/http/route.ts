@@ -7,10 +7,22 @@ export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'use
 
 /**
  * What a function needs besides the rate counts that all share; the deployment grants exactly this.
- * `mongodb`: the database secret. `sessions`: refresh sessions in the table.
+ * `mongodb`: the database secret. `sessions`: refresh sessions in the table, of whom the API is for. `user-sessions`: those of
+ * end users, whichever API it is. `email-tokens`: what mails to end users carry.
  * `encryption`: the master key. `purge`: removing everything of a project from the table.
+ * `mail-queue`: accepting mails. `mail-delivery`: taking them off the queue. `mail-provider`: the key of the provider.
  */
-export type Use = 'mongodb' | 'sessions' | 'lockouts' | 'encryption' | 'purge';
+export type Use =
+  | 'mongodb'
+  | 'sessions'
+  | 'user-sessions'
+  | 'email-tokens'
+  | 'lockouts'
+  | 'encryption'
+  | 'purge'
+  | 'mail-queue'
+  | 'mail-delivery'
+  | 'mail-provider';
 
 export interface Route {
   readonly method: Method | readonly Method[];

@@ -1,6 +1,7 @@
 import type { IndexDescription } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { developerIndexes } from '../developers/developer-record.ts';
+import { mailJobIndexes } from '../mail/mail-job.ts';
 
 /** A project that is being deleted holds no slot, so that its owner can make another at once. */
 const projectIndexes: readonly IndexDescription[] = [
@@ -25,4 +26,5 @@ export const ensureControlIndexes = (): Promise<void> =>
     await db.collection('developers').createIndexes([...developerIndexes]);
     await db.collection('projects').createIndexes([...projectIndexes]);
     await db.collection('collections').createIndexes([...collectionIndexes]);
+    await db.collection('mailJobs').createIndexes([...mailJobIndexes]);
   });

@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import type { Placement, PlanName, Project, SigningKey } from './project.ts';
+import type { SocialProviders } from './social-providers.ts';
 
 export type KeyKind = 'publishable' | 'secret';
 
@@ -28,6 +29,7 @@ export interface ProjectRecord {
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signingKeys: readonly SigningKey[];
+  readonly socialProviders?: SocialProviders;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -47,4 +49,5 @@ export const toProject = (record: ProjectRecord, plan: PlanName): Project => ({
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
   signingKeys: record.signingKeys,
+  socialProviders: record.socialProviders ?? {},
 });

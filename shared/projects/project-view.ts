@@ -1,5 +1,6 @@
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
+import { type SocialProviderName, socialProvider } from './social-providers.ts';
 
 interface SocialView {
   readonly enabled: boolean;
@@ -27,7 +28,10 @@ export interface ProjectView {
   readonly updatedAt: Date;
 }
 
-const noProvider: SocialView = { enabled: false, clientId: null, hasClientSecret: false };
+const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderName): SocialView => {
+  const { enabled, clientId, sealedClientSecret } = socialProvider(socialProviders, name);
+  return { enabled, clientId, hasClientSecret: sealedClientSecret !== null };
+};
 
 export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({
   _id: record._id.toHexString(),
@@ -39,7 +43,7 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectVie
   allowedDomains: [...record.allowedDomains],
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
-  socialProviders: { github: noProvider, google: noProvider },
+  socialProviders: { github: toSocialView(record, 'github'), google: toSocialView(record, 'google') },
   hasProviderApiKey: false,
   providerFromEmail: null,
   database:

@@ -1,4 +1,5 @@
 import type { JWK } from 'jose';
+import type { SocialProviders } from './social-providers.ts';
 
 export type PlanName = 'free' | 'pro';
 
@@ -12,6 +13,10 @@ export interface SigningKey {
   readonly kid: string;
   readonly publicKey: JWK;
   readonly encryptedPrivateKey: string;
+  /** A key that a rotation added signs from then on: every function knows it by that time. */
+  readonly signsFrom?: Date;
+  /** A key that a rotation replaced verifies until then: the last token it signed has expired by that time. */
+  readonly retiresAt?: Date;
 }
 
 /** A project as every domain function that touches data receives it. Ids are 24 hex characters. */
@@ -26,6 +31,7 @@ export interface Project {
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signingKeys: readonly SigningKey[];
+  readonly socialProviders: SocialProviders;
 }
 
 /** Who makes a request on a project: the kind of key, and the end user where a valid token came with it. */

@@ -11,7 +11,7 @@ const batchesPerProject = 200;
 const dropLimitMs = 20_000;
 
 /** Collections of the control database whose records name a project in `projectId`. */
-const ownedRecords = ['collections'] as const;
+const ownedRecords = ['collections', 'mailJobs'] as const;
 
 /** Removes what a project owns, step by step; each step may be repeated. False where items of it are still left. */
 const removeProject = async (record: ProjectRecord): Promise<boolean> => {

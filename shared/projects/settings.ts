@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { SocialProviderName } from './social-providers.ts';
 
 const parsed = (url: string): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined);
 
@@ -58,6 +59,34 @@ const allowedDomains = v.pipe(
   v.maxLength(100, 'must have at most 100 entries'),
 );
 
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An object with no other fields than these; valibot's own check lets arrays through. */
+const exactObject = <const E extends v.ObjectEntries>(entries: E) =>
+  v.pipe(v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'), v.strictObject(entries));
+
+/** What a provider has given out: visible ASCII without spaces. */
+const credential = v.nullable(
+  v.pipe(
+    v.string('must be a String or null'),
+    v.regex(/^[\x21-\x7e]{1,500}$/, 'must have 1 to 500 visible ASCII characters and no spaces'),
+  ),
+);
+
+const socialProvider = v.optional(
+  exactObject({
+    enabled: v.optional(flag),
+    clientId: v.optional(credential),
+    clientSecret: v.optional(credential),
+  }),
+);
+
+const socialProviders = exactObject({
+  github: socialProvider,
+  google: socialProvider,
+} satisfies Record<SocialProviderName, unknown>);
+
 /** The settings that a developer may change; each may be left out. */
 const changeable = {
   siteUrl: v.optional(siteUrl),
@@ -68,7 +97,11 @@ const changeable = {
 
 /** What a new project is made from: a name, and any setting that shall not have its default. */
 export const newProjectEntries = { name, ...changeable };
-export const projectChangesEntries = { name: v.optional(name), ...changeable };
+export const projectChangesEntries = {
+  name: v.optional(name),
+  ...changeable,
+  socialProviders: v.optional(socialProviders),
+};
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
 

@@ -5,13 +5,19 @@ import type { OwnedProject } from './find-owned-project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { ProjectChanges } from './settings.ts';
+import { type Seal, socialChanges } from './social-changes.ts';
 
-/** Changes the given settings of a project and leaves the others; nothing given → 400 `NOTHING_TO_UPDATE`. */
+/**
+ * Changes the given settings of a project and leaves the others; secrets among them are sealed. Nothing given → 400
+ * `NOTHING_TO_UPDATE`.
+ */
 export const updateProject = async (
   { project, record }: OwnedProject,
-  changes: ProjectChanges,
+  { socialProviders, ...changes }: ProjectChanges,
+  seal: Seal,
 ): Promise<ProjectView> => {
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const social = await socialChanges(record, socialProviders, seal);
+  const given = [...Object.entries(changes), ...Object.entries(social)].filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
   const updated = await onControl((db) =>
     db

@@ -30,6 +30,8 @@ const parameters: Readonly<Record<string, string>> = {
 };
 const known = (name: string): string => parameters[name] ?? 'x';
 
+const ofCollections = casesOf(publicRoutes, known).filter(([, , , { path }]) => path.includes('{collectionName}'));
+
 let mine: TestProject;
 let other: TestProject;
 
@@ -60,7 +62,7 @@ describe('every route of the public API', () => {
     expect(answer).toMatchObject({ status: 401, body: { code: 'API_KEY_INVALID' } });
   });
 
-  test.each(keyed)("404 with another project's key: %s %s", async (method, path) => {
+  test.each(ofCollections)("404 with another project's key: %s %s", async (method, path) => {
     const answer = await send(method, path, { key: other.secretKey });
     expect(answer).toMatchObject({ status: 404, body: { code: 'COLLECTION_NOT_FOUND' } });
   });

@@ -1,15 +1,35 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { call } from '../support/client.ts';
+import { call, type RequestOptions } from '../support/client.ts';
 import { send } from '../support/local-gateway.ts';
-import { newProject, type TestProject } from '../support/project.ts';
-import { dashboardCases, publicCases, sampleBodies } from '../support/route-cases.ts';
+import {
+  accountCases,
+  dashboardCases,
+  publicCases,
+  type RouteCase,
+  sampleBodies,
+  sampleParameters,
+} from '../support/route-cases.ts';
+import { newUsersProject, type UsersProject } from '../support/users.ts';
 
-let project: TestProject;
+let project: UsersProject;
+/** What dashboard rows are asked about: good bodies change its settings. */
+let managed: UsersProject;
 let id: string;
+let user: Awaited<ReturnType<UsersProject['newUser']>>;
+/** Has the address of the samples already, so that changes at once are changes of other things. */
+let sampleUserId: string;
 
 beforeAll(async () => {
-  project = await newProject([{ name: 'notes' }, { name: 'posts', schema: [{ key: 'text', type: 'String' }] }]);
+  project = await newUsersProject();
+  await project.addCollection({ name: 'notes' });
+  await project.addCollection({ name: 'posts', schema: [{ key: 'text', type: 'String' }] });
+  user = await project.newUser();
+  managed = await newUsersProject({ owner: project.developer });
+  await managed.addCollection({ name: 'notes' });
+  await managed.addCollection({ name: 'posts' });
+  const sample = await managed.signUp({ email: 'sample@example.com', password: 'sample-password' });
+  sampleUserId = sample.body.userId;
   id = (await project.api<{ _id: string }>('POST', '/api/data/notes', { body: { a: 1, nested: {} } })).body._id;
 });
 
@@ -177,6 +197,20 @@ describe('400 for a value that could not be kept', () => {
   });
 });
 
+/** Calls a row with all the rights that it asks for; `collection` is the one that it names. */
+const ask = ({ api, method, route, pathWith }: RouteCase, collectionName: string, options: RequestOptions) => {
+  const names = { ...sampleParameters, collectionName, projectId: managed.id };
+  if (api === 'dashboard') {
+    return call(inject('stack').dashboardUrl, method, pathWith({ ...names, id: sampleUserId }), {
+      token: project.developer.token,
+      ...options,
+    });
+  }
+  const ofAccounts = route.access === 'publishableKey' || route.access === 'user';
+  const rights = ofAccounts ? { key: project.publishableKey, token: user.token } : {};
+  return project.api(method, pathWith({ ...names, id }), { ...rights, ...options });
+};
+
 /** Bytes that are no UTF-8, or another encoding. */
 const rawBodies: readonly (readonly [string, Buffer])[] = [
   ['a byte that never occurs', Buffer.from('{"a":"\xff"}', 'latin1')],
@@ -205,18 +239,10 @@ describe('bytes that are no JSON in UTF-8', () => {
 
   test.each(rawBodies)('never a 500 for %s, by any route', async (_what, body) => {
     await Promise.all(
-      writing.map(async ({ method, pathWith, api }) => {
-        const path = pathWith({ collectionName: 'notes', id, projectId: project.id });
+      writing.map(async (route) => {
         for (const type of contentTypes) {
-          const answer =
-            api === 'public'
-              ? await project.api(method, path, { body, headers: { 'content-type': type } })
-              : await call(inject('stack').dashboardUrl, method, path, {
-                  token: project.developer.token,
-                  body,
-                  headers: { 'content-type': type },
-                });
-          expect([200, 201, 400], `${method} ${path} ${type}`).toContain(answer.status);
+          const answer = await ask(route, 'notes', { body, headers: { 'content-type': type } });
+          expect([200, 201, 400], `${route.method} ${route.id} ${type}`).toContain(answer.status);
           if (answer.status === 400) expect(answer.body).toMatchObject({ success: false });
         }
       }),
@@ -245,15 +271,20 @@ const strangeTexts = [
   '"',
 ];
 
-describe('strange text in the fields of the dashboard', () => {
-  const withBody = dashboardCases.filter(({ route }) => route.body);
+describe('strange text in the fields of the dashboard and of user accounts', () => {
+  const withBody = [...dashboardCases, ...accountCases].filter(({ route }) => route.body);
+  /** Each call makes something with an address of its own: another one would only be refused for it. */
+  const makes = new Set(['register-developer', 'create-user', 'sign-up']);
+  let calls = 0;
 
-  test.each(withBody)('never a 500 from $method $id', async ({ id: route, method, pathWith }) => {
-    const sample = JSON.stringify(sampleBodies[route]);
+  test.each(withBody)('never a 500 from $method $id', async (route) => {
+    const sample = JSON.stringify(sampleBodies[route.id]);
     const texts = [...new Set(sample.match(/(?<=:|\[)"[^"]*"/g))];
-    const path = pathWith({ projectId: project.id, collectionName: 'posts' });
-    const send = (body: string) =>
-      call(inject('stack').dashboardUrl, method, path, { token: project.developer.token, body });
+    const send = (body: string) => {
+      const address = `sample-${++calls}@example.com`;
+      const own = makes.has(route.id) ? body.replace('"sample@example.com"', JSON.stringify(address)) : body;
+      return ask(route, 'posts', { body: own });
+    };
     await Promise.all(
       texts.flatMap((text) => [
         ...strangeTexts.map(async (strange) => {
@@ -325,6 +356,22 @@ describe('strange bytes in queries', () => {
         );
         expect([200, 400, 404], path).toContain(answer.status);
       }
+      for (const path of [
+        `/api/userAuth/social/github/start?x-api-key=${text}`,
+        `/api/userAuth/social/github/start?key=${text}`,
+        `/api/userAuth/social/github/callback?state=${text}&code=${text}&error=${text}`,
+      ]) {
+        const answer = await call(inject('stack').baseUrl, 'GET', path);
+        expect([400, 401], path).toContain(answer.status);
+        expect(answer.body).toHaveProperty('message');
+      }
+      for (const path of ['users', `users/${user.userId}/sessions`]) {
+        for (const name of ['page', 'limit', text]) {
+          const ofProject = `/api/projects/${project.id}/${path}?${name}=${text}`;
+          const answer = await project.developer.dashboard('GET', ofProject);
+          expect([200, 400], ofProject).toContain(answer.status);
+        }
+      }
     },
   );
 });
@@ -345,11 +392,26 @@ describe('strange bytes in paths', () => {
         expect([400, 403, 404], path).toContain(answer.status);
         expect(JSON.parse(answer.body)).toHaveProperty('message');
       }
+      for (const [method, path] of [
+        ['GET', `/api/userAuth/public/${text}`],
+        ['GET', `/api/userAuth/social/${text}/start`],
+        ['GET', `/api/userAuth/social/${text}/callback`],
+        ['GET', `/api/userAuth/jwks/${text}`],
+        ['DELETE', `/api/userAuth/sessions/${text}`],
+      ] as const) {
+        const headers = ['x-api-key', project.publishableKey, 'authorization', `Bearer ${user.token}`];
+        const answer = await send(port, { path, headers, method });
+        expect([400, 404], path).toContain(answer.status);
+        expect(JSON.parse(answer.body)).toHaveProperty('message');
+      }
       const dashboard = Number(new URL(inject('stack').dashboardUrl).port);
       for (const path of [
         `/api/projects/${text}`,
         `/api/projects/${project.id}/collections/${text}`,
         `/api/projects/${project.id}/collections/notes/indexes/${text}`,
+        `/api/projects/${project.id}/users/${text}`,
+        `/api/projects/${project.id}/users/${text}/sessions`,
+        `/api/projects/${project.id}/users/${user.userId}/sessions/${text}`,
       ]) {
         const headers = ['authorization', `Bearer ${project.developer.token}`];
         const answer = await send(dashboard, { path, headers, method: text === '..' ? 'GET' : 'DELETE' });

@@ -4,7 +4,14 @@ import { type ErrorCode, statusOf } from '../../shared/errors.ts';
 import { type Answer, call, type RequestOptions } from '../support/client.ts';
 import { everyType, feed, notes, people, todos } from '../support/collections.ts';
 import { newProject, type TestProject } from '../support/project.ts';
-import { dashboardCases, sampleBodies } from '../support/route-cases.ts';
+import {
+  accountCases,
+  dashboardCases,
+  type RouteCase,
+  sampleBodies,
+  sampleParameters,
+} from '../support/route-cases.ts';
+import { newUsersProject, site, type UsersProject } from '../support/users.ts';
 
 /** A failure prints this and the path to its smallest case; `FUZZ_SEED` tries others. */
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -50,6 +57,10 @@ const internals =
 const requireSound = ({ status, body, headers }: Answer<Record<string, unknown>>, ms: number): void => {
   expect(status).toBeLessThan(500);
   expect(ms).toBeLessThan(boundMs);
+  if (status === 302) {
+    expect(new URL(headers.get('location') ?? '').origin).toBe(site);
+    return;
+  }
   expect(headers.get('content-type')).toBe('application/json');
   if (status < 400) return;
   // The gateway itself refuses broken escapes and heads that are too long, before any function is asked.
@@ -467,6 +478,14 @@ describe('whatever is sent, the answer is sound and below 500', () => {
         'auth',
         'projects',
         'Users',
+        'userAuth',
+        'social',
+        'github',
+        'start',
+        'callback',
+        'sessions',
+        'public',
+        'jwks',
       ),
       id,
       text.map((of) => encodeURIComponent(of.toWellFormed())),
@@ -481,16 +500,26 @@ describe('whatever is sent, the answer is sound and below 500', () => {
     );
   }, 60_000);
 
+  const mutated = (sample: unknown): fc.Arbitrary<unknown> =>
+    typeof sample === 'object' && sample !== null && !Array.isArray(sample)
+      ? fc
+          .tuple(fc.constantFrom(...Object.keys(sample)), value, object)
+          .map(([name, of, more]) => ({ ...sample, ...more, [name]: of }))
+      : value;
+  const bodyOf = (row: RouteCase): fc.Arbitrary<unknown> => fc.oneof(mutated(sampleBodies[row.id]), value);
+
+  /** A project with a user who has the address of the samples, so that changes at once are changes of other things. */
+  const withSampleUser = async (): Promise<{ of: UsersProject; token: string; userId: string }> => {
+    const of = await newUsersProject();
+    await of.addCollection({ name: 'pages' });
+    const { token, userId: id } = (await of.signUp(sampleBodies['sign-up'])).body;
+    return { of, token, userId: id };
+  };
+
   test('the dashboard: any body for every row', async () => {
     // One of its own: a good body may rotate a key.
-    const target = await newProject([{ name: 'pages' }]);
+    const { of: target, userId: endUser } = await withSampleUser();
     const rows = dashboardCases.filter(({ route }) => route.body);
-    const mutated = (sample: unknown): fc.Arbitrary<unknown> =>
-      typeof sample === 'object' && sample !== null && !Array.isArray(sample)
-        ? fc
-            .tuple(fc.constantFrom(...Object.keys(sample)), value, object)
-            .map(([name, of, more]) => ({ ...sample, ...more, [name]: of }))
-        : value;
     const field = fc.record(
       { key, type: fc.oneof(fc.constantFrom('String', 'Number', 'Array', 'Object', 'Ref', 'Date'), value) },
       { requiredKeys: [] },
@@ -501,7 +530,7 @@ describe('whatever is sent, the answer is sound and below 500', () => {
       rls: value,
     });
     const request = fc.oneof(
-      ...rows.map((row) => fc.record({ row: fc.constant(row), body: fc.oneof(mutated(sampleBodies[row.id]), value) })),
+      ...rows.map((row) => fc.record({ row: fc.constant(row), body: bodyOf(row) })),
       fc.record({
         row: fc.constantFrom(
           ...rows.filter(({ parameters, id: of }) => of.endsWith('collection') && parameters.length > 0),
@@ -517,10 +546,56 @@ describe('whatever is sent, the answer is sound and below 500', () => {
             const answer = await call(
               inject('stack').dashboardUrl,
               row.method,
-              row.pathWith({ projectId: target.id, collectionName: 'pages' }),
+              row.pathWith({ ...sampleParameters, projectId: target.id, collectionName: 'pages', id: endUser }),
               {
                 token: target.developer.token,
                 body: JSON.stringify(body) ?? '',
+              },
+            );
+            requireSound(answer, performance.now() - start);
+          }),
+        );
+      }),
+      { seed, numRuns: runs },
+    );
+  }, 60_000);
+
+  test('user accounts: any body, path and query for every row', async () => {
+    const { of: target, token, userId: endUser } = await withSampleUser();
+    const good: Readonly<Record<string, string>> = { ...sampleParameters, projectId: target.id, id: endUser };
+    const request = fc.oneof(
+      ...accountCases.map((row) =>
+        fc.record({
+          row: fc.constant(row),
+          body: row.route.body ? bodyOf(row) : fc.constant(undefined),
+          parameters: fc.record(
+            Object.fromEntries(
+              row.parameters.map((name) => [name, fc.oneof(fc.constant(good[name] ?? ''), text, dotted)]),
+            ),
+          ),
+          query:
+            row.method === 'GET'
+              ? fc.dictionary(fc.constantFrom('state', 'code', 'error', 'key'), text)
+              : fc.constant({}),
+          signedIn: fc.boolean(),
+          header: fc.constantFrom<Record<string, string>>({}, { 'x-refresh-token': 'x' }, { cookie: 'refresh=%' }),
+        }),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 8, maxLength: 16 }), async (requests) => {
+        await Promise.all(
+          requests.map(async ({ row, body, parameters, query, signedIn, header }) => {
+            const start = performance.now();
+            const wellFormed = Object.entries(parameters).map(([name, of]) => [name, of.toWellFormed()]);
+            const answer = await target.api(
+              row.method,
+              `${row.pathWith(Object.fromEntries(wellFormed) as Record<string, string>)}?${new URLSearchParams(query)}`,
+              {
+                key: target.publishableKey,
+                headers: header,
+                ...(signedIn ? { token } : {}),
+                ...(body === undefined ? {} : { body: JSON.stringify(body) }),
               },
             );
             requireSound(answer, performance.now() - start);

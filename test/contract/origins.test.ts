@@ -1,13 +1,16 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from '../support/client.ts';
 import { newProject, type TestProject } from '../support/project.ts';
-import { dashboardCases, publicCases, type RouteCase, sampleBodies } from '../support/route-cases.ts';
+import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
+import { newUsersProject, type UsersProject } from '../support/users.ts';
 
 const allowed = 'https://app.example.com';
 const foreign = 'https://evil.example';
 
-let project: TestProject;
-let whitelisted: TestProject;
+let project: UsersProject;
+let whitelisted: UsersProject;
+let userToken: string;
+let whitelistedToken: string;
 
 /** A project whose whitelist is set before anybody uses its keys, so that no process knows another one. */
 const withDomains = async (allowedDomains: readonly string[]): Promise<TestProject> => {
@@ -18,11 +21,14 @@ const withDomains = async (allowedDomains: readonly string[]): Promise<TestProje
 };
 
 beforeAll(async () => {
-  project = await newProject([{ name: 'notes' }]);
-  whitelisted = await withDomains([allowed]);
+  project = await newUsersProject();
+  whitelisted = await newUsersProject({ settings: { allowedDomains: [allowed] } });
+  for (const { addCollection } of [project, whitelisted]) await addCollection({ name: 'notes' });
+  userToken = await project.tokenFor('a'.repeat(24));
+  whitelistedToken = await whitelisted.tokenFor('a'.repeat(24));
 });
 
-const parameters = { collectionName: 'notes', id: 'f'.repeat(24) };
+const parameters = sampleParameters;
 const bodyFor = ({ id, method }: RouteCase): object => (method === 'GET' ? {} : { body: sampleBodies[id] ?? {} });
 const baseOf = ({ api }: RouteCase): string =>
   api === 'public' ? inject('stack').baseUrl : inject('stack').dashboardUrl;
@@ -50,7 +56,8 @@ describe('CORS of the public API', () => {
   });
 
   test.each(publicCases)('every answer can be read by the page that asked: $method $id', async (route) => {
-    for (const options of [{}, { key: 'garbage' }, { key: project.secretKey }, { key: project.publishableKey }]) {
+    const { secretKey, publishableKey: key } = project;
+    for (const options of [{}, { key: 'garbage' }, { key: secretKey }, { key }, { key, token: userToken }]) {
       const answer = await call(baseOf(route), route.method, route.pathWith(parameters), {
         ...options,
         ...bodyFor(route),
@@ -103,7 +110,7 @@ describe('CORS of the public API', () => {
 describe('CORS of the dashboard API', () => {
   const dashboardOrigin = 'http://localhost:3000';
   const send = (route: RouteCase, method: string, origin: string) =>
-    call(baseOf(route), method, route.pathWith({ ...parameters, projectId: 'x', indexName: 'x' }), {
+    call(baseOf(route), method, route.pathWith({ ...parameters, projectId: 'x' }), {
       headers: { origin, 'access-control-request-method': route.method },
     });
 
@@ -131,42 +138,68 @@ describe('CORS of the dashboard API', () => {
 describe('the domain whitelist', () => {
   const refused = { status: 403, body: { code: 'ORIGIN_NOT_ALLOWED' } };
 
-  test.each(publicCases)('403 for the publishable key from elsewhere or nowhere: $method $id', async (route) => {
-    const path = route.pathWith(parameters);
-    const key = whitelisted.publishableKey;
-    for (const headers of [
-      {},
-      { origin: foreign },
-      { origin: 'null' },
-      { origin: '' },
-      { referer: `${allowed}/page` },
-      { host: 'app.example.com' },
-      { 'x-forwarded-host': 'app.example.com' },
-      { 'x-origin': allowed },
-    ]) {
-      const answer = await whitelisted.api(route.method, path, { key, headers, ...bodyFor(route) });
-      expect(answer, JSON.stringify(headers)).toMatchObject(refused);
+  const anywhere: readonly Readonly<Record<string, string>>[] = [
+    {},
+    { origin: foreign },
+    { origin: 'null' },
+    { origin: '' },
+    { referer: `${allowed}/page` },
+    { host: 'app.example.com' },
+    { 'x-forwarded-host': 'app.example.com' },
+    { 'x-origin': allowed },
+  ];
+  // Browsers are sent to the first two, and a navigation has no origin; the third is for whoever verifies tokens, without a key.
+  const open = new Map<string, object>([
+    ['start-social', { status: 302 }],
+    ['social-callback', { status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } }],
+    ['get-jwks', { status: 200 }],
+  ]);
+  const ask = (route: RouteCase, options: object) =>
+    whitelisted.api(route.method, route.pathWith({ ...parameters, projectId: whitelisted.id }), {
+      ...options,
+      ...bodyFor(route),
+    });
+
+  test.each(publicCases.filter(({ id }) => !open.has(id)))(
+    '403 for the publishable key from elsewhere or nowhere: $method $id',
+    async (route) => {
+      const key = whitelisted.publishableKey;
+      for (const token of ['', whitelistedToken]) {
+        for (const headers of anywhere) {
+          expect(await ask(route, { key, token, headers }), JSON.stringify(headers)).toMatchObject(refused);
+        }
+        const good = await ask(route, { key, token, headers: { origin: allowed } });
+        expect(good.body.code).not.toBe('ORIGIN_NOT_ALLOWED');
+      }
+    },
+  );
+
+  test.each(publicCases.filter(({ id }) => open.has(id)))('is not asked by $method $id', async (route) => {
+    for (const headers of [...anywhere, { origin: allowed }]) {
+      const answer = await ask(route, { key: whitelisted.publishableKey, headers });
+      expect(answer, JSON.stringify(headers)).toMatchObject(open.get(route.id) ?? {});
     }
-    const good = await whitelisted.api(route.method, path, { key, headers: { origin: allowed }, ...bodyFor(route) });
-    expect(good.body.code).not.toBe('ORIGIN_NOT_ALLOWED');
   });
 
   test.each(publicCases)('is nothing to the secret key: $method $id', async (route) => {
-    const answer = await whitelisted.api(route.method, route.pathWith(parameters), {
-      headers: { origin: foreign },
-      ...bodyFor(route),
-    });
-    expect(answer.body.code).not.toBe('ORIGIN_NOT_ALLOWED');
+    const answer = await ask(route, { headers: { origin: foreign } });
+    const { access } = route.route;
+    if (access === 'publishableKey' || access === 'user') {
+      expect(answer).toMatchObject({ status: 403, body: { code: 'PUBLISHABLE_KEY_REQUIRED' } });
+    } else expect(answer.body.code).not.toBe('ORIGIN_NOT_ALLOWED');
   });
 
   test('is asked after the key, and before the users block and the collection', async () => {
     const headers = { origin: foreign };
     const key = whitelisted.publishableKey;
-    const ask = (path: string, options: object) => whitelisted.api('GET', path, { headers, ...options });
-    expect(await ask('/api/data/notes', { key: 'garbage' })).toMatchObject({ status: 401 });
-    expect(await ask('/api/data/users', { key })).toMatchObject(refused);
-    expect(await ask('/api/data/nothing', { key })).toMatchObject(refused);
-    expect(await ask('/api/data/notes?limit=x', { key })).toMatchObject(refused);
+    const get = (path: string, options: object) => whitelisted.api('GET', path, { headers, ...options });
+    expect(await get('/api/data/notes', { key: 'garbage' })).toMatchObject({ status: 401 });
+    expect(await get('/api/data/users', { key })).toMatchObject(refused);
+    expect(await get('/api/data/nothing', { key })).toMatchObject(refused);
+    expect(await get('/api/data/notes?limit=x', { key })).toMatchObject(refused);
+    expect(await get('/api/userAuth/me', { key: 'garbage' })).toMatchObject({ status: 401 });
+    expect(await get('/api/userAuth/me', { key })).toMatchObject(refused);
+    expect(await get('/api/userAuth/me', {})).toMatchObject({ body: { code: 'PUBLISHABLE_KEY_REQUIRED' } });
   });
 
   test.each<[string, readonly string[], readonly string[], readonly string[]]>([

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import * as v from 'valibot';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../functions/dashboard/auth/log-in-developer.ts';
 import { handler as register } from '../../functions/dashboard/auth/register-developer.ts';
@@ -10,14 +9,18 @@ import { handler as getDocument } from '../../functions/data/get-document.ts';
 import { handler as listDocuments } from '../../functions/data/list-documents.ts';
 import { handler as notFound } from '../../functions/default/not-found.ts';
 import { routes } from '../../functions/routes.ts';
+import { handler as refresh } from '../../functions/user-auth/refresh-token.ts';
+import { handler as reset } from '../../functions/user-auth/reset-password.ts';
+import { handler as signUp } from '../../functions/user-auth/sign-up.ts';
 import { clock } from '../../shared/clock.ts';
-import { type LambdaHandler, publicEndpoint } from '../../shared/http/endpoint.ts';
+import type { LambdaHandler } from '../../shared/http/endpoint.ts';
 import type { NamedRoute } from '../../shared/http/route.ts';
 import { inParallel, tally } from '../support/client.ts';
 import { commandsOf, listenToCommands } from '../support/commands.ts';
 import { type InvokeOptions, invoke } from '../support/invoke.ts';
 import { send, startGateway } from '../support/local-gateway.ts';
 import { newProject, type TestProject } from '../support/project.ts';
+import { sampleParameters } from '../support/route-cases.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '5', AUTH_RATE_LIMIT: '3', CREDENTIAL_RATE_LIMIT: '2' });
@@ -188,25 +191,33 @@ const handlerOf = async (area: string, id: string): Promise<LambdaHandler> => {
 };
 
 describe('every route', () => {
-  test.each(areas)('counts, and answers 429 before anything else: %s/%s', async (area, id, { credential }) => {
+  const named = { ...sampleParameters, collectionName: 'users' };
+  /** The window with the least left after the first request. */
+  const narrowest = ({ credential, path: at }: NamedRoute): string =>
+    credential ? '2/1' : at.startsWith('/api/userAuth/') ? '3/2' : '5/4';
+
+  test.each(areas)('counts, and answers 429 before anything else: %s/%s', async (area, id, route) => {
     const handler = await handlerOf(area, id);
     const sourceIp = newAddress();
-    const first = await invoke(handler, { sourceIp, params: { collectionName: 'users' } });
+    const first = await invoke(handler, { sourceIp, params: named });
     expect(first.status).toBeGreaterThanOrEqual(area === 'dashboard/auth' ? 200 : 400);
-    expect(standing(first)).toBe(credential ? '2/1' : '5/4');
+    expect(standing(first)).toBe(narrowest(route));
     await useUp(sourceIp);
     for (const options of [
       {},
       { key: 'garbage' },
-      { key: project.publishableKey, params: { collectionName: 'users', id: 'x' } },
-      { key: project.secretKey, params: { collectionName: 'nothing', id: 'x' }, query: 'limit=x&$a=1' },
-      { token: 'garbage', params: { projectId: 'x' }, body: [] },
-      { token: project.developer.token, params: { projectId: project.id }, body: { a: 'x'.repeat(2_000_000) } },
+      { key: project.publishableKey, params: { ...named, id: 'x' } },
+      { key: project.secretKey, params: { ...named, collectionName: 'nothing', provider: 'x' }, query: 'limit=x&$a=1' },
+      { token: 'garbage', params: { ...named, projectId: 'x' }, body: [] },
+      {
+        token: project.developer.token,
+        params: { ...named, projectId: project.id },
+        body: { a: 'x'.repeat(2_000_000) },
+      },
     ]) {
-      expect(await invoke(handler, { ...options, sourceIp })).toMatchObject({
-        status: 429,
-        body: { code: 'RATE_LIMITED' },
-      });
+      const refused = await invoke(handler, { ...options, sourceIp });
+      expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+      expect(standing(refused)).toBe('5/0');
     }
   });
 
@@ -230,40 +241,26 @@ describe('every route', () => {
   });
 });
 
-const rowOf = (id: string, at: `/${string}`, credential: boolean) =>
-  ({
-    id,
-    method: 'POST',
-    path: at,
-    access: 'public',
-    uses: [],
-    summary: id,
-    ...(credential ? { credential: true as const } : {}),
-    response: { status: 200, body: v.unknown() },
-  }) as const;
-
-const answering = (id: string, at: `/${string}`, credential: boolean): LambdaHandler =>
-  publicEndpoint(rowOf(id, at, credential)).handler(() =>
-    Promise.resolve({ statusCode: 200, headers: {}, body: '{}' }),
-  );
-
 describe('the narrow windows', () => {
-  const refresh = answering('refresh', '/api/userAuth/refresh-token', false);
-  const signUp = answering('sign-up', '/api/userAuth/signup', true);
-  const reset = answering('reset', '/api/userAuth/reset-password', true);
-
   test('of user-auth routes is 3, and the headers tell the tightest', async () => {
     const sourceIp = newAddress();
     const answers = await inParallel(20, () => invoke(refresh, { sourceIp }));
-    expect(tally(answers)).toEqual({ 200: 3, 429: 17 });
+    expect(tally(answers)).toEqual({ 401: 3, 429: 17 });
     expect(answers.map(standing).filter((text) => text.startsWith('3/')).length).toBe(20);
   });
 
   test('of credential routes is 2, shared by them, exact under 50 at once, and leaves the others alone', async () => {
     const sourceIp = newAddress();
     const answers = await inParallel(50, (n) => invoke(n % 2 ? signUp : reset, { sourceIp }));
-    expect(tally(answers)).toEqual({ 200: 2, 429: 48 });
+    expect(tally(answers)).toEqual({ 401: 2, 429: 48 });
     expect(new Set(answers.map(standing))).toEqual(new Set(['2/1', '2/0']));
+  });
+
+  test('are not what the headers tell while the window of all routes has less left', async () => {
+    const sourceIp = newAddress();
+    for (let n = 0; n < 3; n++) await list({ sourceIp });
+    expect(standing(await invoke(refresh, { sourceIp }))).toBe('5/1');
+    expect(standing(await invoke(signUp, { sourceIp }))).toBe('5/0');
   });
 
   test('does not shut out reads of the address: only what was counted counts', async () => {

@@ -9,6 +9,7 @@ import {
   ProjectChangesBody,
   ProjectPage,
   RotateKeyBody,
+  SigningKeyAnswer,
 } from './schemas.ts';
 
 /** Projects and their keys (contract 6). Another developer's project is 404 everywhere. */
@@ -64,5 +65,13 @@ export const dashboardProjectRoutes = defineRoutes({
     summary: 'Replace a key of a project, at once or with a grace',
     body: RotateKeyBody,
     response: { status: 201, body: KeyAnswer },
+  },
+  'rotate-signing-key': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/signing-keys/rotate',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Sign access tokens with a new key; those that are out stay valid',
+    response: { status: 201, body: SigningKeyAnswer },
   },
 });

@@ -45,3 +45,4 @@ export const NewProjectAnswer = success(v.object({ ...project, secretKey: v.stri
 export const ProjectPage = pageOf(v.object(project));
 export const KeyAnswer = success(v.object({ type: KeyType, key: v.string() }));
 export const DeletedProjectAnswer = success(v.object({ _id: v.string() }));
+export const SigningKeyAnswer = success(v.object({ kid: v.string() }));

@@ -1,11 +1,12 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { updateProject } from '../../../shared/projects/update-project.ts';
+import { seal } from '../../../shared/secrets/sealed.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['update-project'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const project = await updateProject(owned, input.body);
+  const project = await updateProject(owned, input.body, seal);
   return respond(route, { success: true, data: project, message: 'Project updated' });
 });

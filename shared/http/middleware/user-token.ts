@@ -1,4 +1,4 @@
-import { verifyAccessToken } from '../../auth/access-tokens.ts';
+import { type Bearer, verifyAccessToken } from '../../auth/access-tokens.ts';
 import { AppError } from '../../errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Adds } from './adds.ts';
@@ -13,11 +13,11 @@ export interface WithCaller {
 /** The end user that a token names, or why there is none. */
 type Identity = { readonly userId: string } | { readonly refusal: AppError };
 
+const tokenMissing = (): AppError =>
+  new AppError('TOKEN_MISSING', 'Sign in first: this needs Authorization: Bearer <access token>.');
+
 const identify = async (project: Project, token: string | undefined): Promise<Identity> => {
-  if (!token)
-    return {
-      refusal: new AppError('TOKEN_MISSING', 'Sign in first: this needs Authorization: Bearer <access token>.'),
-    };
+  if (!token) return { refusal: tokenMissing() };
   try {
     return { userId: (await verifyAccessToken(project, token)).userId };
   } catch (error) {
@@ -47,5 +47,18 @@ export const userToken = (writes: boolean): Adds<Keyed & WithCollection & WithCa
     const needed = rls.enabled && (writes || rls.mode === 'private');
     if (needed && 'refusal' in identity) throw identity.refusal;
     context.caller = { kind: 'publishable', ...('userId' in identity ? { userId: identity.userId } : {}) };
+  },
+});
+
+export interface WithBearer {
+  bearer: Bearer;
+}
+
+/** The end user who must be signed in: no token → 401 `TOKEN_MISSING`, a bad or expired one → 401 `TOKEN_INVALID`. */
+export const signedInUser = (): Adds<Keyed & WithBearer> => ({
+  before: async ({ event, context }) => {
+    const token = bearerToken(event.headers);
+    if (!token) throw tokenMissing();
+    context.bearer = await verifyAccessToken(context.project, token);
   },
 });

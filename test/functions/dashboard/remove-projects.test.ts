@@ -5,6 +5,7 @@ import { handler } from '../../../functions/jobs/remove-projects.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
+import { queueMail } from '../../../shared/mail/queue-mail.ts';
 import { findProjectByKey } from '../../../shared/projects/find-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { removeDeletedProjects } from '../../../shared/projects/remove-project.ts';
@@ -38,11 +39,15 @@ const addItems = (id: string, count: number) =>
     ),
   );
 
+const addMail = (projectId: string) =>
+  queueMail({ projectId, template: 'verification', to: 'a@example.com', variables: { code: 'A' }, siteName: 'Notes' });
+
 const remains = async (project: Project) => ({
   projects: await onControl((db) => db.collection('projects').countDocuments({ _id: new ObjectId(project.id) })),
   records: await onControl((db) =>
     db.collection('collections').countDocuments({ projectId: new ObjectId(project.id) }),
   ),
+  mails: await onControl((db) => db.collection('mailJobs').countDocuments({ projectId: new ObjectId(project.id) })),
   collections: (await onProject(project, (db) => db.listCollections().toArray())).length,
   items: await onTable(async (dynamo, table) => {
     const { Count } = await dynamo.send(
@@ -56,17 +61,17 @@ const remains = async (project: Project) => ({
   }),
 });
 
-const nothing = { projects: 0, records: 0, collections: 0, items: 0 };
+const nothing = { projects: 0, records: 0, mails: 0, collections: 0, items: 0 };
 
 describe('removing deleted projects', () => {
-  test('202, then database, collections, items of the table and record are gone; those of others stay', async () => {
+  test('202, then database, collections, mails, items of the table and record are gone; those of others stay', async () => {
     const [mine, other] = await Promise.all([
       newProject([{ name: 'posts' }, { name: 'notes' }]),
       newProject([{ name: 'posts' }]),
     ]);
     const [project, neighbour] = await Promise.all([domainProject(mine), domainProject(other)]);
     await mine.api('POST', '/api/data/posts', { body: { a: 1 } });
-    await Promise.all([addItems(mine.id, 25), addItems(other.id, 1)]);
+    await Promise.all([addItems(mine.id, 25), addItems(other.id, 1), addMail(mine.id), addMail(other.id)]);
 
     expect(await mine.developer.dashboard('DELETE', `/api/projects/${mine.id}`)).toMatchObject({
       status: 202,
@@ -78,7 +83,7 @@ describe('removing deleted projects', () => {
     later(7);
     await removeDeletedProjects();
     expect(await remains(project)).toEqual(nothing);
-    expect(await remains(neighbour)).toEqual({ projects: 1, records: 1, collections: 1, items: 1 });
+    expect(await remains(neighbour)).toEqual({ projects: 1, records: 1, mails: 1, collections: 1, items: 1 });
   });
 
   test('carries on where a removal was cut short', async () => {

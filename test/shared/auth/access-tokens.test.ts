@@ -3,10 +3,10 @@ import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { issueAccessToken, verifyAccessToken } from '../../../shared/auth/access-tokens.ts';
 import { issueDashboardToken } from '../../../shared/auth/dashboard-tokens.ts';
-import { open } from '../../../shared/auth/sealed.ts';
 import { publicJwks, sealedTo } from '../../../shared/auth/signing-keys.ts';
 import { clock } from '../../../shared/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
+import { open } from '../../../shared/secrets/sealed.ts';
 import { projectWithKey } from './project.ts';
 
 process.env.ENCRYPTION_KEY = Buffer.alloc(32, 1).toString('base64');

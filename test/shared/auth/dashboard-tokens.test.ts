@@ -3,8 +3,8 @@ import { decodeJwt, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { issueAccessToken } from '../../../shared/auth/access-tokens.ts';
 import { issueDashboardToken, verifyDashboardToken } from '../../../shared/auth/dashboard-tokens.ts';
-import { derivedKey } from '../../../shared/auth/master-key.ts';
 import { clock } from '../../../shared/clock.ts';
+import { derivedKey } from '../../../shared/secrets/master-key.ts';
 import { projectWithKey } from './project.ts';
 
 const master = Buffer.alloc(32, 1);

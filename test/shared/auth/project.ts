@@ -13,4 +13,5 @@ export const projectWithKey = async (id: string): Promise<Project> => ({
   allowPublicSignup: true,
   authEnabled: true,
   signingKeys: [await newSigningKey(id)],
+  socialProviders: {},
 });

@@ -69,6 +69,10 @@ describe('the schema of users', () => {
     ['an email that is no String', [field('email', { type: 'Object', required: true }), password]],
     ['a password that is no String', [email, field('password', { type: 'Number', required: true })]],
     ['a unique password', [email, field('password', { required: true, unique: true })]],
+    ['a field of the service’s own', [email, password, field('credentialVersion')]],
+    ['another field of the service’s own', [email, password, field('identities', { type: 'Array' })]],
+    ['an emailVerified that is no Boolean', [email, password, field('emailVerified')]],
+    ['a unique emailVerified', [email, password, field('emailVerified', { type: 'Boolean', unique: true })]],
   ])('INVALID_SCHEMA for %s', (_what, schema) => {
     expect(() => toUsersSchema(schema)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
   });

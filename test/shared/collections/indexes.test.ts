@@ -12,7 +12,7 @@ const field = (key: string, rest: Partial<Field> = {}): Field => ({
 });
 
 const namesOf = (schema: readonly Field[] | null, rls = noRowSecurity): unknown[] =>
-  managedIndexes({ schema, rls }).map(({ name }) => name);
+  managedIndexes({ name: 'notes', schema, rls }).map(({ name }) => name);
 
 describe('the indexes of a collection', () => {
   test.each<[string, readonly Field[] | null, boolean, string[]]>([
@@ -36,6 +36,22 @@ describe('the indexes of a collection', () => {
     expect(namesOf(schema, { ...noRowSecurity, enabled })).toEqual(names);
   });
 
+  test('of users: one account an identity, one a place of the plan, and public profiles by username', () => {
+    const schema = [field('email', { unique: true }), field('password'), field('username')];
+    expect(managedIndexes({ name: 'users', schema, rls: noRowSecurity })).toEqual([
+      expect.objectContaining({ name: 'basalt_trash' }),
+      expect.objectContaining({ name: 'basalt_unique_String_email', unique: true }),
+      { name: 'basalt_read_email', key: { email: 1, _id: 1 } },
+      { name: 'basalt_read_username', key: { username: 1, _id: 1 } },
+      ...['identities.key', 'planSlot'].map((key) => ({
+        name: `basalt_${key}`,
+        key: { [key]: 1 },
+        unique: true,
+        partialFilterExpression: { [key]: { $exists: true } },
+      })),
+    ]);
+  });
+
   test.each([
     ['String', 'string'],
     ['Number', 'number'],
@@ -43,7 +59,7 @@ describe('the indexes of a collection', () => {
     ['Date', 'date'],
     ['Ref', 'objectId'],
   ] as const)('leave null, missing and trashed values of a unique %s out', (type, bsonType) => {
-    const unique = managedIndexes({ schema: [field('a', { type, unique: true })], rls: noRowSecurity });
+    const unique = managedIndexes({ name: 'notes', schema: [field('a', { type, unique: true })], rls: noRowSecurity });
     expect(unique[1]).toEqual({
       name: `basalt_unique_${type}_a`,
       key: { a: 1 },

@@ -26,6 +26,7 @@ const project = (rest: Partial<Project> = {}): Project => ({
   allowPublicSignup: true,
   authEnabled: true,
   signingKeys: [],
+  socialProviders: {},
   ...rest,
 });
 const external = project({ placement: { kind: 'external', encryptedUri: '', host: 'h' } });

@@ -1,0 +1,12 @@
+import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { rotateSigningKey } from '../../../shared/projects/rotate-signing-key.ts';
+import { dashboardProjectRoutes } from './routes.ts';
+
+const route = dashboardProjectRoutes['rotate-signing-key'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) => {
+  const data = await rotateSigningKey(owned, newSigningKey);
+  return respond(route, { success: true, data, message: 'Signing key rotated. Tokens that are out stay valid.' });
+});

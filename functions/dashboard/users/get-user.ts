@@ -1,0 +1,11 @@
+import { getUser } from '../../../shared/auth/users/managed/list-users.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardUserRoutes } from './routes.ts';
+
+const route = dashboardUserRoutes['get-user'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await getUser(owned.project, input.params.id);
+  return respondExactly(route, { success: true, data, message: 'User fetched' });
+});

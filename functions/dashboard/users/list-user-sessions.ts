@@ -1,0 +1,11 @@
+import { listUserSessions } from '../../../shared/auth/users/managed/user-sessions.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardUserRoutes } from './routes.ts';
+
+const route = dashboardUserRoutes['list-user-sessions'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await listUserSessions(owned.project, input.params.id, input.query);
+  return respondExactly(route, { success: true, data, message: 'Sessions fetched' });
+});

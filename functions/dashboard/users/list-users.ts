@@ -1,0 +1,11 @@
+import { listUsers } from '../../../shared/auth/users/managed/list-users.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardUserRoutes } from './routes.ts';
+
+const route = dashboardUserRoutes['list-users'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await listUsers(owned.project, input.query);
+  return respondExactly(route, { success: true, data, message: 'Users fetched' });
+});

@@ -1,0 +1,12 @@
+import { revokeUserSession } from '../../../shared/auth/users/managed/user-sessions.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardUserRoutes } from './routes.ts';
+
+const route = dashboardUserRoutes['revoke-user-session'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const { id, sessionId } = input.params;
+  await revokeUserSession(owned.project, id, sessionId);
+  return respondExactly(route, { success: true, data: { _id: sessionId }, message: 'Session revoked' });
+});

@@ -1,0 +1,12 @@
+import { revokeUserSessions } from '../../../shared/auth/users/managed/user-sessions.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardUserRoutes } from './routes.ts';
+
+const route = dashboardUserRoutes['revoke-user-sessions'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const { id } = input.params;
+  await revokeUserSessions(owned.project, id);
+  return respondExactly(route, { success: true, data: { _id: id }, message: 'Sessions revoked' });
+});

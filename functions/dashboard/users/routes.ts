@@ -1,0 +1,75 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { PageQuery } from '../schemas.ts';
+import { DeletedUserAnswer, NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage } from './schemas.ts';
+
+/** End users of a project and their sessions (contract 6). */
+export const dashboardUserRoutes = defineRoutes({
+  'list-users': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/users',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List end users, newest first',
+    query: PageQuery,
+    response: { status: 200, body: UserPage },
+  },
+  'create-user': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/users',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Create an end user',
+    body: NewUserBody,
+    response: { status: 201, body: UserAnswer },
+  },
+  'get-user': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/users/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Read an end user',
+    response: { status: 200, body: UserAnswer },
+  },
+  'update-user': {
+    method: 'PATCH',
+    path: '/api/projects/{projectId}/users/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'user-sessions'],
+    summary: 'Change, disable or give another password to an end user',
+    body: UserChangesBody,
+    response: { status: 200, body: UserAnswer },
+  },
+  'delete-user': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/users/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'user-sessions'],
+    summary: 'Delete an end user and end his sessions',
+    response: { status: 200, body: DeletedUserAnswer },
+  },
+  'list-user-sessions': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/users/{id}/sessions',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'user-sessions'],
+    summary: 'List the sessions of an end user',
+    query: PageQuery,
+    response: { status: 200, body: SessionPage },
+  },
+  'revoke-user-sessions': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/users/{id}/sessions',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'user-sessions'],
+    summary: 'End all sessions of an end user',
+    response: { status: 200, body: DeletedUserAnswer },
+  },
+  'revoke-user-session': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/users/{id}/sessions/{sessionId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'user-sessions'],
+    summary: 'End one session of an end user',
+    response: { status: 200, body: DeletedUserAnswer },
+  },
+});

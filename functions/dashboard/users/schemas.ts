@@ -1,0 +1,42 @@
+import * as v from 'valibot';
+import { JsonObject, success } from '../../../shared/http/schemas.ts';
+import { User } from '../../user-auth/schemas.ts';
+import { pageOf } from '../schemas.ts';
+
+const text = v.string('must be a String');
+
+/** Names that no field can have; valibot leaves them out of a loose object, where they would be dropped instead of refused. */
+const withoutReservedNames = v.rawCheck<Record<string, unknown>>(({ dataset, addIssue }) => {
+  if (!dataset.typed) return;
+  const input = dataset.value;
+  for (const key of ['constructor', 'prototype'].filter((name) => Object.hasOwn(input, name))) {
+    const path = [{ type: 'object', origin: 'key', input, key, value: input[key] }] as const;
+    addIssue({ message: 'is not a known field', path: [...path] });
+  }
+});
+
+/** Fields of the project's own `users` schema come besides; any other is refused where the schema is known. */
+export const NewUserBody = v.pipe(JsonObject, withoutReservedNames, v.looseObject({ email: text, password: text }));
+export const UserChangesBody = v.pipe(
+  JsonObject,
+  withoutReservedNames,
+  v.looseObject({
+    email: v.optional(text),
+    password: v.optional(text),
+    disabled: v.optional(v.boolean('must be a Boolean')),
+  }),
+);
+
+const Session = v.object({
+  _id: v.string(),
+  createdAt: v.date(),
+  lastUsedAt: v.date(),
+  userAgent: v.string(),
+  ip: v.string(),
+});
+
+/** The end user record of contract 6. */
+export const UserAnswer = success(User);
+export const UserPage = pageOf(User);
+export const SessionPage = pageOf(Session);
+export const DeletedUserAnswer = success(v.object({ _id: v.string() }));

@@ -1,0 +1,11 @@
+import { updateUser } from '../../../shared/auth/users/managed/update-user.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardUserRoutes } from './routes.ts';
+
+const route = dashboardUserRoutes['update-user'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await updateUser(owned.project, input.params.id, input.body);
+  return respondExactly(route, { success: true, data, message: 'User updated' });
+});

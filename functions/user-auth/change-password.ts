@@ -1,0 +1,12 @@
+import { changePassword } from '../../shared/auth/users/change-password.ts';
+import { clientOf } from '../../shared/http/client.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['change-password'];
+
+export const handler = userEndpoint(route).handler(async (event, { project, bearer, input }) => {
+  await changePassword(project, bearer, input.body, clientOf(event));
+  return respondExactly(route, { success: true, message: 'Password changed' });
+});

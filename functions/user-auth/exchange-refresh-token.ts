@@ -1,0 +1,12 @@
+import { redeemExchangeCode } from '../../shared/auth/social/exchange-code.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['exchange-refresh-token'];
+
+export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
+  const { token, rtCode } = input.body;
+  const refreshToken = await redeemExchangeCode(project.id, rtCode, token);
+  return respond(route, { success: true, data: { refreshToken }, message: 'Refresh token exchanged successfully' });
+});

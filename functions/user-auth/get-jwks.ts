@@ -1,0 +1,12 @@
+import { publicJwks } from '../../shared/auth/signing-keys.ts';
+import { publicEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { requireProject } from '../../shared/projects/find-project-by-id.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['get-jwks'];
+
+export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
+  const project = await requireProject(input.params.projectId);
+  return respondExactly(route, publicJwks(project));
+});

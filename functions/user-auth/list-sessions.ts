@@ -1,0 +1,13 @@
+import { listSessions } from '../../shared/auth/list-sessions.ts';
+import { projectScope } from '../../shared/auth/session-keys.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['list-sessions'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer }) => {
+  const sessions = await listSessions(projectScope(project.id), bearer.userId);
+  const data = sessions.map((session) => ({ ...session, current: session._id === bearer.sessionId }));
+  return respondExactly(route, { success: true, data, message: 'Sessions fetched successfully' });
+});

@@ -1,0 +1,15 @@
+import { revokeByToken } from '../../shared/auth/revoke-sessions.ts';
+import { projectScope } from '../../shared/auth/session-keys.ts';
+import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { countsCookies, noRefreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['log-out'];
+
+export const handler = projectEndpoint(route).handler(async (event, { project }) => {
+  const { token } = sentRefreshToken(event, project);
+  if (token) await revokeByToken(projectScope(project.id), token);
+  const cookies = countsCookies(event, project) ? [noRefreshCookie(event, project)] : [];
+  return respondExactly(route, { success: true, message: 'Logged out' }, { cookies });
+});

@@ -1,0 +1,22 @@
+import { refresh } from '../../shared/auth/users/refresh.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['refresh-token'];
+
+export const handler = usersEndpoint(route).handler(async (event, { project }) => {
+  const { token, inHeader } = sentRefreshToken(event, project);
+  const session = await refresh(project, token);
+  return respondExactly(
+    route,
+    {
+      success: true,
+      message: 'Session refreshed',
+      ...session,
+      refreshToken: bodyToken(event, session.refreshToken, inHeader),
+    },
+    { cookies: [refreshCookie(event, project, session.refreshToken)] },
+  );
+});

@@ -1,0 +1,12 @@
+import { resetPassword } from '../../shared/auth/email-tokens/reset-password.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['reset-password'];
+
+export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
+  const { newPassword, ...proof } = input.body;
+  await resetPassword(project, proof, newPassword);
+  return respondExactly(route, { success: true, message: 'Password reset. Log in with the new password.' });
+});

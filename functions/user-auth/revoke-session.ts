@@ -1,0 +1,13 @@
+import { requireRevocation } from '../../shared/auth/revoke-sessions.ts';
+import { projectScope } from '../../shared/auth/session-keys.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['revoke-session'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
+  const { id } = input.params;
+  await requireRevocation(projectScope(project.id), bearer.userId, id);
+  return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
+});

@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/users-rules.ts';
+import { JsonObject, success } from '../../shared/http/schemas.ts';
+
+const text = v.string('must be a String');
+
+/** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
+const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
+
+/** Besides these a sign-up may carry fields of the project's own `users` schema. */
+export const SignUpBody = v.pipe(JsonObject, v.looseObject({ email: text, password: text }));
+export const ProfileBody = JsonObject;
+export const LogInBody = body({ email: text, password: text });
+export const PasswordChangeBody = body({ currentPassword: v.optional(text), newPassword: text });
+export const EmailBody = body({ email: text });
+
+const proof = { token: v.optional(text), email: v.optional(text), otp: v.optional(text) };
+export const EmailProofBody = body(proof);
+export const PasswordResetBody = body({ ...proof, newPassword: text });
+
+const without =
+  (...names: readonly string[]) =>
+  <T extends object>(user: T): T =>
+    Object.fromEntries(Object.entries(user).filter(([key]) => !hiddenUserFields.has(key) && !names.includes(key))) as T;
+
+/** A user as he is shown to himself: besides these the fields of the project's `users` schema, never a hash. */
+export const User = v.pipe(
+  v.looseObject({ _id: v.string(), [emailVerifiedField]: v.boolean() }),
+  v.transform(without('password')),
+);
+
+const PublicUser = v.pipe(v.looseObject({ _id: v.string() }), v.transform(without('password', 'email')));
+
+const tokens = {
+  success: v.literal(true),
+  message: v.string(),
+  accessToken: v.string(),
+  /** The deprecated alias of `accessToken`. */
+  token: v.string(),
+  expiresIn: v.string(),
+  /** Only for clients that keep it themselves; others have the cookie. */
+  refreshToken: v.optional(v.string()),
+  userId: v.string(),
+};
+
+export const SignInAnswer = v.object({ ...tokens, user: User });
+export const TokensAnswer = v.object(tokens);
+
+/** Nothing but that it was done: clients take any `data` for the answer. */
+export const DoneAnswer = v.object({ success: v.literal(true), message: v.string() });
+
+export const MeAnswer = success(User);
+export const ProfileAnswer = v.object({ success: v.literal(true), message: v.string(), user: User });
+export const PublicProfileAnswer = success(PublicUser);
+
+export const SessionsAnswer = success(
+  v.array(
+    v.object({
+      _id: v.string(),
+      createdAt: v.date(),
+      lastUsedAt: v.date(),
+      userAgent: v.string(),
+      ip: v.string(),
+      current: v.boolean(),
+    }),
+  ),
+);
+export const RevokedAnswer = success(v.object({ _id: v.string() }));
+
+const part = v.optional(v.string());
+
+/** The public half of Ed25519 keys, and nothing of the other. */
+export const JwksAnswer = v.object({
+  keys: v.array(v.object({ kty: part, crv: part, x: part, kid: part, alg: part, use: part })),
+});
+
+const parameter = v.optional(v.pipe(v.string(), v.maxLength(4096, 'must have at most 4096 characters')));
+
+/** What an identity provider adds to the address of the callback; its other parameters do not matter. */
+export const CallbackQuery = v.object({ state: parameter, code: parameter, error: parameter });
+
+/** A redirect has no body. */
+export const Redirect = v.literal('');
+
+export const ExchangeBody = body({ token: text, rtCode: text });
+export const ExchangeAnswer = success(v.object({ refreshToken: v.string() }));

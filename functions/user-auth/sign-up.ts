@@ -1,0 +1,17 @@
+import { signUp } from '../../shared/auth/users/sign-up.ts';
+import { clientOf } from '../../shared/http/client.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { bodyToken, refreshCookie } from '../../shared/http/refresh-cookie.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['sign-up'];
+
+export const handler = usersEndpoint(route).handler(async (event, { project, users, input }) => {
+  const signIn = await signUp(project, users, input.body, clientOf(event));
+  return respondExactly(
+    route,
+    { success: true, message: 'Account created', ...signIn, refreshToken: bodyToken(event, signIn.refreshToken) },
+    { cookies: [refreshCookie(event, project, signIn.refreshToken)] },
+  );
+});

@@ -1,0 +1,17 @@
+import { finishSignIn } from '../../shared/auth/social/finish-sign-in.ts';
+import { requireProvider } from '../../shared/auth/social/providers.ts';
+import { clientOf } from '../../shared/http/client.ts';
+import { publicEndpoint } from '../../shared/http/endpoint.ts';
+import { redirect } from '../../shared/http/reply.ts';
+import { noSocialCookie, socialVerifier } from '../../shared/http/social-cookie.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['social-callback'];
+
+export const handler = publicEndpoint(route).handler(async (event, { input }) => {
+  const provider = requireProvider(input.params.provider);
+  const { state = '', code, error } = input.query;
+  const sent = { state, code, error, verifier: socialVerifier(event, state) };
+  const { location } = await finishSignIn(provider, sent, clientOf(event));
+  return redirect(route, location, { cookies: sent.verifier === undefined ? [] : [noSocialCookie(event, state)] });
+});

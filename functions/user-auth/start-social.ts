@@ -1,0 +1,14 @@
+import { requireProvider } from '../../shared/auth/social/providers.ts';
+import { startSignIn } from '../../shared/auth/social/start-sign-in.ts';
+import { navigationEndpoint } from '../../shared/http/endpoint.ts';
+import { redirect } from '../../shared/http/reply.ts';
+import { socialCookie } from '../../shared/http/social-cookie.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['start-social'];
+
+export const handler = navigationEndpoint(route).handler(async (event, { project, input }) => {
+  const { location, begun } = await startSignIn(project, requireProvider(input.params.provider));
+  const cookies = begun ? [socialCookie(event, begun.state, begun.verifier)] : [];
+  return redirect(route, location, { cookies });
+});

@@ -1,0 +1,11 @@
+import { updateProfile } from '../../shared/auth/users/update-profile.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['update-profile'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, users, bearer, input }) => {
+  const user = await updateProfile(project, users, bearer, input.body);
+  return respondExactly(route, { success: true, message: 'Profile updated', user });
+});

@@ -1,0 +1,11 @@
+import { verifyEmail } from '../../shared/auth/email-tokens/verify-email.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['verify-email'];
+
+export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
+  await verifyEmail(project, input.body);
+  return respondExactly(route, { success: true, message: 'Email verified' });
+});

@@ -1,0 +1,59 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { nowSeconds } from '../../clock.ts';
+import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode } from './email-token.ts';
+import { decided, number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
+
+/** The token and the code of a new mail; both are stored as hashes only. */
+export interface IssuedTokens {
+  readonly token: string;
+  readonly code: string;
+  /** False within a minute of the last mail: that one stays good, and these are of no use. */
+  readonly isGood: boolean;
+}
+
+/** How long a link is good, in seconds. */
+const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = { verify: 24 * 3600, reset: 3600 };
+
+/** How long a code is good, in seconds. */
+export const codeSeconds = 600;
+
+const cooldownSeconds = 60;
+
+/**
+ * Makes the token and the code of a mail, in place of those of an earlier one, unless that is less than a minute old. For an
+ * address that nobody has (`userId` missing) it does the same; that holds no later mail up.
+ */
+export const issueTokens = async (
+  place: TokenPlace,
+  email: string,
+  userId: string | undefined,
+): Promise<IssuedTokens> => {
+  const now = nowSeconds();
+  const { token, hash } = newLinkToken(place.addressKey);
+  const code = newCode();
+  const Item = {
+    ...tokenItemKey(place),
+    email: { S: email },
+    ...(userId === undefined ? {} : { userId: { S: userId } }),
+    tokenHash: { S: hash },
+    codeHash: { S: await hashCode(parseCode(code) ?? '', placeName(place)) },
+    codeExpiresAt: number(now + codeSeconds),
+    tries: number(0),
+    issuedAt: number(now),
+    expiresAt: number(now + tokenSeconds[place.kind]),
+  };
+  const put = await decided(
+    onTable((client, TableName) =>
+      client.send(
+        new PutItemCommand({
+          TableName,
+          Item,
+          ConditionExpression: 'attribute_not_exists(userId) OR issuedAt <= :earlier',
+          ExpressionAttributeValues: { ':earlier': number(now - cooldownSeconds) },
+        }),
+      ),
+    ),
+  );
+  return { token, code, isGood: put !== undefined };
+};

@@ -1,0 +1,33 @@
+import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { projectScope } from '../session-keys.ts';
+import type { EmailTokenKind } from './email-token.ts';
+
+/** Which mail: of what kind, to which address (by its key) of which project. */
+export interface TokenPlace {
+  readonly projectId: string;
+  readonly kind: EmailTokenKind;
+  readonly addressKey: string;
+}
+
+/** The key of the one item that holds what the latest mail carried, as hashes. */
+export const tokenItemKey = ({ projectId, kind, addressKey }: TokenPlace) => ({
+  pk: { S: projectScope(projectId) },
+  sk: { S: `email#${kind}#${addressKey}` },
+});
+
+/** The name of a place that the hash of a code is bound to. */
+export const placeName = ({ projectId, kind, addressKey }: TokenPlace): string => `${projectId}/${kind}/${addressKey}`;
+
+export const number = (value: number): AttributeValue => ({ N: String(value) });
+
+/** The item a conditional write leaves or finds; `undefined` where its condition did not hold. */
+export const decided = async (
+  write: Promise<{ readonly Attributes?: Record<string, AttributeValue> | undefined }>,
+): Promise<Record<string, AttributeValue> | undefined> => {
+  try {
+    return (await write).Attributes ?? {};
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return undefined;
+    throw error;
+  }
+};

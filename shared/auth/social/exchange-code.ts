@@ -1,0 +1,96 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { ConditionalCheckFailedException, DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { nowSeconds } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { projectScope } from '../session-keys.ts';
+
+const lifetimeSeconds = 60;
+const codeBytes = 32;
+const tagBytes = 16;
+const wellFormed = /^[A-Za-z0-9_-]{43}$/;
+const longestToken = 4096;
+
+const algorithm = 'aes-256-gcm';
+
+/** Each code makes a key of its own and seals one token with it, so the nonce need not vary. */
+const nonce = Buffer.alloc(12);
+
+const keyOf = (code: string): Buffer => Buffer.from(hkdfSync('sha256', code, '', 'basalt exchange code', 32));
+
+const sealWith = (code: string, token: string): string => {
+  const cipher = createCipheriv(algorithm, keyOf(code), nonce);
+  return Buffer.concat([cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+};
+
+const openWith = (code: string, sealed: string): string => {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const decipher = createDecipheriv(algorithm, keyOf(code), nonce, { authTagLength: tagBytes });
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  return decipher.update(bytes.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+const codeKey = (projectId: string, code: string) => ({
+  pk: { S: projectScope(projectId) },
+  sk: { S: `rtcode#${sha256(code)}` },
+});
+
+/** The tokens of a session that a social sign-in has just opened. */
+export interface SessionTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/**
+ * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social"). Stored
+ * are hashes of both, and the refresh token sealed with a key that only the code itself gives.
+ */
+export const issueExchangeCode = async (
+  projectId: string,
+  { accessToken, refreshToken }: SessionTokens,
+): Promise<string> => {
+  const code = randomBytes(codeBytes).toString('base64url');
+  await onTable((client, TableName) =>
+    client.send(
+      new PutItemCommand({
+        TableName,
+        Item: {
+          ...codeKey(projectId, code),
+          accessToken: { S: sha256(accessToken) },
+          refreshToken: { S: sealWith(code, refreshToken) },
+          expiresAt: { N: String(nowSeconds() + lifetimeSeconds) },
+        },
+      }),
+    ),
+  );
+  return code;
+};
+
+const invalidCode = (cause?: unknown): AppError =>
+  new AppError('INVALID_EXCHANGE_CODE', 'Invalid or expired refresh token exchange code', { cause });
+
+/**
+ * The refresh token behind a code: for one of any number of parallel callers, who shows the access token that the code was
+ * issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
+ */
+export const redeemExchangeCode = async (projectId: string, code: string, accessToken: string): Promise<string> => {
+  if (!wellFormed.test(code) || accessToken.length > longestToken) throw invalidCode();
+  try {
+    const { Attributes } = await onTable((client, TableName) =>
+      client.send(
+        new DeleteItemCommand({
+          TableName,
+          Key: codeKey(projectId, code),
+          ConditionExpression: 'accessToken = :token AND expiresAt > :now',
+          ExpressionAttributeValues: { ':token': { S: sha256(accessToken) }, ':now': { N: String(nowSeconds()) } },
+          ReturnValues: 'ALL_OLD',
+        }),
+      ),
+    );
+    return openWith(code, Attributes?.refreshToken?.S ?? '');
+  } catch (error) {
+    throw error instanceof ConditionalCheckFailedException ? invalidCode(error) : error;
+  }
+};

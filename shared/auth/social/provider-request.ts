@@ -1,0 +1,37 @@
+/** A sign-in makes two of these one after the other, which leaves it ample time before its own limit. */
+const limitMs = 5000;
+const maxBytes = 256 * 1024;
+
+const readText = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+};
+
+/** The parser's own message would quote the answer, which may hold a token, into the log. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('The answer is not JSON');
+  }
+};
+
+export interface ProviderAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/**
+ * One request to a provider: at most 5 s and 256 KiB, redirects not followed. Rejects where there is no such answer, or it
+ * is not JSON; the status is the caller's to judge.
+ */
+export const askProvider = async (url: string, init: RequestInit): Promise<ProviderAnswer> => {
+  const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(limitMs) });
+  return { status: response.status, body: parse(await readText(response)) };
+};

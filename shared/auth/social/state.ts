@@ -1,0 +1,79 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ConditionalCheckFailedException, DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { nowSeconds } from '../../clock.ts';
+import type { SocialProviderName } from '../../projects/social-providers.ts';
+import { projectScope } from '../session-keys.ts';
+
+/** How long somebody may take at the provider, in seconds. */
+export const stateSeconds = 600;
+
+const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+const stateKey = (projectId: string, state: string) => ({
+  pk: { S: projectScope(projectId) },
+  sk: { S: `state#${sha256(state)}` },
+});
+
+/** The project that a state says it belongs to; `undefined` for what cannot be a state. Only its item proves it. */
+export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
+
+/**
+ * Begins a sign-in and answers its `state`. The browser keeps `verifier` in a cookie: the stored item holds only its PKCE
+ * challenge, so that the state is of use to that browser alone.
+ */
+export const startState = async (
+  projectId: string,
+  provider: SocialProviderName,
+  verifier: string,
+): Promise<string> => {
+  const state = `${projectId}.${randomBytes(32).toString('base64url')}`;
+  await onTable((client, TableName) =>
+    client.send(
+      new PutItemCommand({
+        TableName,
+        Item: {
+          ...stateKey(projectId, state),
+          provider: { S: provider },
+          challenge: { S: sha256(verifier) },
+          expiresAt: { N: String(nowSeconds() + stateSeconds) },
+        },
+      }),
+    ),
+  );
+  return state;
+};
+
+/**
+ * Uses up a state: true for one of any number of parallel callers, and only for the browser, project and provider that it was
+ * begun with, within 10 minutes. A caller who is not entitled does not use it up.
+ */
+export const consumeState = async (
+  projectId: string,
+  state: string,
+  provider: SocialProviderName,
+  verifier: string,
+): Promise<boolean> => {
+  try {
+    await onTable((client, TableName) =>
+      client.send(
+        new DeleteItemCommand({
+          TableName,
+          Key: stateKey(projectId, state),
+          ConditionExpression: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
+          ExpressionAttributeValues: {
+            ':provider': { S: provider },
+            ':challenge': { S: sha256(verifier) },
+            ':now': { N: String(nowSeconds()) },
+          },
+        }),
+      ),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+};

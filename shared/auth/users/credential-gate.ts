@@ -1,0 +1,54 @@
+import { ConditionalCheckFailedException, type TransactWriteItem, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { throughConflicts } from '../../clients/write-conflicts.ts';
+import { nowSeconds } from '../../clock.ts';
+import type { SessionScope } from '../session-keys.ts';
+
+/** No sign-in takes longer than this from reading the user to opening the session. */
+const keptSeconds = 3600;
+
+const gateKey = (scope: SessionScope, userId: string) => ({ pk: { S: scope }, sk: { S: `gate#${userId}` } });
+
+const number = (value: number) => ({ N: String(value) });
+
+/** A version that no credentials ever have: nobody passes the gate any more. */
+export const nobody: number = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The part of a transaction that lets a session begin only for credentials that are still good: a sign-in that read the
+ * user before his password was changed, or he was disabled, fails here.
+ */
+export const passGate = (
+  TableName: string,
+  scope: SessionScope,
+  userId: string,
+  version: number,
+): TransactWriteItem => ({
+  ConditionCheck: {
+    TableName,
+    Key: gateKey(scope, userId),
+    ConditionExpression: 'attribute_not_exists(pk) OR credentialVersion <= :version OR expiresAt <= :now',
+    ExpressionAttributeValues: { ':version': number(version), ':now': number(nowSeconds()) },
+  },
+});
+
+/** From now on no session begins with older credentials than these. To be followed by ending the sessions there are. */
+export const closeGate = async (scope: SessionScope, userId: string, version: number): Promise<void> => {
+  try {
+    await onTable((client, TableName) =>
+      throughConflicts(() =>
+        client.send(
+          new UpdateItemCommand({
+            TableName,
+            Key: gateKey(scope, userId),
+            UpdateExpression: 'SET credentialVersion = :version, expiresAt = :end',
+            ConditionExpression: 'attribute_not_exists(pk) OR credentialVersion <= :version',
+            ExpressionAttributeValues: { ':version': number(version), ':end': number(nowSeconds() + keptSeconds) },
+          }),
+        ),
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+};

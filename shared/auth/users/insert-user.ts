@@ -1,0 +1,79 @@
+import { ObjectId } from 'mongodb';
+import { onProject } from '../../clients/mongo.ts';
+import { clock } from '../../clock.ts';
+import type { Collection } from '../../collections/collection.ts';
+import type { JsonObject } from '../../documents/document.ts';
+import { documentTooLarge, maxDocumentBytes, sizeOf } from '../../documents/document-size.ts';
+import { AppError } from '../../errors.ts';
+import type { Project } from '../../projects/project.ts';
+import { requireDatabaseRoom } from '../../quota/database-quota.ts';
+import { freePlanSlot } from './plan-slot.ts';
+import type { Identity, UserRecord } from './user-record.ts';
+
+/** A user to be: everything checked, the profile in its stored form. */
+export interface NewUser {
+  /** Canonical. */
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly hasPassword: boolean;
+  readonly emailVerified: boolean;
+  readonly identities: readonly Identity[];
+  readonly profile: JsonObject;
+}
+
+/** Each clash of places has a winner, so this is never used up by fewer callers than it counts. */
+const attempts = 200;
+
+/** The field of a unique value that is taken, where that is what went wrong. */
+export const takenField = (error: unknown): string | undefined =>
+  error instanceof AppError && error.code === 'DUPLICATE_VALUE' ? error.errors?.[0]?.field : undefined;
+
+/** The refusal of an address that has an account already, the one place where that is told. */
+export const userExists = (cause: unknown): AppError =>
+  new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
+
+const insert = async (project: Project, users: Collection, user: UserRecord): Promise<UserRecord> => {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const planSlot = await freePlanSlot(project);
+    const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
+    try {
+      await onProject(project, (db) => db.collection<UserRecord>(users.name).insertOne(record));
+      return record;
+    } catch (error) {
+      const field = takenField(error);
+      if (field === 'email') throw userExists(error);
+      if (field !== 'planSlot') throw error;
+    }
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', 'Too many accounts are being opened at once. Please try again.', {
+    retryAfter: 1,
+  });
+};
+
+/**
+ * Stores a new user. Address taken → 409 `USER_EXISTS`; another unique field, or the identity, taken → 409
+ * `DUPLICATE_VALUE`; over the plan's users → 403 `PLAN_LIMIT`, exact under any number of parallel calls; 403
+ * `DATABASE_QUOTA_EXCEEDED`; 413.
+ */
+export const insertUser = async (project: Project, users: Collection, user: NewUser): Promise<UserRecord> => {
+  const { email, passwordHash, hasPassword, emailVerified, identities, profile } = user;
+  const now = new Date(clock.now());
+  const record = {
+    _id: new ObjectId(),
+    ...profile,
+    email,
+    password: passwordHash,
+    emailVerified,
+    hasPassword,
+    ...(identities.length > 0 ? { identities } : {}),
+    credentialVersion: 0,
+    isDeleted: false,
+    deletedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const size = sizeOf(record);
+  if (size > maxDocumentBytes) throw documentTooLarge();
+  await requireDatabaseRoom(project, size);
+  return insert(project, users, record);
+};

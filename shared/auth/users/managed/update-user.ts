@@ -1,0 +1,96 @@
+import type { Filter } from 'mongodb';
+import { onProject } from '../../../clients/mongo.ts';
+import { clock } from '../../../clock.ts';
+import type { Collection } from '../../../collections/collection.ts';
+import { usersCollection } from '../../../collections/collection-name.ts';
+import type { JsonObject } from '../../../documents/document.ts';
+import type { UpdatePlan } from '../../../documents/update-plan.ts';
+import { AppError } from '../../../errors.ts';
+import type { Project } from '../../../projects/project.ts';
+import { requireDatabaseRoom } from '../../../quota/database-quota.ts';
+import { checkEmail } from '../../email.ts';
+import { checkPassword, hashPassword } from '../../passwords.ts';
+import { takenField, userExists } from '../insert-user.ts';
+import { planProfile } from '../profile.ts';
+import { endSessions } from '../replace-credentials.ts';
+import { credentialVersionOf, type UserRecord } from '../user-record.ts';
+import { type ManagedUser, requireKnownFields, requireUser, toManagedUser, usersOf } from './managed-user.ts';
+
+/** What a developer may change of an end user besides the fields of the schema. */
+export interface AccountChanges {
+  readonly email?: string | undefined;
+  readonly password?: string | undefined;
+  readonly disabled?: boolean | undefined;
+}
+
+const own = ['email', 'password', 'disabled'];
+
+const profilePlan = (users: Collection, body: JsonObject): UpdatePlan | undefined =>
+  Object.keys(body).some((name) => !own.includes(name)) ? planProfile(users, body) : undefined;
+
+/** A new address is nobody's until it is verified; the same one stays what it is. */
+const emailChange = (record: UserRecord, given: string | undefined): Partial<UserRecord> => {
+  if (given === undefined) return {};
+  const email = checkEmail(given);
+  return email === record.email ? {} : { email, emailVerified: false };
+};
+
+const passwordChange = async (given: string | undefined): Promise<Partial<UserRecord>> =>
+  given === undefined ? {} : { password: await hashPassword(checkPassword(given)), hasPassword: true };
+
+const write = async (
+  project: Project,
+  filter: Filter<UserRecord>,
+  set: object,
+  { disabled, password }: AccountChanges,
+): Promise<UserRecord | null> => {
+  try {
+    return await onProject(project, (db) =>
+      db.collection<UserRecord>(usersCollection).findOneAndUpdate(
+        filter,
+        {
+          $set: { ...set, updatedAt: new Date(clock.now()), ...(disabled === true ? { isDisabled: true } : {}) },
+          ...(disabled === false ? { $unset: { isDisabled: '' } } : {}),
+          ...(disabled === true || password !== undefined ? { $inc: { credentialVersion: 1 } } : {}),
+        },
+        { returnDocument: 'after', maxTimeMS: 5000 },
+      ),
+    );
+  } catch (error) {
+    throw takenField(error) === 'email' ? userExists(error) : error;
+  }
+};
+
+/**
+ * Changes an end user: fields of the schema, address, password, whether he is disabled; the last two end his sessions.
+ * Unknown field, nothing or something invalid → 400; address taken → 409 `USER_EXISTS`; unknown user → 404.
+ */
+export const updateUser = async (
+  project: Project,
+  id: string,
+  body: JsonObject & AccountChanges,
+): Promise<ManagedUser> => {
+  const users = await usersOf(project);
+  requireKnownFields(users, body, own);
+  if (Object.keys(body).length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
+  const record = await requireUser(project, id);
+  const plan = profilePlan(users, body);
+  const account = { ...emailChange(record, body.email), ...(await passwordChange(body.password)) };
+  if (plan) await requireDatabaseRoom(project, plan.size);
+  const filter = {
+    _id: record._id,
+    email: { $eq: record.email },
+    ...(plan ? { $and: [...plan.conditions] } : {}),
+  } as Filter<UserRecord>;
+  const updated = await write(project, filter, { ...plan?.set, ...account }, body);
+  if (!updated) {
+    throw (
+      plan?.refusal({ ...(await requireUser(project, id)) }) ??
+      new AppError('SERVICE_UNAVAILABLE', 'The user is being changed right now. Please try again.', { retryAfter: 1 })
+    );
+  }
+  if (body.disabled === true || body.password !== undefined) {
+    await endSessions(project, record._id.toHexString(), credentialVersionOf(updated));
+  }
+  return toManagedUser(users, updated);
+};

@@ -1,0 +1,41 @@
+import type { Project } from '../../projects/project.ts';
+import { type IssuedToken, issueAccessToken } from '../access-tokens.ts';
+import { type RefreshSession, startSession } from '../refresh-sessions.ts';
+import { type Client, projectScope } from '../session-keys.ts';
+import { passGate } from './credential-gate.ts';
+import { credentialVersionOf, type UserRecord } from './user-record.ts';
+
+/** What a user gets who signs in or refreshes. `token` is the deprecated alias of `accessToken`. */
+export interface OpenedSession {
+  readonly accessToken: string;
+  readonly token: string;
+  /** Lifetime of the access token for people, `15m`. */
+  readonly expiresIn: string;
+  readonly refreshToken: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** Both tokens of a session that has just been opened or refreshed. */
+export const openedSession = ({ accessToken, expiresIn }: IssuedToken, session: RefreshSession): OpenedSession => ({
+  accessToken,
+  token: accessToken,
+  expiresIn,
+  ...session,
+});
+
+/**
+ * Opens a session for a user who has just proved who he is, by `record` as it was read for that. Where his password was
+ * changed, or he was disabled or deleted, since then → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
+ */
+export const openSession = async (
+  project: Project,
+  record: Pick<UserRecord, '_id' | 'credentialVersion'>,
+  client: Client,
+): Promise<OpenedSession> => {
+  const scope = projectScope(project.id);
+  const userId = record._id.toHexString();
+  const version = credentialVersionOf(record);
+  const session = await startSession(scope, userId, client, (table) => [passGate(table, scope, userId, version)]);
+  return openedSession(await issueAccessToken(project, session), session);
+};

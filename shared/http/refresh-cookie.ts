@@ -1,0 +1,56 @@
+import { sessionSeconds } from '../auth/session-keys.ts';
+import { allowsOrigin } from '../projects/allowed-origin.ts';
+import type { Project } from '../projects/project.ts';
+import { type CookieScope, cookie, isPlainLoopback, readCookie } from './cookies.ts';
+import type { Event } from './middleware/adds.ts';
+
+/** A refresh token as it came with a request. */
+export interface SentToken {
+  readonly token: string | undefined;
+  /** It came in `x-refresh-token`, so its successor belongs in the body too. */
+  readonly inHeader: boolean;
+}
+
+const nameFor = (project: Project): string => `refresh_${project.id}`;
+
+/** Pages of other sites call with credentials too, so over https the cookie has to be `None`. */
+const scopeFor = (event: Event, maxAge: number): CookieScope => ({
+  path: '/api/userAuth',
+  sameSite: isPlainLoopback(event) ? 'Lax' : 'None',
+  maxAge,
+});
+
+/** The cookie that brings an end user's refresh token back to the user routes (contract 3, "Refresh token"). */
+export const refreshCookie = (event: Event, project: Project, refreshToken: string): string =>
+  cookie(event, nameFor(project), refreshToken, scopeFor(event, sessionSeconds));
+
+/** Removes the cookie from the browser. */
+export const noRefreshCookie = (event: Event, project: Project): string =>
+  cookie(event, nameFor(project), '', scopeFor(event, 0));
+
+/** The sites whose pages a project names as its own, one by one: its site URL and its exact allowed domains. */
+const ownSites = ({ siteUrl, allowedDomains }: Project): string[] => [
+  ...(siteUrl === null ? [] : [siteUrl]),
+  ...allowedDomains.filter((entry) => !entry.startsWith('*')),
+];
+
+/**
+ * Whether cookies count: not where a page of a site that the project does not name makes the browser send them (contract 1,
+ * "Cookies and other sites"). Else any website could refresh a visitor's session.
+ */
+export const countsCookies = ({ headers }: Event, project: Project): boolean =>
+  headers.origin === undefined
+    ? headers['sec-fetch-site'] !== 'cross-site'
+    : allowsOrigin(ownSites(project), headers.origin);
+
+/** The refresh token of a request: the header's, else the cookie's where cookies count. */
+export const sentRefreshToken = (event: Event, project: Project): SentToken => {
+  const header = event.headers['x-refresh-token'];
+  if (header) return { token: header, inHeader: true };
+  const token = countsCookies(event, project) ? readCookie(event, nameFor(project)) : undefined;
+  return { token: token || undefined, inHeader: false };
+};
+
+/** The refresh token as the body shows it: to clients that ask for it there, or that keep theirs themselves. */
+export const bodyToken = ({ headers }: Event, refreshToken: string, inHeader = false): string | undefined =>
+  inHeader || headers['x-refresh-token-mode']?.toLowerCase() === 'header' ? refreshToken : undefined;

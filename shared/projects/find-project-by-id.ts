@@ -1,0 +1,41 @@
+import { ObjectId } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+import { AppError } from '../errors.ts';
+import { ShortCache } from '../short-cache.ts';
+import type { PlanName, Project } from './project.ts';
+import { type ProjectRecord, toProject } from './project-record.ts';
+
+/** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
+const cache = new ShortCache<Project | undefined>(5000, 2000);
+
+const find = async (id: string): Promise<Project | undefined> => {
+  const [row] = await onControl((db) =>
+    db
+      .collection('projects')
+      .aggregate<ProjectRecord & { readonly plan?: PlanName }>(
+        [
+          { $match: { _id: ObjectId.createFromHexString(id), state: 'active' } },
+          { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
+          { $set: { plan: { $first: '$owner.plan' } } },
+          { $unset: 'owner' },
+        ],
+        { maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
+  return row && toProject(row, row.plan ?? 'free');
+};
+
+/**
+ * The active project with an id, for requests that bring no key (JWKS, what an identity provider sends back): one
+ * aggregation at most every 5 s. `undefined` for malformed, unknown and deleted ones.
+ */
+export const findProjectById = async (id: string): Promise<Project | undefined> =>
+  /^[0-9a-f]{24}$/.test(id) ? cache.get(id, () => find(id)) : undefined;
+
+/** The same, where there must be one: else 404 `PROJECT_NOT_FOUND`. */
+export const requireProject = async (id: string): Promise<Project> => {
+  const project = await findProjectById(id);
+  if (!project) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  return project;
+};

@@ -1,0 +1,45 @@
+import type { Document } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { OwnedProject } from './find-owned-project.ts';
+import type { SigningKey } from './project.ts';
+import type { ProjectRecord } from './project-record.ts';
+
+/** Twice as long as a function keeps a project record: by then every one of them knows the new key. */
+const publishedFirstMs = 10_000;
+
+/** An access token lives 15 minutes; the last one that the old key signs is given as long again as it takes to be known. */
+const outlivesMs = 900_000 + 2 * publishedFirstMs;
+
+/** Replaced keys that are kept at most; rotating more often than that within 15 minutes ends the oldest tokens early. */
+const keptKeys = 19;
+
+/** The keys after a rotation, computed by the database from those it holds, so that parallel rotations cannot lose one. */
+const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
+  const retired = { $mergeObjects: ['$$key', { retiresAt: { $ifNull: ['$$key.retiresAt', retiresAt] } }] };
+  const old = { $map: { input: '$signingKeys', as: 'key', in: retired } };
+  const live = { $filter: { input: old, as: 'key', cond: { $gt: ['$$key.retiresAt', now] } } };
+  return { $concatArrays: [{ $slice: [live, -keptKeys] }, [{ $literal: added }]] };
+};
+
+/**
+ * Gives a project a new key to sign access tokens with. It is published at once and signs 10 s later; tokens that the old
+ * one signed stay valid until they expire (contract 3, "Tokens"). Returns the new key's id.
+ */
+export const rotateSigningKey = async (
+  { record }: OwnedProject,
+  newSigningKey: (projectId: string) => Promise<SigningKey>,
+): Promise<{ readonly kid: string }> => {
+  const now = new Date(clock.now());
+  const made = await newSigningKey(record._id.toHexString());
+  const added = { ...made, signsFrom: new Date(now.getTime() + publishedFirstMs) };
+  const signingKeys = rotated(added, now, new Date(now.getTime() + outlivesMs));
+  const { matchedCount } = await onControl((db) =>
+    db
+      .collection<ProjectRecord>('projects')
+      .updateOne({ _id: record._id, state: 'active' }, [{ $set: { signingKeys, updatedAt: now } }]),
+  );
+  if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  return { kid: made.kid };
+};

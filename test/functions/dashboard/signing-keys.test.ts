@@ -1,0 +1,80 @@
+import { decodeProtectedHeader } from 'jose';
+import { afterEach, describe, expect, test } from 'vitest';
+import { issueAccessToken, verifyAccessToken } from '../../../shared/auth/access-tokens.ts';
+import { publicJwks } from '../../../shared/auth/signing-keys.ts';
+import { clock } from '../../../shared/clock.ts';
+import { findProjectByKey, forgetProjects } from '../../../shared/projects/find-project.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { inParallel, tally } from '../../support/client.ts';
+import { newProject, type TestProject } from '../../support/project.ts';
+
+const realNow = clock.now;
+const bearer = { userId: 'a'.repeat(24), sessionId: 'b'.repeat(24) };
+const seconds = 1000;
+
+afterEach(() => {
+  clock.now = realNow;
+});
+
+const rotate = ({ developer, id }: TestProject) =>
+  developer.dashboard<{ data: { kid: string } }>('POST', `/api/projects/${id}/signing-keys/rotate`);
+
+/** The project as a function knows it that has just looked it up. */
+const known = async ({ secretKey }: TestProject): Promise<Project> => {
+  forgetProjects();
+  const match = await findProjectByKey(secretKey, '');
+  if (!match) throw new Error('The project is gone');
+  return match.project;
+};
+
+const advanceTo = (ms: number): void => {
+  clock.now = () => realNow() + ms;
+};
+
+const sign = async (project: Project): Promise<string> => (await issueAccessToken(project, bearer)).accessToken;
+const kidsOf = (project: Project) => publicJwks(project).keys.map(({ kid }) => kid);
+
+describe('rotating the signing key', () => {
+  test('201 with the new key’s id; tokens that are out stay valid until they expire, then the old key is gone', async () => {
+    const project = await newProject();
+    const before = await known(project);
+    const old = await sign(before);
+    const answer = await rotate(project);
+    expect(answer.status).toBe(201);
+    const { kid } = answer.body.data;
+
+    const published = await known(project);
+    expect(kidsOf(published)).toEqual([...kidsOf(before), kid]);
+    expect(await verifyAccessToken(published, old)).toEqual(bearer);
+    expect(decodeProtectedHeader(await sign(published)).kid).not.toBe(kid);
+
+    advanceTo(11 * seconds);
+    const late = await sign(before);
+    const current = await sign(published);
+    expect(decodeProtectedHeader(current).kid).toBe(kid);
+    expect(await verifyAccessToken(published, late)).toEqual(bearer);
+    expect(await verifyAccessToken(published, current)).toEqual(bearer);
+
+    advanceTo(905 * seconds);
+    expect(await verifyAccessToken(published, late)).toEqual(bearer);
+    advanceTo(925 * seconds);
+    expect(kidsOf(published)).toEqual([kid]);
+    await expect(verifyAccessToken(published, late)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+  });
+
+  test('201 for 19 at once: every key is there, and the first token still counts', async () => {
+    const project = await newProject();
+    const token = await sign(await known(project));
+    expect(tally(await inParallel(19, () => rotate(project)))).toEqual({ 201: 19 });
+    const now = await known(project);
+    expect(kidsOf(now)).toHaveLength(20);
+    expect(await verifyAccessToken(now, token)).toEqual(bearer);
+  });
+
+  test('shows nothing private', async () => {
+    const project = await newProject();
+    await rotate(project);
+    const view = await project.developer.dashboard('GET', `/api/projects/${project.id}`);
+    expect(JSON.stringify(view.body)).not.toMatch(/encryptedPrivateKey|signingKeys|"d":/);
+  });
+});

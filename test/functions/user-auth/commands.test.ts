@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { handler as getJwks } from '../../../functions/user-auth/get-jwks.ts';
+import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
+import { handler as getPublicProfile } from '../../../functions/user-auth/get-public-profile.ts';
+import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
+import { handler as refreshToken } from '../../../functions/user-auth/refresh-token.ts';
+import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
+import { clock } from '../../../shared/clock.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { type InvokeOptions, invoke } from '../../support/invoke.ts';
+import { newUsersProject, type UsersProject } from '../../support/users.ts';
+
+listenToCommands();
+process.env.RATE_LIMIT = '1000000';
+process.env.AUTH_RATE_LIMIT = '1000000';
+process.env.CREDENTIAL_RATE_LIMIT = '1000000';
+
+const count = 'dynamodb UpdateItemCommand';
+const find = 'mongodb find';
+const transaction = 'dynamodb TransactWriteItemsCommand';
+
+let project: UsersProject;
+let user: Awaited<ReturnType<UsersProject['newUser']>>;
+
+const run =
+  (handler: Parameters<typeof invoke>[0], options: InvokeOptions = {}) =>
+  () =>
+    invoke(handler, { key: project.publishableKey, ...options });
+
+beforeAll(async () => {
+  project = await newUsersProject();
+  user = await project.newUser({ username: 'ann' });
+  const frozen = Date.now();
+  // A stopped clock keeps the project record warm for as long as the tests take.
+  clock.now = () => frozen;
+  await run(getMe, { token: user.token })();
+  await run(updateProfile, { token: user.token, body: { name: 'Ann' } })();
+  await run(getJwks, { params: { projectId: project.id } })();
+});
+
+describe('a warm request costs, besides the count of requests', () => {
+  test('me: 1 find', async () => {
+    expect(await commandsOf(run(getMe, { token: user.token }))).toEqual([count, find]);
+  });
+
+  test('refresh: 1 transaction', async () => {
+    const headers = { 'x-refresh-token': user.refreshToken };
+    expect(await commandsOf(run(refreshToken, { headers }))).toEqual([transaction, count]);
+  });
+
+  test('log-in: 1 find and 1 transaction, and two counts of failures that are taken back', async () => {
+    const { email, password } = user;
+    const commands = await commandsOf(run(logIn, { body: { email, password } }));
+    expect(commands).toEqual([transaction, count, count, count, count, count, find]);
+  });
+
+  test('log-in with a wrong password: 1 find and two counts of failures', async () => {
+    const commands = await commandsOf(run(logIn, { body: { email: user.email, password: 'not the password' } }));
+    expect(commands).toEqual([count, count, count, find]);
+  });
+
+  test('update-profile: 1 findAndModify', async () => {
+    const update = run(updateProfile, { token: user.token, body: { name: 'Bea' } });
+    expect(await commandsOf(update)).toEqual([count, 'mongodb findAndModify']);
+  });
+
+  test('public profile: 1 find', async () => {
+    expect(await commandsOf(run(getPublicProfile, { params: { username: 'ann' } }))).toEqual([count, find]);
+  });
+
+  test('JWKS: nothing', async () => {
+    expect(await commandsOf(run(getJwks, { params: { projectId: project.id } }))).toEqual([count]);
+  });
+});

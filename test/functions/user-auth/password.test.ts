@@ -1,0 +1,163 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { discardCredentials } from '../../../shared/auth/users/discard-credentials.ts';
+import { inParallel, tally } from '../../support/client.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
+import { newUsersProject, type SignIn, type UsersProject } from '../../support/users.ts';
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject();
+});
+
+const newPassword = 'another password';
+const change = (token: string, body: unknown) => project.auth('PUT', 'change-password', { token, body });
+const inHeader = { 'x-refresh-token-mode': 'header' };
+const wrong = { status: 401, body: { code: 'INVALID_CREDENTIALS' } };
+
+describe('change-password', () => {
+  test('200 without data; every other session ends, this one goes on', async () => {
+    const user = await project.newUser();
+    const elsewhere = await project.logIn(user, inHeader);
+    const answer = await change(user.token, { currentPassword: user.password, newPassword });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ success: true, message: 'Password changed' });
+    expect(await project.refresh(elsewhere.body.refreshToken)).toMatchObject({ status: 401 });
+    expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
+    expect(await project.logIn(user)).toMatchObject(wrong);
+    expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
+  });
+
+  test.each<[string, (password: string) => unknown]>([
+    ['another current password', () => ({ currentPassword: 'not the password', newPassword })],
+    ['no current password', () => ({ newPassword })],
+    ['an empty current password', () => ({ currentPassword: '', newPassword })],
+  ])('401 with %s, and nothing changes', async (_name, body) => {
+    const user = await project.newUser();
+    expect(await change(user.token, body(user.password))).toMatchObject(wrong);
+    expect(await project.logIn(user)).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['1234567', 'must be 8 to 72 bytes long'],
+    ['é'.repeat(37), 'must be 8 to 72 bytes long'],
+    ['12345678\0', 'must not contain a NUL character'],
+  ])('400 for the new password %j', async (tooBad, message) => {
+    const user = await project.newUser();
+    const answer = await change(user.token, { currentPassword: user.password, newPassword: tooBad });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', message: `Validation failed: newPassword ${message}` },
+    });
+  });
+
+  test('401 TOKEN_INVALID with the token of a session that was revoked', async () => {
+    const user = await project.newUser();
+    await project.auth('POST', 'logout', { headers: { 'x-refresh-token': user.refreshToken } });
+    const answer = await change(user.token, { currentPassword: user.password, newPassword });
+    expect(answer).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
+    expect(await project.logIn(user)).toMatchObject({ status: 200 });
+  });
+
+  test('401 for at most five guesses of 50 at once with a stolen token, then 429', async () => {
+    const user = await project.newUser();
+    const guesses = await inParallel(50, (n) =>
+      change(user.token, { currentPassword: `wrong guess ${n}`, newPassword }),
+    );
+    expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
+  });
+
+  test('200 for exactly one of several at once, whose password holds', async () => {
+    const user = await project.newUser();
+    const answers = await inParallel(5, (n) =>
+      change(user.token, { currentPassword: user.password, newPassword: `new password ${n}` }),
+    );
+    expect(tally(answers)).toMatchObject({ 200: 1 });
+    const winner = answers.findIndex(({ status }) => status === 200);
+    expect(await project.logIn({ email: user.email, password: `new password ${winner}` })).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('200 without a current password for who never had one, and 401 the next time', async () => {
+    const user = await project.newUser();
+    await changeStoredUsers(project, { email: user.email }, { hasPassword: false });
+    expect(await change(user.token, { newPassword })).toMatchObject({ status: 200 });
+    expect(await change(user.token, { newPassword })).toMatchObject(wrong);
+    expect(await change(user.token, { currentPassword: newPassword, newPassword: user.password })).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+describe('credentials that are discarded', () => {
+  test('401 for the password and for every session, and no password is needed to set one', async () => {
+    const user = await project.newUser();
+    const domain = await domainProject(project);
+    await discardCredentials(domain, user.userId);
+    expect(await project.logIn(user)).toMatchObject(wrong);
+    expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 401 });
+    expect(await storedUsers(project, { email: user.email })).toMatchObject([{ hasPassword: false }]);
+    expect(await change(user.token, { newPassword })).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
+  });
+});
+
+interface Sessions {
+  readonly data: readonly Readonly<Record<string, unknown>>[];
+}
+
+describe('sessions', () => {
+  const list = (token: string) => project.auth<Sessions>('GET', 'sessions', { token });
+  const revoke = (token: string, id: string) => project.auth('DELETE', `sessions/${id}`, { token });
+
+  test('200 with one entry a session, the one used last first, and which one asks', async () => {
+    const user = await project.newUser();
+    const headers = { ...inHeader, 'user-agent': 'Browser/1.0' };
+    const second = await project.logIn(user, headers);
+    await project.refresh(second.body.refreshToken);
+    const answer = await list(user.token);
+    expect(answer.status).toBe(200);
+    const [first, last] = answer.body.data;
+    expect(first).toEqual({
+      _id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      createdAt: expect.stringMatching(/Z$/),
+      lastUsedAt: expect.stringMatching(/Z$/),
+      userAgent: 'Browser/1.0',
+      ip: '127.0.0.1',
+      current: false,
+    });
+    expect(last?.current).toBe(true);
+    expect((await list(second.body.token)).body.data.map(({ current }) => current)).toEqual([true, false]);
+    expect(JSON.stringify(answer.body)).not.toMatch(/[\w-]{40}/);
+  });
+
+  test('200 for revoking one, which cannot refresh from that moment; 404 the next time', async () => {
+    const user = await project.newUser();
+    const other = (await project.logIn(user, inHeader)).body as SignIn;
+    const [newest] = (await list(user.token)).body.data;
+    const id = String(newest?._id);
+    expect(await revoke(user.token, id)).toMatchObject({
+      status: 200,
+      body: { success: true, data: { _id: id }, message: 'Session revoked' },
+    });
+    expect(await project.refresh(other.refreshToken)).toMatchObject({ status: 401 });
+    expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
+    expect(await revoke(user.token, id)).toMatchObject({ status: 404, body: { code: 'SESSION_NOT_FOUND' } });
+    expect((await list(user.token)).body.data).toHaveLength(1);
+  });
+
+  test('404 for a session of somebody else, which goes on, and for what is no id', async () => {
+    const user = await project.newUser();
+    const stranger = await project.newUser();
+    const [theirs] = (await list(stranger.token)).body.data;
+    for (const id of [String(theirs?._id), 'f'.repeat(24), 'x', '$ne', '%00', `${user.userId}#x`]) {
+      expect(await revoke(user.token, encodeURIComponent(id))).toMatchObject({ status: 404 });
+    }
+    expect(await project.refresh(stranger.refreshToken)).toMatchObject({ status: 200 });
+  });
+
+  test('401 without a token', async () => {
+    expect(await project.auth('GET', 'sessions')).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
+    expect(await project.auth('DELETE', 'sessions/x')).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
+  });
+});

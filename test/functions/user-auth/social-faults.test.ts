@@ -1,0 +1,165 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { closeGateway } from '../../../infra/local/gateway.ts';
+import { listen } from '../../../infra/local/ports.ts';
+import { finishSignIn } from '../../../shared/auth/social/finish-sign-in.ts';
+import { requireProvider } from '../../../shared/auth/social/providers.ts';
+import { startState } from '../../../shared/auth/social/state.ts';
+import type { TestProject } from '../../support/project.ts';
+import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/social.ts';
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+const json =
+  (body: unknown, status = 200): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+
+const raw =
+  (body: string): Answer =>
+  (response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+
+const hang: Answer = () => undefined;
+const cut: Answer = (response) => response.destroy();
+
+/** Never ends: 64 KiB at a time, as fast as they are read. */
+const endless: Answer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const more = (): void => {
+    while (!response.destroyed && response.write(' '.repeat(65_536)));
+  };
+  response.on('drain', more);
+  more();
+};
+
+/** Never ends either, one byte at a time. */
+const drip: Answer = (response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const timer = setInterval(() => response.write(' '), 200);
+  response.on('close', () => clearInterval(timer));
+};
+
+const elsewhere: Answer = (response, { url = '' }) =>
+  response.writeHead(307, { location: `/elsewhere?from=${url}` }).end();
+
+const user = { id: 7, login: 'seven', name: 'Seven' };
+const emails = [{ email: 'seven@example.com', primary: true, verified: true }];
+
+/** What goes wrong at the token endpoint; the code that is redeemed names it. */
+const tokenFaults: Readonly<Record<string, Answer>> = {
+  'a cut connection': cut,
+  'status 500': json({ access_token: 'good' }, 500),
+  'status 401': json({ error: 'invalid_grant' }, 401),
+  'a redirect': elsewhere,
+  'a web page': raw('<!doctype html><title>Sign in</title>'),
+  'half of its JSON': raw('{"access_token":"go'),
+  nothing: raw(''),
+  null: json(null),
+  'an array': json(['good']),
+  'no token': json({ token_type: 'bearer' }),
+  'a token that is a number': json({ access_token: 1 }),
+  'a token that is an object': json({ access_token: { $ne: null } }),
+  'an empty token': json({ access_token: '' }),
+  'a token with a line break': json({ access_token: 'good\r\nx-admin: 1' }),
+  'a token of 5000 characters': json({ access_token: 'a'.repeat(5000) }),
+  'more than is read': json({ access_token: 'good', padding: 'a'.repeat(262_144) }),
+  'an endless answer': endless,
+};
+
+/** What goes wrong when the profile is read; the token names it. */
+const profileFaults: Readonly<Record<string, readonly [atUser: Answer, atEmails: Answer]>> = {
+  'a cut connection': [json(user), cut],
+  'status 401': [json({ message: 'Bad credentials' }, 401), json(emails)],
+  'status 403 for addresses': [json(user), json({ message: 'Forbidden' }, 403)],
+  'a redirect': [elsewhere, json(emails)],
+  'a web page': [raw('<!doctype html>'), json(emails)],
+  'an id that is text': [json({ ...user, id: '7' }), json(emails)],
+  'no id': [json({ login: 'seven' }), json(emails)],
+  'addresses that are none': [json(user), json({ email: 'seven@example.com' })],
+  'verified as text': [json(user), json([{ ...emails[0], verified: 'true' }])],
+  'deep nesting': [raw(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), json(emails)],
+  'an endless answer': [json(user), endless],
+};
+
+const redirected: string[] = [];
+
+const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const path = request.url ?? '';
+  if (path.startsWith('/elsewhere')) {
+    redirected.push(path);
+    json(path.includes('emails') ? emails : { ...user, access_token: 'good' })(response, request);
+  } else if (path === '/login/oauth/access_token') {
+    const code = new URLSearchParams(await text(request)).get('code') ?? '';
+    const fault = { hang, drip, 'wrong credentials': json({ error: 'incorrect_client_credentials' }), ...tokenFaults }[
+      code
+    ];
+    (fault ?? json({ access_token: code.replaceAll(' ', '_'), token_type: 'bearer' }))(response, request);
+  } else {
+    const token =
+      request.headers.authorization?.slice('Bearer '.length).replaceAll('_', ' ').replace('profile with ', '') ?? '';
+    const slow = { 'slow profile': [hang, drip] as const };
+    const [atUser, atEmails] = { ...slow, ...profileFaults }[token] ?? [json(user), json(emails)];
+    (path === '/user' ? atUser : atEmails)(response, request);
+  }
+};
+
+let server: Server;
+let project: TestProject;
+beforeAll(async () => {
+  server = createServer((request, response) => void answer(request, response));
+  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+  Object.assign(process.env, { GITHUB_URL: url, GITHUB_API_URL: url });
+  project = await newSocialProject();
+});
+afterAll(() => closeGateway(server, 0));
+
+const signIn = async (code: string): Promise<Landing> => {
+  const verifier = 'v'.repeat(43);
+  const state = await startState(project.id, 'github', verifier);
+  const client = { ip: '192.0.2.1', userAgent: 'test' };
+  const { location } = await finishSignIn(requireProvider('github'), { state, code, verifier }, client);
+  return landingOf(new URL(location));
+};
+
+const nobody = async (): Promise<void> => {
+  expect(redirected).toEqual([]);
+  expect(await storedUsers(project)).toEqual([]);
+};
+
+describe('a sign-in ends with an error, and nobody signed in', () => {
+  test.each(Object.keys(tokenFaults))('where the code is answered with %s', async (fault) => {
+    const landing = await signIn(fault);
+    expect(landing).toMatchObject({
+      error: expect.stringMatching(/^GitHub did not .* Please try again\.$/),
+      token: '',
+    });
+    await nobody();
+  });
+
+  test('where the provider does not know the client, and says so', async () => {
+    expect((await signIn('wrong credentials')).error).toMatch(/^GitHub does not accept the client id or secret/);
+    await nobody();
+  });
+
+  test.each(Object.keys(profileFaults))('where the profile is answered with %s', async (fault) => {
+    expect(await signIn(`profile with ${fault}`)).toMatchObject({
+      error: 'GitHub did not tell who you are. Please try again.',
+      token: '',
+    });
+    await nobody();
+  });
+
+  test('within 6 s where the provider is silent or slow', async () => {
+    const started = performance.now();
+    const landings = await Promise.all([signIn('hang'), signIn('drip'), signIn('slow profile')]);
+    expect(performance.now() - started).toBeLessThan(6000);
+    for (const { error, token } of landings) expect([error, token]).toEqual([expect.stringMatching(/^GitHub did/), '']);
+    await nobody();
+  });
+});
+
+test('a sign-in through the same provider succeeds once it answers as it should', async () => {
+  expect(await signIn('good')).toMatchObject({ error: null, isNewUser: 'true' });
+});

@@ -1,0 +1,62 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { Browser, target } from '../../support/browser.ts';
+import type { TestProject } from '../../support/project.ts';
+import { consent, landingOf, newSocialProject, signInWith, site, startUrl } from '../../support/social.ts';
+
+let project: TestProject;
+beforeAll(async () => {
+  project = await newSocialProject();
+});
+
+describe('nobody but the project’s own site', () => {
+  test.each(['redirect_uri', 'siteUrl', 'site_url', 'next', 'returnTo', 'callback'])(
+    'gets the tokens, with ?%s= another site',
+    async (parameter) => {
+      const browser = new Browser();
+      const extra = `&${parameter}=${encodeURIComponent('https://evil.example')}`;
+      const callback = await consent(browser, startUrl(project, 'github') + extra, 'octocat');
+      expect(callback.origin).toBe(inject('stack').env.PUBLIC_URL);
+      const { url, error } = landingOf(target(await browser.open(`${callback.href}${extra}`)));
+      expect(error).toBeNull();
+      expect(url.origin).toBe(site);
+      expect(url.href).not.toContain('evil');
+    },
+  );
+
+  test.each(['javascript:alert(1)', '//evil.example', 'https://user@evil.example', 'data:text/html,x', '/path', ''])(
+    'can be set as %j',
+    async (siteUrl) => {
+      const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { siteUrl });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+    },
+  );
+
+  test.each<[string, Readonly<Record<string, unknown>>, string]>([
+    ['accounts are not enabled', { authEnabled: false }, 'User accounts are not enabled'],
+    [
+      'the provider is not enabled',
+      { socialProviders: { github: { enabled: false } } },
+      'Signing in with GitHub is not',
+    ],
+    ['the secret is cleared', { socialProviders: { github: { clientSecret: null } } }, 'Signing in with GitHub is not'],
+  ])('learns at start that %s', async (_, change, message) => {
+    const fresh = await newSocialProject();
+    await fresh.developer.dashboard('PATCH', `/api/projects/${fresh.id}`, change);
+    const { url, error } = landingOf(target(await new Browser().open(startUrl(fresh, 'github'))));
+    expect(url.origin + url.pathname).toBe(`${site}/auth/callback`);
+    expect([...url.searchParams.keys()]).toEqual(['error']);
+    expect(error).toMatch(message);
+  });
+
+  test('can be sent to: without a site URL start is 400', async () => {
+    const fresh = await newSocialProject({ settings: { siteUrl: null } });
+    const page = await new Browser().open(startUrl(fresh, 'github'));
+    expect(page.status).toBe(400);
+    expect(JSON.parse(page.text)).toMatchObject({ success: false, code: 'SITE_URL_REQUIRED' });
+  });
+
+  test('needs an origin to be sent on: navigations pass the domain whitelist', async () => {
+    const fresh = await newSocialProject({ settings: { allowedDomains: [site] } });
+    expect((await signInWith(fresh, 'github', 'octocat')).error).toBeNull();
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { Event } from '../../../shared/http/middleware/adds.ts';
+import {
+  bodyToken,
+  countsCookies,
+  noRefreshCookie,
+  refreshCookie,
+  sentRefreshToken,
+} from '../../../shared/http/refresh-cookie.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+
+const project = (siteUrl: string | null, ...allowedDomains: string[]) =>
+  ({ id: 'p', siteUrl, allowedDomains }) as unknown as Project;
+
+const event = (headers: Record<string, string>, cookies: string[] = [], domainName = 'api.example.com') =>
+  ({ headers, cookies, requestContext: { domainName } }) as unknown as Event;
+
+describe('a cookie counts', () => {
+  test.each<[string, Record<string, string>, boolean]>([
+    ['without origin', {}, true],
+    ['without origin, from the same site', { 'sec-fetch-site': 'same-origin' }, true],
+    ['not without origin, from another site', { 'sec-fetch-site': 'cross-site' }, false],
+    ['from the site', { origin: 'https://app.example.com' }, true],
+    ['from an origin that is listed', { origin: 'https://b.example' }, true],
+    ['from a host that is listed', { origin: 'https://c.example' }, true],
+    ['not from a sub-domain of a pattern', { origin: 'https://x.d.example' }, false],
+    ['not from elsewhere, though everything may call', { origin: 'https://e.example' }, false],
+    ['not from the origin null', { origin: 'null' }, false],
+    ['not from an origin that is none', { origin: 'app.example.com' }, false],
+  ])('%s', (_name, headers, counts) => {
+    const of = project('https://app.example.com/path', '*', 'https://b.example', 'c.example', '*.d.example');
+    expect(countsCookies(event(headers), of)).toBe(counts);
+    const sent = sentRefreshToken(event(headers, ['a=b', 'refresh_p=token']), of);
+    expect(sent).toEqual({ token: counts ? 'token' : undefined, inHeader: false });
+  });
+
+  test('from no origin where the project names none', () => {
+    expect(countsCookies(event({ origin: 'https://app.example.com' }), project(null, '*'))).toBe(false);
+  });
+});
+
+describe('the cookie', () => {
+  test('is for https and other sites', () => {
+    expect(refreshCookie(event({ 'x-forwarded-proto': 'https' }), project(null), 'token')).toBe(
+      'refresh_p=token; HttpOnly; Path=/api/userAuth; Max-Age=604800; SameSite=None; Secure',
+    );
+  });
+
+  test('is for plain http on this machine only where that is what serves', () => {
+    expect(refreshCookie(event({}, [], '127.0.0.1:4000'), project(null), 'token')).toBe(
+      'refresh_p=token; HttpOnly; Path=/api/userAuth; Max-Age=604800; SameSite=Lax',
+    );
+    expect(noRefreshCookie(event({}), project(null))).toMatch(/^refresh_p=; .*Max-Age=0; SameSite=None; Secure$/);
+  });
+});
+
+describe('the token in the body', () => {
+  test.each<[Record<string, string>, boolean, string | undefined]>([
+    [{}, false, undefined],
+    [{ 'x-refresh-token-mode': 'cookie' }, false, undefined],
+    [{ 'x-refresh-token-mode': 'header' }, false, 'token'],
+    [{ 'x-refresh-token-mode': 'Header' }, false, 'token'],
+    [{}, true, 'token'],
+  ])('with %j, come in by header: %s', (headers, inHeader, shown) => {
+    expect(bodyToken(event(headers), 'token', inHeader)).toBe(shown);
+  });
+
+  test('the header goes before the cookie', () => {
+    const sent = sentRefreshToken(event({ 'x-refresh-token': 'a' }, ['refresh_p=b']), project(null));
+    expect(sent).toEqual({ token: 'a', inHeader: true });
+  });
+});
