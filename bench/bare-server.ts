@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Collection, type Document, MongoClient, ObjectId } from 'mongodb';
+import { bareAccounts } from './bare-accounts.ts';
 
 const { MONGODB_URI = '', BENCH_DATABASE = '' } = process.env;
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 5, writeConcern: { w: 'majority', journal: true } });
@@ -39,7 +40,8 @@ const list = async (documents: Collection, query: URLSearchParams): Promise<Docu
 
 const answer = async (request: IncomingMessage): Promise<unknown> => {
   const [path = '', query = ''] = (request.url ?? '').split('?');
-  const [, , , name = '', id] = path.split('/');
+  const [, , area, name = '', id] = path.split('/');
+  if (area === 'userAuth') return bareAccounts(database, name, request.headers, () => readBody(request));
   const documents = database.collection(name);
   switch (request.method) {
     case 'POST':

@@ -14,7 +14,7 @@ export interface Contenders {
 
 /** One operation's result: medians over the rounds, ratios taken round by round. */
 export interface Outcome {
-  readonly operation: Operation;
+  readonly operation: Pick<Operation, 'name' | 'aim'>;
   readonly bare: Sample;
   readonly basalt: Sample;
   readonly counted: Sample;
@@ -24,7 +24,7 @@ export interface Outcome {
   readonly cpuRatio: number;
 }
 
-type Name = keyof Contenders;
+export type Name = keyof Contenders;
 /** The collection of a contender for operations that change its size. */
 export const writesOf = (name: string): string => `${name}-writes`;
 
@@ -42,7 +42,7 @@ const middle = (samples: readonly Sample[]): Sample => ({
   cpuMicros: median(samples.map(({ cpuMicros }) => cpuMicros)),
 });
 
-const outcomeOf = (operation: Operation, rounds: readonly Round[]): Outcome => ({
+const outcomeOf = (operation: Outcome['operation'], rounds: readonly Round[]): Outcome => ({
   operation,
   bare: middle(rounds.map(({ bare }) => bare)),
   basalt: middle(rounds.map(({ basalt }) => basalt)),
@@ -59,22 +59,13 @@ export interface Plan {
   readonly only: string;
 }
 
-/** Measures every operation on every contender, round by round; within a round the order turns, so that nobody is always first. */
-export const compareOperations = async (
+/** Measures operations on every contender, round by round; within a round the order turns, so that nobody is always first. */
+export const compareBy = async <O extends Outcome['operation']>(
   contenders: Contenders,
-  database: Db,
-  { rounds, seconds, only }: Plan,
+  operations: readonly O[],
+  { rounds, only }: Plan,
+  measureOne: (operation: O, name: Name) => Promise<Sample>,
 ): Promise<Outcome[]> => {
-  const measureOne = async (operation: Operation, name: Name): Promise<Sample> => {
-    const collection = operation.changesSize ? writesOf(name) : name;
-    const shrinks = operation.changesSize === 'shrinks';
-    const documents = database.collection(collection);
-    if (shrinks) await fill(documents, Math.ceil(deletionsPerSecond * seconds), () => undefined);
-    const ids = await idsOf(documents, shrinks ? Number.MAX_SAFE_INTEGER : 10_000);
-    const request = operation.request(collection, ids);
-    if (!shrinks) await measure(contenders[name], request, 1);
-    return measure(contenders[name], request, seconds);
-  };
   const outcomes: Outcome[] = [];
   for (const operation of operations.filter(({ name }) => name.includes(only))) {
     const done: Round[] = [];
@@ -91,3 +82,16 @@ export const compareOperations = async (
   }
   return outcomes;
 };
+
+/** Compares what is done with documents. */
+export const compareOperations = (contenders: Contenders, database: Db, plan: Plan): Promise<Outcome[]> =>
+  compareBy(contenders, operations, plan, async (operation, name) => {
+    const collection = operation.changesSize ? writesOf(name) : name;
+    const shrinks = operation.changesSize === 'shrinks';
+    const documents = database.collection(collection);
+    if (shrinks) await fill(documents, Math.ceil(deletionsPerSecond * plan.seconds), () => undefined);
+    const ids = await idsOf(documents, shrinks ? Number.MAX_SAFE_INTEGER : 10_000);
+    const request = operation.request(collection, ids);
+    if (!shrinks) await measure(contenders[name], request, 1);
+    return measure(contenders[name], request, plan.seconds);
+  });

@@ -8,11 +8,16 @@ export interface Sample {
   readonly cpuMicros: number;
 }
 
-/** A request as the generator sends it; `path` and `body` are asked for anew each time. */
+/** A request as the generator sends it; `path`, `body` and `headers` are asked for anew each time. */
 export interface LoadRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: () => string;
   readonly body?: () => string;
+  readonly headers?: () => Readonly<Record<string, string>>;
+  /** Connections that send it at once, where 32 would only wait for the CPU. */
+  readonly connections?: number;
+  /** Told the body of each answer. */
+  readonly onAnswer?: (body: string) => void;
 }
 
 /** A server under load: where it listens, and how much CPU its process has used so far (µs). */
@@ -37,14 +42,16 @@ const fire = (target: Target, request: LoadRequest, seconds: number): Promise<Bu
       ...prepared,
       path: request.path(),
       ...(request.body ? { body: request.body() } : {}),
+      ...(request.headers ? { headers: { ...prepared.headers, ...request.headers() } } : {}),
     });
+    const onResponse = (_status: number, body: string): void => request.onAnswer?.(body);
     const headers = { 'content-type': 'application/json', ...target.headers };
     const instance = autocannon(
       {
         url: target.url,
-        connections,
+        connections: request.connections ?? connections,
         duration: seconds,
-        requests: [{ method: request.method, headers, setupRequest }],
+        requests: [{ method: request.method, headers, setupRequest, ...(request.onAnswer ? { onResponse } : {}) }],
       },
       (error, result) => (error ? reject(error) : resolve({ result, times: times.sort((a, b) => a - b) })),
     );
@@ -54,7 +61,7 @@ const fire = (target: Target, request: LoadRequest, seconds: number): Promise<Bu
 const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
-/** Loads one server with 32 connections for some seconds; any answer but 2xx makes the measurement worthless. */
+/** Loads one server with 32 connections, or as many as the request says, for some seconds; any answer but 2xx makes the measurement worthless. */
 export const measure = async (target: Target, request: LoadRequest, seconds: number): Promise<Sample> => {
   const before = await target.cpu();
   const { result, times } = await fire(target, request, seconds);

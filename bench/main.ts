@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startStack } from '../infra/local/stack.ts';
+import { compareAccounts, passwordCost } from './accounts.ts';
 import { drawChart } from './chart.ts';
 import { compareOperations, type Outcome, writesOf } from './compare.ts';
 import { startContender } from './contender.ts';
@@ -27,6 +28,9 @@ const rounds = Number(flags.rounds);
 const seconds = Number(flags.seconds);
 const large = Number(flags.large);
 const small = 10_000;
+const most = '999999999';
+/** Counts every request and never refuses one. */
+const unlimited = { RATE_LIMIT: most, AUTH_RATE_LIMIT: most, CREDENTIAL_RATE_LIMIT: most };
 const chartFile = path.join(import.meta.dirname, '../docs/bench.svg');
 
 const chartOf = (outcomes: readonly Outcome[]): string =>
@@ -62,12 +66,17 @@ try {
   const database = client.db(bed.database);
   for (const name of names) await fill(database.collection(name), small, () => undefined);
   const key = { 'x-api-key': bed.secretKey };
+  const env = { ...stack.env, PASSWORD_COST: String(passwordCost) };
   const contenders = {
     bare: await startContender('bare', 'bare-server.ts', { ...stack.env, BENCH_DATABASE: bed.database }, {}),
-    basalt: await startContender('basalt', 'basalt-server.ts', { ...stack.env, RATE_LIMIT: '0' }, key),
-    counted: await startContender('counted', 'basalt-server.ts', { ...stack.env, RATE_LIMIT: '999999999' }, key),
+    basalt: await startContender('basalt', 'basalt-server.ts', { ...env, RATE_LIMIT: '0' }, key),
+    counted: await startContender('counted', 'basalt-server.ts', { ...env, ...unlimited }, key),
   };
-  const outcomes = await compareOperations(contenders, database, { rounds, seconds, only: flags.only });
+  const plan = { rounds, seconds, only: flags.only };
+  const outcomes = [
+    ...(await compareOperations(contenders, database, plan)),
+    ...(await compareAccounts(contenders, database, bed.publishableKey, plan)),
+  ];
   endProgress();
   console.log(renderOutcomes(outcomes));
   if (large > 0) {

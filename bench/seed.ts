@@ -6,6 +6,7 @@ export interface Bed {
   readonly projectId: string;
   readonly database: string;
   readonly secretKey: string;
+  readonly publishableKey: string;
 }
 
 const post = async <T>(url: string, body: unknown, token?: string): Promise<T> => {
@@ -27,7 +28,12 @@ const schema = [
   { key: 'tags', type: 'Array', items: { type: 'String' } },
 ];
 
-/** Makes a project with collections of this name, each with a schema and an index on `author`, through the dashboard API. */
+const usersSchema = [
+  { key: 'email', type: 'String', required: true },
+  { key: 'password', type: 'String', required: true },
+];
+
+/** Makes a project with user accounts, and with collections of this name, each with a schema and an index on `author`, through the dashboard API. */
 export const makeBed = async (dashboardUrl: string, collections: readonly string[]): Promise<Bed> => {
   const email = `bench-${Date.now()}@example.com`;
   const { data } = await post<{ data: { accessToken: string } }>(`${dashboardUrl}/api/auth/register`, {
@@ -35,18 +41,19 @@ export const makeBed = async (dashboardUrl: string, collections: readonly string
     password: 'a password for the benchmark',
   });
   await setPlan(email, 'pro');
-  const made = await post<{ data: { _id: string; secretKey: string } }>(
+  const made = await post<{ data: { _id: string; secretKey: string; publishableKey: string } }>(
     `${dashboardUrl}/api/projects`,
-    { name: 'bench' },
+    { name: 'bench', authEnabled: true },
     data.accessToken,
   );
-  const { _id: projectId, secretKey } = made.data;
+  const { _id: projectId, secretKey, publishableKey } = made.data;
   const base = `${dashboardUrl}/api/projects/${projectId}/collections`;
   for (const name of collections) {
     await post(base, { name, schema }, data.accessToken);
     await post(`${base}/${name}/indexes`, { keys: { author: 1, _id: 1 } }, data.accessToken);
   }
-  return { projectId, database: `p_${projectId}`, secretKey };
+  await post(base, { name: 'users', schema: usersSchema }, data.accessToken);
+  return { projectId, database: `p_${projectId}`, secretKey, publishableKey };
 };
 
 const batch = 5000;

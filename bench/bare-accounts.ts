@@ -1,0 +1,27 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { verify } from '@node-rs/bcrypt';
+import { type Db, type Document, ObjectId } from 'mongodb';
+
+/** What a hand-written server would do for the account routes: the one database command, and bcrypt where it is needed. */
+export const bareAccounts = async (
+  database: Db,
+  route: string,
+  headers: IncomingHttpHeaders,
+  body: () => Promise<Document>,
+): Promise<unknown> => {
+  const users = database.collection('users');
+  if (route === 'me') return users.findOne({ _id: new ObjectId(headers.authorization?.slice('Bearer '.length)) });
+  if (route === 'refresh-token') {
+    const refreshToken = crypto.randomUUID();
+    const token = headers['x-refresh-token'];
+    const found = await database
+      .collection('bare-sessions')
+      .findOneAndUpdate({ token }, { $set: { token: refreshToken } });
+    if (!found) throw new Error('There is no such session');
+    return { refreshToken };
+  }
+  const { email, password } = await body();
+  const user = await users.findOne({ email });
+  if (!user || !(await verify(String(password), String(user.password)))) throw new Error('Wrong password');
+  return { _id: user._id, email };
+};
