@@ -5,8 +5,8 @@ export interface Group {
 }
 
 const colours = ['#2f6f8f', '#d08c3f', '#8a8f98'];
-const left = 170;
-const width = 820;
+const left = 210;
+const width = 860;
 const barHeight = 16;
 const gap = 14;
 
@@ -39,7 +39,7 @@ export const drawChart = (title: string, groups: readonly Group[]): string => {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escapeXml(title)}</title>`,
-    '<style>text{font:13px system-ui,sans-serif;fill:#24292f}.l{text-anchor:end}.v{font-size:12px}.t{font-size:15px;font-weight:600}</style>',
+    '<style>text{font:13px system-ui,sans-serif;fill:#24292f}.l{text-anchor:end}.v{font-size:12px;paint-order:stroke;stroke:#fff;stroke-width:3px}.t{font-size:15px;font-weight:600}</style>',
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     `<text x="16" y="24" class="t">${escapeXml(title)}</text>`,
     ...legend,
