@@ -6,7 +6,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
-import { throughConflicts } from '../clients/write-conflicts.ts';
+import { isRefused, throughConflicts } from '../clients/write-conflicts.ts';
 import { clock, nowSeconds } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
@@ -48,7 +48,7 @@ const refreshItem = (scope: SessionScope, hash: string, sessionId: string): Reco
 
 /**
  * Opens a session for a user who has just proved who he is. It lives 7 days from each rotation of its token. `conditions`
- * must hold at that moment; where they do not → 401 `INVALID_CREDENTIALS`.
+ * must hold at that moment; where they do not → 401 `INVALID_CREDENTIALS`. Items that stay held by others → 503.
  */
 export const startSession = async (
   scope: SessionScope,
@@ -74,8 +74,12 @@ export const startSession = async (
       ...conditions(TableName),
     ]);
   } catch (error) {
+    if (isRefused(error)) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password', { cause: error });
     if (!(error instanceof TransactionCanceledException)) throw error;
-    throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password', { cause: error });
+    throw new AppError('SERVICE_UNAVAILABLE', 'Too many sign-ins of this account at once. Please try again.', {
+      cause: error,
+      retryAfter: 1,
+    });
   }
   return { userId, sessionId, refreshToken: token };
 };

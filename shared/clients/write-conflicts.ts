@@ -6,9 +6,12 @@ const tries = 6;
 const reasonsOf = (error: unknown): ReadonlySet<string | undefined> =>
   new Set(error instanceof TransactionCanceledException ? error.CancellationReasons?.map(({ Code }) => Code) : []);
 
+/** True where a condition decided against a transaction, and not merely another write that held one of its items. */
+export const isRefused = (error: unknown): boolean => reasonsOf(error).has('ConditionalCheckFailed');
+
 /** What a write that did not happen is to its caller: a decision of its conditions as it came, anything else a fault. */
 const outcome = (error: unknown): unknown =>
-  error instanceof TransactionCanceledException && !reasonsOf(error).has('ConditionalCheckFailed')
+  error instanceof TransactionCanceledException && !isRefused(error)
     ? new Error('The transaction was cancelled', { cause: error })
     : error;
 

@@ -1,13 +1,15 @@
+import { issueDashboardToken } from '../auth/dashboard-tokens.ts';
 import { refreshTokenInvalid, requireRefreshToken, rotate } from '../auth/refresh-sessions.ts';
 import { parseRefreshToken } from '../auth/refresh-token.ts';
 import { revokeByToken } from '../auth/revoke-sessions.ts';
 import { developerScope } from '../auth/session-keys.ts';
 import { findDeveloper } from './find-developer.ts';
-import { type SignIn, signIn } from './sign-in.ts';
+import type { SignIn } from './sign-in.ts';
 
 /**
  * Exchanges a developer's refresh token for new tokens. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`.
- * The developer is looked up first: where that fails the token is still good, and no session is lost.
+ * The developer is looked up and the access token signed first: where that fails the token is still good, and no session is
+ * lost.
  */
 export const refreshDeveloper = async (refreshToken: string | undefined): Promise<SignIn> => {
   const token = requireRefreshToken(refreshToken);
@@ -18,5 +20,6 @@ export const refreshDeveloper = async (refreshToken: string | undefined): Promis
     await revokeByToken(developerScope, token);
     throw refreshTokenInvalid();
   }
-  return signIn(developer, await rotate(developerScope, token));
+  const issued = await issueDashboardToken({ developerId: developer._id, sessionId: claimed.sessionId });
+  return { ...issued, developer, refreshToken: (await rotate(developerScope, token)).refreshToken };
 };
