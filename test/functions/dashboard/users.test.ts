@@ -257,3 +257,19 @@ describe('the sessions of an end user', () => {
     expect(await project.refresh(other.refreshToken)).toMatchObject({ status: 200 });
   });
 });
+
+test.each([
+  ['PATCH', '', { disabled: true }],
+  ['DELETE', '', undefined],
+  ['GET', '/sessions', undefined],
+  ['DELETE', '/sessions', undefined],
+])('404 for %s {id}%s with the id of another project’s user, who goes on', async (method, path, body) => {
+  const other = await newUsersProject();
+  const theirs = await other.newUser();
+  expect(await send(method, `/${theirs.userId}${path}`, body)).toMatchObject(notFound);
+  expect(await other.auth('POST', 'login', { body: { email: theirs.email, password: theirs.password } })).toMatchObject(
+    {
+      status: 200,
+    },
+  );
+});
