@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    maxWorkers: 2,
+    hookTimeout: 120_000,
     projects: [
       { test: { name: 'unit', include: ['test/shared/**/*.test.ts'] } },
       {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +7,8 @@ import { StartProblem } from './problem.ts';
 const keyBytes = 32;
 
 const make = async (file: string): Promise<void> => {
-  const draft = `${file}.${process.pid}`;
+  // Its own name a call: two callers of one process would take each other's draft away.
+  const draft = `${file}.${randomUUID()}`;
   try {
     await writeFile(draft, randomBytes(keyBytes).toString('base64'), { mode: 0o600, flush: true });
     // A link is made whole or not at all, so that a crash cannot leave half a key behind.
