@@ -1,5 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
+const onStack = {
+  include: ['test/functions/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/local/**/*.test.ts'],
+  setupFiles: ['test/support/environment.ts'],
+};
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -8,11 +13,29 @@ export default defineConfig({
       { test: { name: 'unit', include: ['test/shared/**/*.test.ts'] } },
       {
         test: {
+          ...onStack,
           name: 'integration',
-          include: ['test/functions/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/local/**/*.test.ts'],
+          globalSetup: ['test/support/stack.ts'],
+          testTimeout: 30_000,
+        },
+      },
+      // The same with every function in processes of its own, each of which has to start; `npm run test:bundled` runs it.
+      {
+        test: {
+          ...onStack,
+          name: 'bundled',
+          globalSetup: ['test/support/bundles.ts', 'test/support/stack.ts'],
+          testTimeout: 120_000,
+        },
+      },
+      // What takes minutes by its nature; `npm run test:long` runs it.
+      {
+        test: {
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
           globalSetup: ['test/support/stack.ts'],
           setupFiles: ['test/support/environment.ts'],
-          testTimeout: 30_000,
+          testTimeout: 900_000,
         },
       },
       // Loading the CDK takes longer than these tests, so their files share it.

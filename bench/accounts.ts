@@ -8,6 +8,7 @@ import { findProjectByKey } from '../shared/projects/find-project.ts';
 import type { Project } from '../shared/projects/project.ts';
 import { type Contenders, compareBy, type Name, type Outcome, type Plan } from './compare.ts';
 import { type LoadRequest, measure } from './load.ts';
+import type { Compared } from './operations.ts';
 
 /** What every log-in costs, at the service's default. */
 export const passwordCost = 12;
@@ -71,19 +72,20 @@ const refreshTokens = async (name: Name, { project, database, accounts }: Bench)
   return opened;
 };
 
-interface AccountOperation {
-  readonly name: string;
-  readonly aim: Outcome['operation']['aim'];
+interface AccountOperation extends Compared {
   /** How many times longer than others it is measured. */
   readonly longer: number;
   readonly request: (name: Name, bench: Bench) => Promise<LoadRequest>;
 }
 
+const area = 'user accounts';
+
 const operations: readonly AccountOperation[] = [
   {
     name: 'log in',
+    area,
     aim: { uncounted: 0.95, counted: 0.95 },
-    longer: 4,
+    longer: 2,
     request: async (_name, { accounts }) => {
       const next = inTurn(accounts);
       return {
@@ -96,6 +98,7 @@ const operations: readonly AccountOperation[] = [
   },
   {
     name: 'refresh',
+    area,
     aim: { uncounted: 0.25, counted: 0.25 },
     longer: 1,
     request: async (name, bench) => {
@@ -110,6 +113,7 @@ const operations: readonly AccountOperation[] = [
   },
   {
     name: 'me',
+    area,
     aim: { uncounted: 0.6, counted: 0.25 },
     longer: 1,
     request: async (name, { project, accounts }) => {
@@ -138,11 +142,11 @@ export const compareAccounts = async (
   const match = await findProjectByKey(publishableKey, '');
   if (!match) throw new Error('The project of the benchmark cannot be found');
   const bench = { project: match.project, database, accounts: await addAccounts(database) };
-  return compareBy(contenders, operations, plan, async ({ request, longer }, name) => {
+  return compareBy<AccountOperation>(contenders, operations, plan, async ({ request, longer }, name, warm) => {
     const target = contenders[name];
     const keyed = name === 'bare' ? target : { ...target, headers: { 'x-api-key': publishableKey } };
     const load = await request(name, bench);
-    await measure(keyed, load, longer);
+    if (!warm) await measure(keyed, load, 1);
     return measure(keyed, load, plan.seconds * longer);
   });
 };

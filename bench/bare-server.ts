@@ -1,10 +1,12 @@
 /**
- * The yardstick: `node:http` and the MongoDB driver, doing only the operation itself, on the same engine with the same
- * durability. What a hand-written server for this one collection could reach.
+ * The yardstick: `node:http` and the clients of the databases, doing only the operation itself, on the same engines with the
+ * same durability. What a hand-written server for this one project could reach.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Collection, type Document, MongoClient, ObjectId } from 'mongodb';
 import { bareAccounts } from './bare-accounts.ts';
+import { bareFiles } from './bare-files.ts';
+import { bareMail } from './bare-mail.ts';
 
 const { MONGODB_URI = '', BENCH_DATABASE = '' } = process.env;
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 5, writeConcern: { w: 'majority', journal: true } });
@@ -42,6 +44,8 @@ const answer = async (request: IncomingMessage): Promise<unknown> => {
   const [path = '', query = ''] = (request.url ?? '').split('?');
   const [, , area, name = '', id] = path.split('/');
   if (area === 'userAuth') return bareAccounts(database, name, request.headers, () => readBody(request));
+  if (area === 'storage') return bareFiles(name, await readBody(request));
+  if (area === 'mail') return bareMail(database, await readBody(request));
   const documents = database.collection(name);
   switch (request.method) {
     case 'POST':

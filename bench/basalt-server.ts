@@ -3,6 +3,9 @@ import { publicRoutes } from '../functions/routes.ts';
 import { createGateway } from '../infra/local/gateway.ts';
 import { inProcess } from '../infra/local/in-process.ts';
 import { findRouteIn } from '../infra/local/targets.ts';
+import { permitAddresses } from '../test/support/permitted-addresses.ts';
+
+permitAddresses(process.env.PERMITTED_ADDRESSES);
 
 const server = createGateway({
   findRoute: findRouteIn(publicRoutes),

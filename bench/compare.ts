@@ -1,25 +1,29 @@
 import type { Db } from 'mongodb';
 import type { Contender } from './contender.ts';
 import { measure, type Sample } from './load.ts';
-import { type Operation, operations } from './operations.ts';
+import { type Compared, type Operation, operations } from './operations.ts';
 import { progress } from './progress.ts';
 import { fill, idsOf } from './seed.ts';
 import { median } from './statistics.ts';
 
 export interface Contenders {
   readonly bare: Contender;
+  /** Counts no requests. */
   readonly basalt: Contender;
+  /** Counts each request by itself. */
   readonly counted: Contender;
+  /** Counts requests in blocks. */
+  readonly blocks: Contender;
 }
 
 /** One operation's result: medians over the rounds, ratios taken round by round. */
 export interface Outcome {
-  readonly operation: Pick<Operation, 'name' | 'aim'>;
+  readonly operation: Compared;
   readonly bare: Sample;
   readonly basalt: Sample;
-  readonly counted: Sample;
   readonly ratio: number;
   readonly countedRatio: number;
+  readonly blocksRatio: number;
   /** CPU of Basalt's process a request, in the bare server's. */
   readonly cpuRatio: number;
 }
@@ -30,7 +34,7 @@ export const writesOf = (name: string): string => `${name}-writes`;
 
 type Round = Readonly<Record<Name, Sample>>;
 
-const names: readonly Name[] = ['bare', 'basalt', 'counted'];
+const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks'];
 
 /** More documents than a server can delete in the time, so that every request finds one. */
 const deletionsPerSecond = 9000;
@@ -42,13 +46,13 @@ const middle = (samples: readonly Sample[]): Sample => ({
   cpuMicros: median(samples.map(({ cpuMicros }) => cpuMicros)),
 });
 
-const outcomeOf = (operation: Outcome['operation'], rounds: readonly Round[]): Outcome => ({
+const outcomeOf = (operation: Compared, rounds: readonly Round[]): Outcome => ({
   operation,
   bare: middle(rounds.map(({ bare }) => bare)),
   basalt: middle(rounds.map(({ basalt }) => basalt)),
-  counted: middle(rounds.map(({ counted }) => counted)),
   ratio: median(rounds.map(({ bare, basalt }) => basalt.perSecond / bare.perSecond)),
   countedRatio: median(rounds.map(({ bare, counted }) => counted.perSecond / bare.perSecond)),
+  blocksRatio: median(rounds.map(({ bare, blocks }) => blocks.perSecond / bare.perSecond)),
   cpuRatio: median(rounds.map(({ bare, basalt }) => basalt.cpuMicros / bare.cpuMicros)),
 });
 
@@ -59,12 +63,15 @@ export interface Plan {
   readonly only: string;
 }
 
+/** How one contender is measured once; `warm` is false the first time, when it has to be warmed up before. */
+export type Measuring<O> = (operation: O, name: Name, warm: boolean) => Promise<Sample>;
+
 /** Measures operations on every contender, round by round; within a round the order turns, so that nobody is always first. */
-export const compareBy = async <O extends Outcome['operation']>(
+export const compareBy = async <O extends Compared>(
   contenders: Contenders,
   operations: readonly O[],
   { rounds, only }: Plan,
-  measureOne: (operation: O, name: Name) => Promise<Sample>,
+  measureOne: Measuring<O>,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (const operation of operations.filter(({ name }) => name.includes(only))) {
@@ -74,7 +81,7 @@ export const compareBy = async <O extends Outcome['operation']>(
       for (let turn = 0; turn < names.length; turn++) {
         const name = names[(turn + round) % names.length] as Name;
         progress(`${operation.name}: round ${round + 1} of ${rounds}, ${contenders[name].name}`);
-        samples.set(name, await measureOne(operation, name));
+        samples.set(name, await measureOne(operation, name, round > 0));
       }
       done.push(Object.fromEntries(samples) as unknown as Round);
     }
@@ -85,13 +92,13 @@ export const compareBy = async <O extends Outcome['operation']>(
 
 /** Compares what is done with documents. */
 export const compareOperations = (contenders: Contenders, database: Db, plan: Plan): Promise<Outcome[]> =>
-  compareBy(contenders, operations, plan, async (operation, name) => {
+  compareBy<Operation>(contenders, operations, plan, async (operation, name, warm) => {
     const collection = operation.changesSize ? writesOf(name) : name;
     const shrinks = operation.changesSize === 'shrinks';
     const documents = database.collection(collection);
     if (shrinks) await fill(documents, Math.ceil(deletionsPerSecond * plan.seconds), () => undefined);
     const ids = await idsOf(documents, shrinks ? Number.MAX_SAFE_INTEGER : 10_000);
     const request = operation.request(collection, ids);
-    if (!shrinks) await measure(contenders[name], request, 1);
+    if (!shrinks && !warm) await measure(contenders[name], request, 1);
     return measure(contenders[name], request, plan.seconds);
   });

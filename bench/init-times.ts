@@ -1,65 +1,101 @@
 /**
- * `npm run bench:init [prefix…]`: how long a process of each bundled function takes from its start until it asks the Lambda
- * Runtime API for its first event; median of 10, rounds interleaved. The first row is a function that does nothing.
+ * `npm run bench:init [-- --rounds 2] [prefix…]`: what a cold start of each bundled function costs: from the start of its process
+ * until it asks the Lambda Runtime API for its first event, and from there to its first answer, connections included. The
+ * better of the rounds. The first row is a function that does nothing; jobs are not called.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseArgs, styleText } from 'node:util';
 import { type Bundle, bundleFunctions } from '../infra/bundle.ts';
-import { type FunctionProcess, startFunctionProcess } from '../infra/local/runtime-api.ts';
+import { functionFiles } from '../infra/function-files.ts';
+import { readSettings } from '../infra/local/settings.ts';
+import { startStack } from '../infra/local/stack.ts';
+import { type Beginning, beginOnce } from './first-call.ts';
+import { firstEvents } from './first-events.ts';
+import { endProgress, progress } from './progress.ts';
+import { makeBed } from './seed.ts';
 import { median } from './statistics.ts';
 
-const rounds = 10;
+const { values: flags, positionals: prefixes } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '2' } },
+});
+const rounds = Number(flags.rounds);
 const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: false };
-const folder = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));
+const directory = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));
+const folder = path.join(directory, 'functions');
 
-/** Starts one process and ends it once it is ready; milliseconds in between. */
-const initOf = async (name: string): Promise<number> => {
-  const start = performance.now();
-  let started: Promise<FunctionProcess> | undefined;
-  const ready = new Promise<number>((resolve, reject) => {
-    started = startFunctionProcess(
-      name,
-      path.join(folder, name),
-      { AWS_REGION: 'eu-west-1', LOG: 'silent' },
-      {
-        next: () => {
-          resolve(performance.now() - start);
-          return new Promise(() => undefined);
-        },
-        ended: (_process, beforeFirst, detail) => {
-          if (beforeFirst) reject(new Error(`${name} does not start: ${detail}`));
-        },
-      },
-    );
-  });
-  try {
-    return await ready;
-  } finally {
-    await (await started)?.stop();
+const least = (values: readonly (number | undefined)[]): number | undefined => {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+};
+
+interface Row {
+  readonly bundle: Bundle;
+  readonly init: number;
+  readonly call: number | undefined;
+  readonly status: number | undefined;
+}
+
+const rowOf = (bundle: Bundle, measured: readonly Beginning[]): Row => ({
+  bundle,
+  init: least(measured.map(({ init }) => init)) ?? 0,
+  call: least(measured.map(({ call }) => call)),
+  status: measured[0]?.status,
+});
+
+const cell = (value: number | undefined, width: number): string => (value?.toFixed(0) ?? '').padStart(width);
+
+const print = (rows: readonly Row[]): void => {
+  const width = Math.max(...rows.map(({ bundle }) => bundle.name.length));
+  const line = (name: string, { init, call }: Pick<Row, 'init' | 'call'>, bytes: number, status = ''): string =>
+    `${name.padEnd(width)}  ${cell(init, 7)}  ${cell(call, 10)}  ${status.padStart(6)}  ${cell(bytes / 1024, 6)}`;
+  const areas = new Map(functionFiles().map(({ name, file }) => [name, path.dirname(file).replace('functions/', '')]));
+  console.log(`${'function'.padEnd(width)}  init ms  1st call ms  status     KiB`);
+  for (const [area, members] of Map.groupBy(rows, ({ bundle }) => areas.get(bundle.name) ?? '')) {
+    if (area !== '') {
+      const calls = members.flatMap(({ call }) => call ?? []);
+      const middle = {
+        init: median(members.map(({ init }) => init)),
+        call: calls.length > 0 ? median(calls) : undefined,
+      };
+      const bytes = median(members.map(({ bundle }) => bundle.bytes));
+      console.log(`\n${styleText('bold', line(`${area}: median of ${members.length}`, middle, bytes))}`);
+    }
+    for (const row of members) {
+      console.log(line(row.bundle.name, row, row.bundle.bytes, row.status === undefined ? '' : String(row.status)));
+    }
   }
 };
 
+const stack = await startStack({
+  ...readSettings({ RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', BASALT_DIR: path.join(directory, 'stack') }),
+  port: 0,
+  report: progress,
+  onFailure: (detail) => {
+    console.error(detail);
+    process.exit(1);
+  },
+});
 try {
-  const wanted = process.argv.slice(2);
-  const built = await bundleFunctions(folder);
+  progress('bundling');
+  const built = await bundleFunctions(folder, prefixes.length === 0 ? {} : { prefixes });
   await mkdir(path.join(folder, empty.name));
   await writeFile(path.join(folder, empty.name, 'index.mjs'), 'export const handler = async () => {};\n');
-  const bundles = [
-    empty,
-    ...built.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.startsWith(part))),
-  ];
-  const times = new Map(bundles.map(({ name }) => [name, [] as number[]]));
+  const bundles = [empty, ...built];
+  const events = firstEvents(await makeBed(stack.dashboardUrl, ['posts']));
+  const measured = new Map(bundles.map(({ name }) => [name, [] as Beginning[]]));
   for (let round = 1; round <= rounds; round++) {
-    for (const [name, measured] of times) measured.push(await initOf(name));
-    console.error(`round ${round} of ${rounds}`);
+    let at = 0;
+    for (const [name, beginnings] of measured) {
+      progress(`round ${round} of ${rounds}: ${++at} of ${measured.size}, ${name}`);
+      beginnings.push(await beginOnce(name, folder, stack.env, events.get(name)));
+    }
   }
-  const width = Math.max(...bundles.map(({ name }) => name.length));
-  console.log(`${'function'.padEnd(width)}  init ms      KiB`);
-  for (const { name, bytes } of bundles) {
-    const ms = median(times.get(name) ?? []).toFixed(0);
-    console.log(`${name.padEnd(width)}  ${ms.padStart(7)}  ${(bytes / 1024).toFixed(0).padStart(7)}`);
-  }
+  endProgress();
+  print(bundles.map((bundle) => rowOf(bundle, measured.get(bundle.name) ?? [])));
 } finally {
-  await rm(folder, { recursive: true, force: true });
+  await stack.stop();
+  await rm(directory, { recursive: true, force: true });
 }

@@ -16,6 +16,8 @@ export interface LoadRequest {
   readonly headers?: () => Readonly<Record<string, string>>;
   /** Connections that send it at once, where 32 would only wait for the CPU. */
   readonly connections?: number;
+  /** How many are sent, where each needs something that was made for it; as many as there is time for otherwise. */
+  readonly amount?: number;
   /** Told the body of each answer. */
   readonly onAnswer?: (body: string) => void;
 }
@@ -31,6 +33,7 @@ export const connections = 32;
 
 interface Burst {
   readonly result: autocannon.Result;
+  readonly seconds: number;
   /** Response times in ms, ascending. */
   readonly times: readonly number[];
 }
@@ -38,6 +41,8 @@ interface Burst {
 const fire = (target: Target, request: LoadRequest, seconds: number): Promise<Burst> =>
   new Promise((resolve, reject) => {
     const times: number[] = [];
+    const begin = performance.now();
+    let last = begin;
     const setupRequest = (prepared: autocannon.Request): autocannon.Request => ({
       ...prepared,
       path: request.path(),
@@ -50,28 +55,37 @@ const fire = (target: Target, request: LoadRequest, seconds: number): Promise<Bu
       {
         url: target.url,
         connections: request.connections ?? connections,
-        duration: seconds,
+        ...(request.amount === undefined ? { duration: seconds } : { amount: request.amount }),
         requests: [{ method: request.method, headers, setupRequest, ...(request.onAnswer ? { onResponse } : {}) }],
       },
-      (error, result) => (error ? reject(error) : resolve({ result, times: times.sort((a, b) => a - b) })),
+      (error, result) => {
+        if (error) reject(error);
+        else resolve({ result, seconds: (last - begin) / 1000, times: times.sort((a, b) => a - b) });
+      },
     );
-    instance.on('response', (_client, _status, _bytes, time) => times.push(time));
+    instance.on('response', (_client, _status, _bytes, time) => {
+      times.push(time);
+      last = performance.now();
+    });
   });
 
 const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
-/** Loads one server with 32 connections, or as many as the request says, for some seconds; any answer but 2xx makes the measurement worthless. */
+/**
+ * Loads one server with 32 connections, or as many as the request says, for some seconds or with its amount; any answer but 2xx
+ * makes the measurement worthless.
+ */
 export const measure = async (target: Target, request: LoadRequest, seconds: number): Promise<Sample> => {
   const before = await target.cpu();
-  const { result, times } = await fire(target, request, seconds);
+  const { result, seconds: taken, times } = await fire(target, request, seconds);
   const used = (await target.cpu()) - before;
   const answered = result['2xx'];
   if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
     throw new Error(`${request.method}: ${result.non2xx} refusals, ${result.errors} errors, ${answered} answers`);
   }
   return {
-    perSecond: answered / result.duration,
+    perSecond: answered / taken,
     p50: percentile(times, 0.5),
     p95: percentile(times, 0.95),
     cpuMicros: used / answered,

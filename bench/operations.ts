@@ -1,16 +1,23 @@
 import type { LoadRequest } from './load.ts';
 
-/** What one operation sends; `ids` are documents that exist, in an order of their own for each measurement. */
-export interface Operation {
+/** What is compared; its area is the heading of the chart that it stands below. */
+export interface Compared {
   readonly name: string;
-  /** Ratio to the bare server that the project aims at: with rate counting off, and on. */
-  readonly aim: { readonly uncounted: number; readonly counted: number };
+  readonly area: string;
+  /** Ratio to the bare server that the project aims at: with rate counting off, and each request counted. */
+  readonly aim?: { readonly uncounted: number; readonly counted: number };
+}
+
+/** What one operation sends; `ids` are documents that exist, in an order of their own for each measurement. */
+export interface Operation extends Compared {
   /** Adds documents or uses them up, so it has a collection of its own: all contenders read the same data throughout. */
   readonly changesSize?: 'grows' | 'shrinks';
   readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
 }
 
 export const authors = 1000;
+
+const area = 'documents';
 
 /** A document as an app would store it, about 300 bytes. */
 export const sampleDocument = (index: number): Record<string, unknown> => ({
@@ -42,6 +49,7 @@ const onDocument =
 export const operations: readonly Operation[] = [
   {
     name: 'create',
+    area,
     changesSize: 'grows',
     aim: { uncounted: 0.75, counted: 0.4 },
     request: (collection) => {
@@ -53,14 +61,16 @@ export const operations: readonly Operation[] = [
       };
     },
   },
-  { name: 'get', aim: { uncounted: 0.6, counted: 0.25 }, request: onDocument('GET') },
+  { name: 'get', area, aim: { uncounted: 0.6, counted: 0.25 }, request: onDocument('GET') },
   {
     name: 'list 20 newest, with total',
+    area,
     aim: { uncounted: 0.7, counted: 0.38 },
     request: (collection) => ({ method: 'GET', path: () => `/api/data/${collection}?limit=20` }),
   },
   {
     name: 'filter by an indexed field',
+    area,
     aim: { uncounted: 0.7, counted: 0.33 },
     request: (collection) => {
       const index = counter();
@@ -69,6 +79,7 @@ export const operations: readonly Operation[] = [
   },
   {
     name: 'update',
+    area,
     aim: { uncounted: 0.6, counted: 0.33 },
     request: (collection, ids) => {
       const id = next(ids);
@@ -80,5 +91,11 @@ export const operations: readonly Operation[] = [
       };
     },
   },
-  { name: 'delete', aim: { uncounted: 0.8, counted: 0.37 }, changesSize: 'shrinks', request: onDocument('DELETE') },
+  {
+    name: 'delete',
+    area,
+    aim: { uncounted: 0.8, counted: 0.37 },
+    changesSize: 'shrinks',
+    request: onDocument('DELETE'),
+  },
 ];

@@ -1,5 +1,7 @@
 import type { Outcome } from './compare.ts';
+import type { LimitedDelivery } from './delivery.ts';
 import type { Depth } from './depth.ts';
+import type { Pair } from './pairs.ts';
 
 const table = (rows: readonly (readonly string[])[]): string => {
   const [head = []] = rows;
@@ -12,6 +14,7 @@ const table = (rows: readonly (readonly string[])[]): string => {
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 const ratio = (value: number): string => value.toFixed(2);
+const aim = (value: number | undefined): string => (value === undefined ? '' : ratio(value));
 const latency = ({ p50, p95 }: { readonly p50: number; readonly p95: number }): string =>
   `${p50.toFixed(1)} / ${p95.toFixed(1)}`;
 
@@ -24,8 +27,9 @@ export const renderOutcomes = (outcomes: readonly Outcome[]): string =>
       'Basalt/s',
       'ratio',
       'aim',
-      'counting on',
+      'counting each',
       'aim',
+      'in blocks',
       'p50 / p95 ms',
       'bare p50 / p95',
       'CPU µs',
@@ -36,9 +40,10 @@ export const renderOutcomes = (outcomes: readonly Outcome[]): string =>
       whole(outcome.bare.perSecond),
       whole(outcome.basalt.perSecond),
       ratio(outcome.ratio),
-      ratio(outcome.operation.aim.uncounted),
+      aim(outcome.operation.aim?.uncounted),
       ratio(outcome.countedRatio),
-      ratio(outcome.operation.aim.counted),
+      aim(outcome.operation.aim?.counted),
+      ratio(outcome.blocksRatio),
       latency(outcome.basalt),
       latency(outcome.bare),
       whole(outcome.basalt.cpuMicros),
@@ -58,3 +63,20 @@ export const renderDepth = (depth: Depth, small: number, large: number): string 
     ],
     ['cursor page 1 beside page 10,000', whole(depth.firstPage), whole(depth.deepPage), ratio(depth.deepRatio)],
   ]);
+
+/** What is no request of the bare server's, as a Markdown table. */
+export const renderPairs = (pairs: readonly Pair[]): string =>
+  table([
+    ['besides', 'Basalt/s', 'beside it', 'its/s', 'ratio'],
+    ...pairs.map(({ name, besides, beside, basalt, ratio: share }) => [
+      name,
+      whole(basalt),
+      besides,
+      whole(beside),
+      ratio(share),
+    ]),
+  ]);
+
+/** How the provider's own limit was kept, as a sentence. */
+export const renderLimited = ({ asked, reached, most }: LimitedDelivery): string =>
+  `To a provider that takes ${asked} mails a second: ${reached.toFixed(1)} a second, at most ${most} in any second.`;

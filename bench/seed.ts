@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Collection, MongoClient } from 'mongodb';
 import { setPlan } from '../shared/developers/set-plan.ts';
 import { sampleDocument } from './operations.ts';
@@ -7,11 +8,14 @@ export interface Bed {
   readonly database: string;
   readonly secretKey: string;
   readonly publishableKey: string;
+  readonly dashboardToken: string;
+  /** Calls the dashboard API as the project's developer. */
+  readonly dashboard: <T>(method: string, path: string, body: unknown) => Promise<T>;
 }
 
-const post = async <T>(url: string, body: unknown, token?: string): Promise<T> => {
+const send = async <T>(method: string, url: string, body: unknown, token?: string): Promise<T> => {
   const response = await fetch(url, {
-    method: 'POST',
+    method,
     headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
     body: JSON.stringify(body),
   });
@@ -35,25 +39,25 @@ const usersSchema = [
 
 /** Makes a project with user accounts, and with collections of this name, each with a schema and an index on `author`, through the dashboard API. */
 export const makeBed = async (dashboardUrl: string, collections: readonly string[]): Promise<Bed> => {
-  const email = `bench-${Date.now()}@example.com`;
-  const { data } = await post<{ data: { accessToken: string } }>(`${dashboardUrl}/api/auth/register`, {
-    email,
-    password: 'a password for the benchmark',
-  });
-  await setPlan(email, 'pro');
-  const made = await post<{ data: { _id: string; secretKey: string; publishableKey: string } }>(
-    `${dashboardUrl}/api/projects`,
+  const account = { email: `bench-${randomUUID()}@example.com`, password: 'a password for the benchmark' };
+  const { data } = await send<{ data: { accessToken: string } }>('POST', `${dashboardUrl}/api/auth/register`, account);
+  const dashboardToken = data.accessToken;
+  await setPlan(account.email, 'pro');
+  const dashboard: Bed['dashboard'] = (method, path, body) =>
+    send(method, `${dashboardUrl}${path}`, body, dashboardToken);
+  const made = await dashboard<{ data: { _id: string; secretKey: string; publishableKey: string } }>(
+    'POST',
+    '/api/projects',
     { name: 'bench', authEnabled: true },
-    data.accessToken,
   );
   const { _id: projectId, secretKey, publishableKey } = made.data;
-  const base = `${dashboardUrl}/api/projects/${projectId}/collections`;
+  const base = `/api/projects/${projectId}/collections`;
   for (const name of collections) {
-    await post(base, { name, schema }, data.accessToken);
-    await post(`${base}/${name}/indexes`, { keys: { author: 1, _id: 1 } }, data.accessToken);
+    await dashboard('POST', base, { name, schema });
+    await dashboard('POST', `${base}/${name}/indexes`, { keys: { author: 1, _id: 1 } });
   }
-  await post(base, { name: 'users', schema: usersSchema }, data.accessToken);
-  return { projectId, database: `p_${projectId}`, secretKey, publishableKey };
+  await dashboard('POST', base, { name: 'users', schema: usersSchema });
+  return { projectId, database: `p_${projectId}`, secretKey, publishableKey, dashboardToken, dashboard };
 };
 
 const batch = 5000;

@@ -10,21 +10,27 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { defaultRoutes } from '../functions/default/routes.ts';
+import { ApiDomain, type ApiDomainProps } from './api-domain.ts';
+import { waysOf } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import { functionName } from './function-files.ts';
 import { rateCounting, type Stores, statementsFor, variablesFor } from './grants.ts';
-import type { PackagedFunction, Packages } from './packaged-function.ts';
+import type { House } from './house.ts';
+import type { PackagedFunction } from './packaged-function.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stores: Stores;
-  readonly packages: Packages;
+  readonly house: House;
   /** Settings that every function behind this gateway shares. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cors: CorsPreflightOptions | undefined;
+  /** How many requests it lets through, over all callers. */
+  readonly requestsPerSecond: number;
+  readonly domain: ApiDomainProps | undefined;
 }
 
 /** Fields of one line of the gateway's log; no path and no query, which hold ids and keys. */
@@ -37,6 +43,9 @@ const accessLog = {
   error: '$context.integrationErrorMessage',
 };
 
+/** The most requests at one moment: half a second's worth, and no more than AWS allows an account. */
+const burstOf = (requestsPerSecond: number): number => Math.min(5000, Math.ceil(requestsPerSecond / 2));
+
 const preflightAnswer: PackagedFunction = {
   code: Code.fromInline('exports.handler = async () => ({ statusCode: 204 });'),
   native: false,
@@ -48,38 +57,50 @@ const preflightAnswer: PackagedFunction = {
  */
 export class ApiStack extends Stack {
   readonly api: HttpApi;
+  /** Base address: that of its domain, or the one it has without. */
+  readonly url: string;
+  readonly accessLog: LogGroup;
 
-  constructor(scope: Construct, id: string, { stores, packages, environment, cors, ...props }: ApiStackProps) {
-    super(scope, id, props);
+  constructor(scope: Construct, id: string, props: ApiStackProps) {
+    const { stores, house, environment, cors, requestsPerSecond, domain, ...stackProps } = props;
+    super(scope, id, stackProps);
     this.api = new HttpApi(this, 'Api', {
       apiName: id,
       createDefaultStage: false,
       ...(cors ? { corsPreflight: cors } : {}),
     });
-    const logGroup = new LogGroup(this, 'AccessLog', {
-      retention: RetentionDays.ONE_MONTH,
+    this.accessLog = new LogGroup(this, 'AccessLog', {
+      logGroupName: `/${this.stackName}/requests`,
+      retention: house.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    new HttpStage(this, 'Stage', {
+    const stage = new HttpStage(this, 'Stage', {
       httpApi: this.api,
       autoDeploy: true,
+      throttle: { rateLimit: requestsPerSecond, burstLimit: burstOf(requestsPerSecond) },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(logGroup),
+        destination: new LogGroupLogDestination(this.accessLog),
         format: AccessLogFormat.custom(JSON.stringify(accessLog)),
       },
     });
 
+    this.url = domain ? `https://${domain.name}` : this.api.apiEndpoint;
+    if (domain) new ApiDomain(this, 'Domain', { ...domain, stage });
+
     const { summary, uses } = defaultRoutes['not-found'];
     const notFound = new EndpointFunction(this, 'not-found', {
-      packaged: packages(functionName('default', 'not-found')),
+      house,
+      packaged: house.packages(functionName('default', 'not-found')),
       description: summary,
       statements: [rateCounting(stores), ...statementsFor(uses, stores)],
       environment: { ...environment, ...variablesFor(uses, stores) },
+      ways: waysOf(uses),
     });
     this.#route('UnknownRoute', HttpRouteKey.DEFAULT, notFound);
     if (cors) {
       // Without it the preflights of every path would fall through to `$default` and be refused.
       const preflight = new EndpointFunction(this, 'preflight', {
+        house,
         packaged: preflightAnswer,
         description: 'Let the gateway answer CORS preflights',
         statements: [],
@@ -92,7 +113,7 @@ export class ApiStack extends Stack {
       id: 'AwsSolutions-APIG4',
       reason: 'Unknown routes and preflights are answered to everyone.',
     });
-    new CfnOutput(this, 'Url', { value: this.api.apiEndpoint });
+    new CfnOutput(this, 'Url', { value: this.url });
   }
 
   #route(id: string, routeKey: HttpRouteKey, { lambda }: EndpointFunction): void {

@@ -1,12 +1,14 @@
 import { type HttpApi, HttpMethod, HttpRoute, HttpRouteKey } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
-import { Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import { FunctionUrlAuthType, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { methodsOf, type RouteTable } from '../shared/http/route.ts';
+import { waysOf } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import { functionName } from './function-files.ts';
 import { rateCounting, type Sessions, type Stores, statementsFor, variablesFor } from './grants.ts';
-import type { Packages } from './packaged-function.ts';
+import type { House } from './house.ts';
 
 export interface AreaStackProps extends StackProps {
   /** The folder of its handlers below `functions`. */
@@ -15,7 +17,7 @@ export interface AreaStackProps extends StackProps {
   readonly api: HttpApi;
   readonly stores: Stores;
   readonly sessions: Sessions;
-  readonly packages: Packages;
+  readonly house: House;
   /** Settings that every function of the area shares. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -28,16 +30,23 @@ export const areaStackName = (area: string): string => `Routes-${area.replaceAll
  * CloudFormation takes 500 resources a stack and a row is six.
  */
 export class AreaStack extends Stack {
+  /** Those that have an address of their own besides. */
+  readonly withOwnUrl: LambdaFunction[] = [];
+
   constructor(scope: Construct, id: string, props: AreaStackProps) {
-    const { area, table, api, stores, sessions, packages, environment, ...stackProps } = props;
+    const { area, table, api, stores, sessions, house, environment, ...stackProps } = props;
     super(scope, id, stackProps);
     for (const [name, route] of Object.entries(table)) {
       const { lambda } = new EndpointFunction(this, name, {
-        packaged: packages(functionName(area, name)),
+        house,
+        packaged: house.packages(functionName(area, name)),
         description: route.summary,
         statements: [rateCounting(stores), ...statementsFor(route.uses, stores, sessions)],
         environment: { ...environment, ...variablesFor(route.uses, stores) },
+        ways: waysOf(route.uses),
+        reservedConcurrency: route.ownUrl ? house.concurrency.ownUrl : undefined,
       });
+      if (route.ownUrl) this.#addUrl(name, lambda);
       const integration = new HttpLambdaIntegration(`${name}-integration`, lambda);
       for (const method of methodsOf(route)) {
         new HttpRoute(this, `${name}-${method}`, {
@@ -51,5 +60,12 @@ export class AreaStack extends Stack {
       id: 'AwsSolutions-APIG4',
       reason: "Who may call is decided by the function, from the API key, the token and the project's settings.",
     });
+  }
+
+  /** Nobody signs requests to it for AWS: what the function is sent has a signature of its own. */
+  #addUrl(name: string, lambda: LambdaFunction): void {
+    this.withOwnUrl.push(lambda);
+    const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+    new CfnOutput(this, `${name}-url`, { value: url });
   }
 }

@@ -1,7 +1,8 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile, stop } from 'esbuild';
+import { apiDescriptions } from './api-descriptions.ts';
 import { builtinsByRequire } from './builtin-modules.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
@@ -41,7 +42,7 @@ export const bundling = {
   logLevel: 'silent',
   alias: { 'whatwg-url': join(root, 'infra/whatwg-url.ts') },
   external: driverExtras,
-  plugins: [builtinsByRequire, bcryptFromFolder],
+  plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions],
   outExtension: { '.js': '.mjs' },
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 } as const satisfies BuildOptions;
@@ -62,23 +63,41 @@ const describe = (name: string, output: Metafile['outputs'][string]): Bundle => 
   };
 };
 
+export interface BundleOptions {
+  /** Bundles only functions whose names begin with one of these. */
+  readonly prefixes?: readonly string[];
+  /** Puts source maps beside the bundles; they are not deployed, and take longer than all the rest. */
+  readonly sourceMaps?: boolean;
+}
+
+/** Together they share what they parse, but all bundles of a batch are in memory at once. */
+const batchSize = 40;
+
 /**
- * Bundles every function in one go, each into a folder of its own: `<outDir>/<area>-<name>/index.mjs`, with its source map
- * (not deployed) and, where passwords are hashed, bcrypt's binary beside it. Replaces what `outDir` held.
+ * Bundles every function, each into a folder of its own: `<outDir>/<area>-<name>/index.mjs` and, where passwords are hashed,
+ * bcrypt's binary beside it. Replaces what `outDir` held.
  */
-export const bundleFunctions = async (outDir: string): Promise<readonly Bundle[]> => {
+export const bundleFunctions = async (
+  outDir: string,
+  { prefixes = [''], sourceMaps = false }: BundleOptions = {},
+): Promise<readonly Bundle[]> => {
   await rm(outDir, { recursive: true, force: true });
-  const { metafile } = await build({
-    ...bundling,
-    entryPoints: functionFiles().map(({ file, name }) => ({ in: file, out: `${name}/index` })),
-    outdir: outDir,
-    sourcemap: 'external',
-    sourcesContent: false,
-    metafile: true,
-  });
-  const bundles = Object.entries(metafile.outputs)
-    .filter(([path]) => path.endsWith('.mjs'))
-    .map(([path, output]) => describe(relative(outDir, dirname(resolve(root, path))), output));
+  const files = functionFiles().filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
+  const bundles: Bundle[] = [];
+  for (let start = 0; start < files.length; start += batchSize) {
+    const { metafile } = await build({
+      ...bundling,
+      entryPoints: files.slice(start, start + batchSize).map(({ file, name }) => ({ in: file, out: `${name}/index` })),
+      outdir: outDir,
+      sourcemap: sourceMaps && 'external',
+      sourcesContent: false,
+      metafile: true,
+    });
+    const outputs = Object.entries(metafile.outputs).filter(([path]) => path.endsWith('.mjs'));
+    bundles.push(...outputs.map(([path, output]) => describe(relative(outDir, dirname(resolve(root, path))), output)));
+    // Its process would keep what it parsed.
+    await stop();
+  }
   const native = bundles.filter((bundle) => bundle.native);
   await Promise.all(native.map(({ name }) => copyFile(nativeBcrypt(), join(outDir, name, nativeFile))));
   return bundles;
@@ -100,7 +119,7 @@ const printTable = (bundles: readonly Bundle[]): void => {
 if (import.meta.main) {
   const start = performance.now();
   try {
-    const bundles = await bundleFunctions(bundleFolder);
+    const bundles = await bundleFunctions(bundleFolder, { sourceMaps: true });
     printTable(bundles);
     console.log(`${bundles.length} functions in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   } catch (error) {

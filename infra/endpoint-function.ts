@@ -1,18 +1,27 @@
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { connect, networkStatements, type Way } from './egress.ts';
+import type { House } from './house.ts';
 import type { PackagedFunction } from './packaged-function.ts';
 
 export interface EndpointFunctionProps {
+  readonly house: House;
   readonly packaged: PackagedFunction;
   readonly description: string;
   /** What the function may do besides writing its own log. */
   readonly statements: readonly PolicyStatement[];
   readonly environment: Readonly<Record<string, string>>;
+  /** By which of the fixed addresses it goes out, where the deployment has any; by none unless said otherwise. */
+  readonly ways?: readonly Way[];
   /** 29 s unless said otherwise: what the gateway waits at most. */
   readonly timeout?: Duration;
+  /** The most runs at once, which are then always free for it. */
+  readonly reservedConcurrency?: number | undefined;
+  /** For a function that others call by it; otherwise CloudFormation finds one. */
+  readonly functionName?: string;
 }
 
 /** Memory at which Lambda gives one whole CPU, which bcrypt needs; the others wait for databases. */
@@ -20,16 +29,29 @@ const wholeCpuMiB = 1769;
 
 /**
  * One function with the defaults of the house: Node 24, arm64 (x86_64 with a whole CPU where a native module is part of
- * it), a log kept for a month, and a role of its own that may do exactly what it is told.
+ * it), a log in JSON named after its stack and itself, and a role of its own that may do exactly what it is told.
  */
 export class EndpointFunction extends Construct {
   readonly lambda: LambdaFunction;
+  readonly log: LogGroup;
 
   constructor(scope: Construct, id: string, props: EndpointFunctionProps) {
     super(scope, id);
-    const { packaged, description, statements, environment, timeout = Duration.seconds(29) } = props;
-    const logGroup = new LogGroup(this, 'Log', {
-      retention: RetentionDays.ONE_MONTH,
+    const {
+      house,
+      packaged,
+      description,
+      statements,
+      environment,
+      ways = [],
+      timeout = Duration.seconds(29),
+      reservedConcurrency,
+      functionName,
+    } = props;
+    const egress = ways.length > 0 ? house.egress : undefined;
+    this.log = new LogGroup(this, 'Log', {
+      logGroupName: `/${Stack.of(this).stackName}/${id}`,
+      retention: house.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new Role(this, 'Role', {
@@ -39,9 +61,10 @@ export class EndpointFunction extends Construct {
           statements: [
             new PolicyStatement({
               actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-              resources: [logGroup.logGroupArn],
+              resources: [this.log.logGroupArn],
             }),
             ...statements,
+            ...(egress ? networkStatements() : []),
           ],
         }),
       },
@@ -54,10 +77,14 @@ export class EndpointFunction extends Construct {
       architecture: packaged.native ? Architecture.X86_64 : Architecture.ARM_64,
       memorySize: packaged.native ? wholeCpuMiB : 512,
       timeout,
+      ...(functionName !== undefined && { functionName }),
+      ...(reservedConcurrency !== undefined && { reservedConcurrentExecutions: reservedConcurrency }),
       environment: { ...environment },
       role,
-      logGroup,
+      logGroup: this.log,
       loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: house.platformLogs,
     });
+    if (egress) connect(this.lambda, egress, ways);
   }
 }

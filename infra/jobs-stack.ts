@@ -5,39 +5,68 @@ import { Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import { type Job, jobs, type QueueStart } from '../functions/jobs/jobs.ts';
+import { waysOfJob } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import { functionName } from './function-files.ts';
 import { type Stores, statementsFor, variablesFor } from './grants.ts';
-import type { Packages } from './packaged-function.ts';
+import { HeldBack } from './held-back.ts';
+import type { House } from './house.ts';
 
 export interface JobsStackProps extends StackProps {
   readonly stores: Stores;
-  readonly packages: Packages;
+  readonly house: House;
   /** Settings that every job shares. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Runs of a queue's function at once; the mail provider takes few mails a second. */
-const queueConcurrency = 2;
+/** The longest that Lambda runs anything. */
+const mostMinutes = 15;
 
-const timeoutOf = ({ starts }: Job): Duration =>
-  Duration.minutes(typeof starts === 'object' && 'everyMinutes' in starts ? Math.min(starts.everyMinutes, 15) : 1);
+/** Who calls a function waits no longer. */
+const invokedLimit = Duration.seconds(10);
+
+/** How long a run of a job may take. */
+export const timeoutOf = ({ starts }: Job): Duration => {
+  if (starts === 'on deployment') return Duration.minutes(1);
+  if (starts === 'invoked') return invokedLimit;
+  return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, mostMinutes) : starts.minutes);
+};
+
+const queueOf = ({ queue }: QueueStart, { mailQueue, workQueue }: Stores) =>
+  ({ mail: mailQueue, work: workQueue })[queue];
+
+/** What a queue starts has its instances to itself, so that mails go out however many requests there are. */
+const reservedFor = ({ starts }: Job, { concurrency }: House): number | undefined =>
+  typeof starts === 'object' && 'queue' in starts ? concurrency.ofQueue(starts.concurrency) : undefined;
 
 /**
- * The functions that a deployment, the clock or a queue starts. A scheduled run that fails is not repeated: the next one carries on.
+ * The functions that a deployment, another function, the clock or a queue starts. A scheduled run that fails is not repeated: the next one carries on.
  * One that fails on deployment fails the deployment, so everything that is served depends on this stack.
  */
 export class JobsStack extends Stack {
-  constructor(scope: Construct, id: string, { stores, packages, environment, ...props }: JobsStackProps) {
+  /** Name → its function. */
+  readonly functions = new Map<string, EndpointFunction>();
+
+  constructor(scope: Construct, id: string, { stores, house, environment, ...props }: JobsStackProps) {
     super(scope, id, props);
+    new HeldBack(this, 'held-back', house);
+    const fixedNames = new Map(Object.entries(stores.verifiers));
     for (const [name, job] of Object.entries<Job>(jobs)) {
-      const { lambda } = new EndpointFunction(this, name, {
-        packaged: packages(functionName('jobs', name)),
+      const fixedName = fixedNames.get(name)?.functionName;
+      const made = new EndpointFunction(this, name, {
+        house,
+        packaged: house.packages(functionName('jobs', name)),
         description: job.summary,
         statements: statementsFor(job.uses, stores),
         environment: { ...environment, ...variablesFor(job.uses, stores) },
         timeout: timeoutOf(job),
+        ways: waysOfJob(name, job),
+        reservedConcurrency: reservedFor(job, house),
+        ...(fixedName !== undefined && { functionName: fixedName }),
       });
+      this.functions.set(name, made);
+      const { lambda } = made;
+      if (job.starts === 'invoked') continue;
       if (job.starts === 'on deployment') this.#runOnDeployment(name, lambda, timeoutOf(job));
       else if ('everyMinutes' in job.starts) this.#runEvery(name, lambda, Duration.minutes(job.starts.everyMinutes));
       else this.#runForMessages(name, lambda, job.starts, stores);
@@ -56,13 +85,13 @@ export class JobsStack extends Stack {
     });
   }
 
-  #runForMessages(name: string, target: LambdaFunction, { batchSize }: QueueStart, { mailQueue }: Stores): void {
+  #runForMessages(name: string, target: LambdaFunction, start: QueueStart, stores: Stores): void {
     new EventSourceMapping(this, `${name}-messages`, {
       target,
-      eventSourceArn: mailQueue.queueArn,
-      batchSize,
+      eventSourceArn: queueOf(start, stores).queueArn,
+      batchSize: start.batchSize,
       reportBatchItemFailures: true,
-      maxConcurrency: queueConcurrency,
+      maxConcurrency: start.concurrency,
     });
   }
 }

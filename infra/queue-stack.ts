@@ -1,7 +1,8 @@
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
-import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib/core';
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { mailTries, mailVisibilitySeconds } from '../shared/mail/retries.ts';
+import type { QueueName } from '../functions/jobs/jobs.ts';
+import { type QueueLimits, queueLimits } from './queue-limits.ts';
 
 const shared = {
   encryption: QueueEncryption.SQS_MANAGED,
@@ -9,18 +10,31 @@ const shared = {
   removalPolicy: RemovalPolicy.RETAIN,
 } as const;
 
+/** A queue, and what could not be done of it. */
+export interface QueuePair {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+}
+
 /** The queues between functions; each has a dead-letter queue for what could not be done. */
 export class QueueStack extends Stack {
-  readonly mailQueue: Queue;
+  readonly pairs: Readonly<Record<QueueName, QueuePair>>;
 
   constructor(scope: Construct, id: string, props: StackProps = {}) {
     super(scope, id, props);
-    const deadLetters = new Queue(this, 'DeadMail', { ...shared, retentionPeriod: Duration.days(14) });
-    this.mailQueue = new Queue(this, 'Mail', {
+    this.pairs = { mail: this.#pair('Mail', queueLimits.mail), work: this.#pair('Work', queueLimits.work) };
+  }
+
+  #pair(name: string, { tries, visibilitySeconds }: QueueLimits): QueuePair {
+    const deadLetters = new Queue(this, `Dead${name}`, { ...shared, retentionPeriod: Duration.days(14) });
+    const queue = new Queue(this, name, {
       ...shared,
-      visibilityTimeout: Duration.seconds(mailVisibilitySeconds),
+      visibilityTimeout: Duration.seconds(visibilitySeconds),
       retentionPeriod: Duration.days(4),
-      deadLetterQueue: { queue: deadLetters, maxReceiveCount: mailTries },
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount: tries },
     });
+    new CfnOutput(this, `${name}QueueArn`, { value: queue.queueArn });
+    new CfnOutput(this, `${name}DeadLettersArn`, { value: deadLetters.queueArn });
+    return { queue, deadLetters };
   }
 }

@@ -1,53 +1,132 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { type App, Tags, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { jobs as jobTable } from '../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
 import type { RouteTable } from '../shared/http/route.ts';
 import { ApiStack } from './api-stack.ts';
 import { AreaStack, areaStackName } from './area-stack.ts';
+import { concurrencyOf } from './concurrency.ts';
 import { dashboardCors, publicCors } from './cors.ts';
 import { DataStack } from './data-stack.ts';
+import { domainsOf } from './domains.ts';
+import { networkWildcards } from './egress.ts';
+import { FilesStack } from './files-stack.ts';
+import {
+  apiEnvironment,
+  areaEnvironment,
+  everyEnvironment,
+  limitsEnvironment,
+  senderEnvironment,
+} from './function-environment.ts';
 import type { Sessions, Stores } from './grants.ts';
+import type { House } from './house.ts';
 import { JobsStack } from './jobs-stack.ts';
+import { NetworkStack } from './network-stack.ts';
 import type { Packages } from './packaged-function.ts';
 import { QueueStack } from './queue-stack.ts';
-import { deploymentSettings } from './settings.ts';
+import { type DeploymentSettings, deploymentSettings } from './settings.ts';
+import { verifiersOf } from './verifiers.ts';
+import { WatchStack } from './watch-stack.ts';
+
+const houseOf = (
+  app: App,
+  named: (part: string) => string,
+  settings: DeploymentSettings,
+  packages: Packages,
+): House => {
+  const runs = Object.values(jobTable).flatMap(({ starts }) =>
+    typeof starts === 'object' && 'queue' in starts ? [starts.concurrency] : [],
+  );
+  return {
+    packages,
+    logRetention: settings.logDays,
+    platformLogs: settings.platformLogs === 'all' ? SystemLogLevel.INFO : SystemLogLevel.WARN,
+    concurrency: concurrencyOf(settings.accountConcurrency, settings.mongoConnections, runs),
+    egress: settings.egress === 'nat' ? new NetworkStack(app, named('Network')).egress : undefined,
+  };
+};
+
+/** The stacks of what is kept, which everything else is let into. */
+const addStores = (app: App, named: (part: string) => string, settings: DeploymentSettings) => {
+  const data = new DataStack(app, named('Data'));
+  const { pairs } = new QueueStack(app, named('Queues'));
+  const { files } = new FilesStack(app, named('Files'), { domain: domainsOf(settings).files });
+  const stores: Stores = {
+    ...data.stores,
+    mailQueue: pairs.mail.queue,
+    workQueue: pairs.work.queue,
+    files,
+    verifiers: verifiersOf(settings.deployment),
+  };
+  return { stores, queues: pairs, table: data.table as ITable };
+};
 
 /**
- * Adds every stack of the service to a CDK app: the stores, the queues, one gateway a base address, one stack of routes an area, the jobs.
- * Any finding of the AWS Solutions rules that is not acknowledged with a reason fails the synthesis.
+ * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, one stack of routes an
+ * area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a reason fails the synthesis.
  */
 export const addService = (app: App, packages: Packages): void => {
   const settings = deploymentSettings(app.node);
-  const named = (part: string): string => `${settings.deployment}-${part}`;
-  const { table, mongodbSecret, encryptionSecret, mailProviderSecret } = new DataStack(app, named('Data'));
-  const { mailQueue } = new QueueStack(app, named('Queues'));
-  const stores: Stores = { table, mongodbSecret, encryptionSecret, mailProviderSecret, mailQueue };
-
-  const limits = {
-    RATE_LIMIT: settings.rateLimit,
-    AUTH_RATE_LIMIT: settings.authRateLimit,
-    CREDENTIAL_RATE_LIMIT: settings.credentialRateLimit,
-  };
-  const common = { stores, packages, environment: limits };
-  const open = new ApiStack(app, named('PublicApi'), { ...common, cors: publicCors });
+  const { deployment } = settings;
+  const named = (part: string): string => `${deployment}-${part}`;
+  const { stores, queues, table } = addStores(app, named, settings);
+  const house = houseOf(app, named, settings, packages);
+  const every = everyEnvironment(settings);
+  const limits = { ...every, ...limitsEnvironment(settings) };
+  const domains = domainsOf(settings);
+  const open = new ApiStack(app, named('PublicApi'), {
+    stores,
+    house,
+    environment: limits,
+    cors: publicCors,
+    requestsPerSecond: settings.publicRequestsPerSecond,
+    domain: domains.public,
+  });
   const dashboard = new ApiStack(app, named('DashboardApi'), {
-    ...common,
+    stores,
+    house,
+    environment: limits,
     cors: dashboardCors(settings.dashboardOrigins),
+    requestsPerSecond: settings.dashboardRequestsPerSecond,
+    domain: domains.dashboard,
   });
 
-  const sender: Record<string, string> = settings.emailFrom ? { EMAIL_FROM: settings.emailFrom } : {};
-  const jobs = new JobsStack(app, named('Jobs'), { stores, packages, environment: sender });
+  const sender = senderEnvironment(settings);
+  const jobs = new JobsStack(app, named('Jobs'), { stores, house, environment: { ...every, ...sender } });
 
-  const environment = { ...limits, PUBLIC_URL: settings.publicUrl ?? open.api.apiEndpoint };
-  const addAreas = (tables: Readonly<Record<string, RouteTable>>, { api }: ApiStack, sessions: Sessions): void => {
-    for (const [area, table] of Object.entries(tables)) {
-      const props = { area, table, api, stores, sessions, packages, environment };
-      new AreaStack(app, named(areaStackName(area)), props).addStackDependency(jobs);
-    }
-  };
-  addAreas(publicRoutes, open, 'users');
-  addAreas(dashboardRoutes, dashboard, 'developers');
+  const environment = { ...limits, ...sender, PUBLIC_URL: settings.publicUrl ?? open.url };
+  const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
+  const ofOneArea = areaEnvironment(settings, house.egress);
+  const addAreas = (tables: Readonly<Record<string, RouteTable>>, { api }: ApiStack, sessions: Sessions): AreaStack[] =>
+    Object.entries(tables).map(([area, rows]) => {
+      const own = { ...environment, ...ofOneApi[sessions], ...ofOneArea[area] };
+      const props = { area, table: rows, api, stores, sessions, house, environment: own };
+      const stack = new AreaStack(app, named(areaStackName(area)), props);
+      stack.addStackDependency(jobs);
+      return stack;
+    });
+  const areas = [...addAreas(publicRoutes, open, 'users'), ...addAreas(dashboardRoutes, dashboard, 'developers')];
 
-  Tags.of(app).add('service', settings.deployment);
+  new WatchStack(app, named('Watch'), {
+    deployment,
+    open,
+    dashboard,
+    queues,
+    table,
+    jobs: jobs.functions,
+    webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
+    concurrency: house.concurrency,
+    alarmEmail: settings.alarmEmail,
+  });
+
+  for (const id of house.egress ? networkWildcards : []) {
+    Validations.of(app).acknowledge({
+      id,
+      reason: 'Lambda takes no narrower names, and the function itself is denied it.',
+    });
+  }
+  Tags.of(app).add('service', deployment);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 };

@@ -1,23 +1,25 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
+import { refuseContradictions } from './setting-rules.ts';
+import {
+  baseUrl,
+  certificate,
+  clientId,
+  domain,
+  edgeCertificate,
+  hostedZone,
+  label,
+  mailAddress,
+  modelName,
+  origins,
+  pageUrl,
+  requests,
+  sender,
+  wholeNumber,
+} from './setting-values.ts';
 
-const requests = (fallback: number) =>
-  v.pipe(
-    v.optional(v.union([v.string(), v.number()]), fallback),
-    v.transform(String),
-    v.regex(/^\d{1,9}$/, 'must be a whole number'),
-  );
-
-const origin = v.pipe(
-  v.string(),
-  v.regex(/^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/, 'must be origins such as https://app.example.com'),
-);
-
-/** An address, or `Name <address>`. */
-const sender = v.pipe(
-  v.string(),
-  v.regex(/^([^<>\p{Cc}]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u, 'must be like Example <no-reply@example.com>'),
-);
+/** How long CloudWatch can keep a log, in days. */
+const logDays = ['1', '3', '5', '7', '14', '30', '60', '90', '120', '150', '180', '365', '400', '545', '731'] as const;
 
 const settings = v.object({
   /** Prefix of every stack's name, so that one account can hold several deployments. */
@@ -25,30 +27,87 @@ const settings = v.object({
     v.pipe(v.string(), v.regex(/^[A-Z][A-Za-z0-9]{0,30}$/, 'must be a name such as Basalt')),
     'Basalt',
   ),
+
   rateLimit: requests(100),
   authRateLimit: requests(60),
   credentialRateLimit: requests(20),
+  /** Requests counted at once; 0 for a thousandth of each limit, which counts limits under 2000 one by one. */
+  rateBlock: requests(0),
+  /** Requests a second that each gateway lets through, over all callers. */
+  publicRequestsPerSecond: wholeNumber(5000, 1, 100_000),
+  dashboardRequestsPerSecond: wholeNumber(500, 1, 100_000),
+
+  /** How many functions the account may run at once (its quota). */
+  accountConcurrency: wholeNumber(1000, 1, 1_000_000),
+  /** Connections that the MongoDB cluster allows; 0 leaves them unbounded. */
+  mongoConnections: wholeNumber(0, 0, 1_000_000),
+  /** `nat`: everything that talks to MongoDB does so from two fixed addresses. */
+  egress: v.optional(v.picklist(['none', 'nat'], 'must be none or nat'), 'none'),
+
   /** Origins of the web pages that may call the dashboard API, separated by commas. */
-  dashboardOrigins: v.pipe(
-    v.optional(v.string(), ''),
-    v.transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
-    v.array(origin),
-  ),
+  dashboardOrigins: origins,
+  /** Address of the dashboard's pages: links of mails to developers lead there, and their sign-ins with GitHub end there. */
+  dashboardUrl: pageUrl('https://app.example.com'),
+  /** Client id of the dashboard's app at GitHub; without it, or without `dashboardUrl`, developers cannot sign in with GitHub. */
+  dashboardGithubClientId: clientId,
+
   /** Sender of the mails that the service itself sends; its domain must be verified at the mail provider. */
-  emailFrom: v.optional(sender),
-  /** Base address of the public API where it has a domain of its own. */
-  publicUrl: v.optional(
-    v.pipe(v.string(), v.regex(/^https:\/\/[^/]+$/, 'must be an address such as https://api.example.com')),
+  emailFrom: sender,
+  /** Endpoint of the schema assistant's language model; without it there is no assistant. */
+  aiBaseUrl: pageUrl('https://api.openai.com/v1'),
+  aiModel: modelName,
+
+  /** Domains of the two APIs, with one certificate for both in the deployment's own region. */
+  publicDomain: domain('api.example.com'),
+  dashboardDomain: domain('dashboard-api.example.com'),
+  apiCertificateArn: certificate,
+  /** Domain of the public files, with its certificate in us-east-1. */
+  filesDomain: domain('files.example.com'),
+  filesCertificateArn: edgeCertificate,
+  /** Where the records of these domains are made; without it they are made by hand. */
+  hostedZoneId: hostedZone,
+  hostedZoneName: domain('example.com'),
+  /** Base addresses of the APIs where something of the operator's own stands before them. */
+  publicUrl: baseUrl('https://api.example.com'),
+  dashboardApiUrl: baseUrl('https://dashboard-api.example.com'),
+
+  /** Who is told of alarms. */
+  alarmEmail: mailAddress,
+  logDays: v.pipe(
+    v.optional(v.union([v.string(), v.number()]), 30),
+    v.transform(String),
+    v.picklist(logDays, `must be one of ${logDays.join(', ')}`),
+    v.transform(Number),
   ),
+  /** `all` has Lambda write a start and a report of every run too, cold starts among them. */
+  platformLogs: v.optional(v.picklist(['problems', 'all'], 'must be problems or all'), 'problems'),
+  /** Another text than the last time starts every function afresh, so that it reads its secrets again. */
+  restart: label,
 });
 
 export type DeploymentSettings = v.InferOutput<typeof settings>;
 
-/** What a deployment can choose, from CDK context (`cdk.json` or `-c name=value`); throws where a value is not usable. */
+/** The settings there are, by name. */
+export const settingNames: readonly string[] = Object.keys(settings.entries);
+
+/** What `deployments` in `cdk.json` says of this deployment; a name that is none of a setting is refused. */
+const writtenDown = (node: Node, deployment: unknown): Readonly<Record<string, unknown>> => {
+  const all: unknown = node.tryGetContext('deployments') ?? {};
+  const own = Object.entries(all as Record<string, Record<string, unknown>>).find(([name]) => name === deployment)?.[1];
+  const unknown = Object.keys(own ?? {}).find((name) => name === 'deployment' || !settingNames.includes(name));
+  if (unknown) throw new Error(`Deployment setting ${unknown} in cdk.json is none; see docs/deployment.md`);
+  return own ?? {};
+};
+
+/**
+ * What a deployment can choose: `-c name=value` on the command line, before what `cdk.json` says below `deployments` and the
+ * deployment's name. Throws where a value is not usable.
+ */
 export const deploymentSettings = (node: Node): DeploymentSettings => {
-  const context = Object.fromEntries(Object.keys(settings.entries).map((name) => [name, node.tryGetContext(name)]));
+  const written = writtenDown(node, node.tryGetContext('deployment') ?? 'Basalt');
+  const context = Object.fromEntries(settingNames.map((name) => [name, node.tryGetContext(name) ?? written[name]]));
   const parsed = v.safeParse(settings, context);
-  if (parsed.success) return parsed.output;
+  if (parsed.success) return refuseContradictions(parsed.output);
   const [issue] = parsed.issues;
   throw new Error(`Deployment setting ${v.getDotPath(issue) ?? ''} ${issue.message}`);
 };

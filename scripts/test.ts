@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { requireNode } from '../infra/local/node-version.ts';
 
-/** What `npm test` runs: lint and types side by side, then every test. Ends with `N passed, N failed`. */
+/**
+ * What `npm test` runs: lint and types side by side, then every test but the long ones; `npm run test:long` runs those, and
+ * `npm run test:bundled` those of the stack on bundles. Ends with `N passed, N failed`.
+ */
 const root = path.resolve(import.meta.dirname, '..');
 
 const say = (name: string, ok: boolean, begin: number): void => {
@@ -25,6 +28,11 @@ const check = (name: string, tool: string, args: readonly string[]): Promise<boo
     });
   });
 
+const quickProjects = ['unit', 'integration', 'infra'];
+
+/** A run of one project that takes minutes: no lint and types, and every test is named when it is over. */
+const isLong = ['--project=long', '--project=bundled'].some((argument) => process.argv.includes(argument));
+
 interface Counts {
   readonly passed: number;
   readonly failed: number;
@@ -35,7 +43,13 @@ const runTests = async (args: readonly string[]): Promise<Counts> => {
   const begin = performance.now();
   const { parseCLI, startVitest } = await import('vitest/node');
   const { filter, options } = parseCLI(['vitest', 'run', ...args]);
-  const vitest = await startVitest('test', filter, { ...options, root, reporters: ['dot'] });
+  const project = options.project ?? (filter.length > 0 ? [...quickProjects, 'long'] : quickProjects);
+  const vitest = await startVitest('test', filter, {
+    ...options,
+    project,
+    root,
+    reporters: isLong ? ['verbose'] : ['dot'],
+  });
   const modules = vitest.state.getTestModules();
   const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
   const outside = vitest.state.getUnhandledErrors().length + modules.flatMap((module) => module.errors()).length;
@@ -49,10 +63,12 @@ const runTests = async (args: readonly string[]): Promise<Counts> => {
 
 requireNode();
 if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
-const checks = await Promise.all([
-  check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings']),
-  check('types', 'typescript/bin/tsc', ['-p', '.']),
-]);
+const checks = isLong
+  ? []
+  : await Promise.all([
+      check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings']),
+      check('types', 'typescript/bin/tsc', ['-p', '.']),
+    ]);
 const tests = await runTests(process.argv.slice(2));
 const failed = tests.failed + checks.filter((ok) => !ok).length;
 console.log(`${tests.passed} passed, ${failed} failed`);

@@ -19,10 +19,15 @@ const lazily = <const S extends v.GenericSchema>(feature: string, schema: S) => 
 const count = (fallback: string) =>
   v.pipe(v.optional(v.string(), fallback), v.regex(/^\d{1,9}$/, 'must be a whole number'), v.transform(Number));
 
-/** Requests per 15 minutes; `RATE_LIMIT=0` turns all limits off. */
+/** Requests per 15 minutes; `RATE_LIMIT=0` turns all limits off. `RATE_BLOCK`: requests counted at once, 0 for a thousandth of the limit. */
 export const rateLimits = lazily(
   'rate limits',
-  v.object({ RATE_LIMIT: count('100'), AUTH_RATE_LIMIT: count('60'), CREDENTIAL_RATE_LIMIT: count('20') }),
+  v.object({
+    RATE_LIMIT: count('100'),
+    AUTH_RATE_LIMIT: count('60'),
+    CREDENTIAL_RATE_LIMIT: count('20'),
+    RATE_BLOCK: count('0'),
+  }),
 );
 
 /** Where MongoDB is: `MONGODB_URI` directly (local), or the secret that holds it (deployed). */
@@ -65,6 +70,21 @@ export const serviceSettings = lazily(
 
 const address = (fallback: string) => v.optional(v.pipe(v.string(), v.url('must be a URL')), fallback);
 
+/** The pages of the dashboard, and the app by which developers sign in with GitHub; both may be left out. */
+export const dashboardSettings = lazily(
+  'the dashboard',
+  v.object({
+    /** Where links of mails to developers lead, and where their sign-ins end. */
+    DASHBOARD_URL: v.optional(v.pipe(v.string(), v.url('must be a URL'))),
+    /** Base address of the dashboard API itself. */
+    DASHBOARD_API_URL: address('http://127.0.0.1:4001'),
+    DASHBOARD_GITHUB_CLIENT_ID: v.optional(v.string()),
+    /** Directly (local), or as the secret that holds it (deployed). */
+    DASHBOARD_GITHUB_SECRET: v.optional(v.string()),
+    DASHBOARD_GITHUB_SECRET_ARN: v.optional(v.string()),
+  }),
+);
+
 /** Where the identity providers are; only the local emulation and tests set other places than the real ones. */
 export const socialSettings = lazily(
   'social sign-in',
@@ -77,6 +97,9 @@ export const socialSettings = lazily(
   }),
 );
 
+/** Seconds for which a process holds what it counts of requests before it writes it down; 0 counts nothing. */
+export const usageSettings = lazily('usage', v.object({ USAGE_SECONDS: count('10') }));
+
 export const logSettings = lazily(
   'the log',
   v.object({ LOG: v.optional(v.picklist(['info', 'debug', 'silent']), 'info') }),
@@ -84,6 +107,18 @@ export const logSettings = lazily(
 
 /** The queue on which mails wait. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_SQS`. */
 export const mailQueueSettings = lazily('the mail queue', v.object({ MAIL_QUEUE_URL: v.string() }));
+
+/** The queue of what is done apart from any request: purges, exports, imports. */
+export const workQueueSettings = lazily('the work queue', v.object({ WORK_QUEUE_URL: v.string() }));
+
+/**
+ * What the mail provider signs its events with: one `whsec_…`, or several while one is replaced, directly (local) or as the
+ * secret that holds them (deployed).
+ */
+export const webhookSettings = lazily(
+  'the mail webhook',
+  v.object({ MAIL_WEBHOOK_SECRET: v.optional(v.string()), MAIL_WEBHOOK_SECRET_ARN: v.optional(v.string()) }),
+);
 
 /** How mails are delivered: the provider (Resend, or what speaks its language), its key, and who they are from. */
 export const mailSettings = lazily(
@@ -94,7 +129,49 @@ export const mailSettings = lazily(
     MAIL_PROVIDER_SECRET_ARN: v.optional(v.string()),
     /** An address, or `Name <address>`. */
     EMAIL_FROM: v.optional(v.string(), 'Basalt <onboarding@resend.dev>'),
+    /** Mails a second that the provider takes of one account; 0 for as many as there are. */
+    MAIL_PER_SECOND: count('2'),
     /** Seconds from the first failed try to the second; each further wait is three times as long. */
     MAIL_RETRY_SECONDS: count('10'),
+  }),
+);
+
+/** Our bucket, and the public origin of what is in it. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_S3`. */
+export const fileSettings = lazily(
+  'files',
+  v.object({
+    FILES_BUCKET: v.optional(v.string(), 'basalt-files'),
+    /** Serves the objects below `files/` without that prefix. */
+    FILES_URL: v.pipe(v.string(), v.url('must be a URL')),
+    AWS_ENDPOINT_URL_S3: v.optional(v.string()),
+  }),
+);
+
+/** The language model of the schema assistant: any endpoint that speaks OpenAI's `chat/completions`; without it there is none. */
+export const assistantSettings = lazily(
+  'the schema assistant',
+  v.object({
+    /** Such as `https://api.openai.com/v1`. */
+    AI_BASE_URL: v.optional(v.string()),
+    AI_API_KEY: v.optional(v.string()),
+    AI_SECRET_ARN: v.optional(v.string()),
+    AI_MODEL: v.optional(v.string(), 'gpt-4o-mini'),
+    /** For both tries together; a gateway waits 30 s. */
+    AI_TIMEOUT_SECONDS: v.pipe(count('20'), v.minValue(1, 'must be at least 1'), v.maxValue(25, 'must be at most 25')),
+  }),
+);
+
+/** The two functions that verify customers' databases. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_LAMBDA`. */
+export const verifierSettings = lazily(
+  'the verifiers',
+  v.object({ VERIFIER_A: v.string(), VERIFIER_B: v.string() }),
+);
+
+/** The addresses that connections to customers' databases come from. */
+export const egressSettings = lazily(
+  'the outgoing addresses',
+  v.object({
+    VERIFIER_IP_A: v.optional(v.string(), '(not set up)'),
+    VERIFIER_IP_B: v.optional(v.string(), '(not set up)'),
   }),
 );

@@ -15,9 +15,29 @@ export interface RequestRecord {
 /** The record of the request that is running, so that the clients can add to it without being handed it. */
 export const currentRequest = new AsyncLocalStorage<RequestRecord>();
 
+/** What is known of the request that a job works for; the clock starts jobs for none. */
+interface JobRecord {
+  requestId?: string;
+}
+
+const currentJob = new AsyncLocalStorage<JobRecord>();
+
+/** Runs one piece of a job's work, which can then say by `workFor` whose request it is. */
+export const runJob = <T>(work: () => T): T => currentJob.run({}, work);
+
+/** From now on the lines of this piece of work carry the id of the request that asked for it. */
+export const workFor = (requestId: string | undefined): void => {
+  const job = currentJob.getStore();
+  if (job && requestId !== undefined) job.requestId = requestId;
+};
+
+/** Id of the request that is running, or that the running job works for; what is queued meanwhile carries it on. */
+export const requestIdNow = (): string | undefined =>
+  currentRequest.getStore()?.requestId ?? currentJob.getStore()?.requestId;
+
 const print = (level: 'info' | 'warn' | 'error' | 'debug', fields: Record<string, unknown>): void => {
   if (logSettings().LOG === 'silent') return;
-  process.stdout.write(`${JSON.stringify({ level, ...fields })}\n`);
+  process.stdout.write(`${JSON.stringify({ level, ...fields, requestId: fields.requestId ?? requestIdNow() })}\n`);
 };
 
 /** Where it happened, without the message that a stack begins with. */

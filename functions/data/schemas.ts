@@ -11,27 +11,40 @@ const flag = v.optional(
 );
 
 /** A document on the wire; fields of its own besides these. */
-export const Document = v.looseObject({ _id: v.unknown() });
+export const Document = v.looseObject({
+  _id: v.pipe(
+    v.unknown(),
+    v.metadata({ description: '24 hexadecimal characters, unless another program gave the id.' }),
+  ),
+});
 
-const text = v.optional(v.string());
+/** A parameter of a list, which `parseListQuery` reads; the metadata is for the API description. */
+const parameter = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.pipe(v.string(), v.metadata(metadata)));
 
-export const GetQuery = v.object({ include_deleted: flag, populate: text, expand: text });
+const yesOrNo = (description: string) => parameter({ enum: ['true', 'false'], description });
+
+const populate = parameter({
+  description: 'Up to 5 fields of type Ref, separated by commas, to show the documents of.',
+});
+const expand = parameter({ description: 'The same as populate.' });
+
+export const GetQuery = v.object({ include_deleted: flag, populate, expand });
 export const IncludeDeletedQuery = v.object({ include_deleted: flag });
 export const DeleteQuery = v.object({ permanent: flag });
 
 /** Reserved parameters of the list; every other parameter is a filter, read by `parseListQuery`. */
 export const ListQuery = v.looseObject({
-  page: text,
-  limit: text,
-  skip: text,
-  sort: text,
-  cursor: text,
-  include_deleted: text,
-  fields: text,
-  populate: text,
-  expand: text,
-  count: text,
-  meta: text,
+  page: parameter({ type: 'integer', minimum: 1, description: 'Which page, from 1.' }),
+  limit: parameter({ type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' }),
+  skip: parameter({ type: 'integer', minimum: 0, description: 'Documents to leave out; page wins.' }),
+  sort: parameter({ description: 'Up to 4 fields: -a,b or a:desc,b:asc. Otherwise the newest come first.' }),
+  cursor: parameter({ description: 'Empty for the first page, then nextCursor of the answer before.' }),
+  include_deleted: yesOrNo('Whether trashed documents are listed too.'),
+  fields: parameter({ description: 'The fields to show, separated by commas; _id always comes.' }),
+  populate,
+  expand,
+  count: yesOrNo('Whether only the number of documents is wanted.'),
+  meta: yesOrNo('false leaves the system fields out, but for _id.'),
 });
 
 export const ListAnswer = success(
@@ -52,8 +65,10 @@ export const ListAnswer = success(
 
 export const UpdateAnswer = success(Document);
 export const DeleteAnswer = success(v.object({ id: v.string() }));
-export const BulkAnswer = success(v.object({ insertedCount: v.number(), ids: v.array(v.unknown()) }));
-export const AggregateAnswer = success(v.array(v.unknown()));
+export const BulkAnswer = success(v.object({ insertedCount: v.number(), ids: v.array(Document.entries._id) }));
+export const AggregateAnswer = success(
+  v.array(v.pipe(v.unknown(), v.metadata({ description: 'What the last stage gives.' }))),
+);
 
 export const SchemaAnswer = v.object({
   success: v.literal(true),
@@ -66,4 +81,19 @@ export const SchemaAnswer = v.object({
   }),
 });
 
-export const AggregateBody = JsonObject;
+/** `{pipeline}`, which the domain reads. */
+export const AggregateBody = v.pipe(
+  JsonObject,
+  v.metadata({
+    properties: {
+      pipeline: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 50,
+        items: { type: 'object', minProperties: 1, maxProperties: 1 },
+        description: 'Stages of a MongoDB aggregation that reads; 50 in all, nested ones included.',
+      },
+    },
+    required: ['pipeline'],
+  }),
+);

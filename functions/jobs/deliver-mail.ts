@@ -1,5 +1,5 @@
 import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { describeError, log } from '../../shared/log.ts';
+import { describeError, log, runJob } from '../../shared/log.ts';
 import { deliverMail } from '../../shared/mail/deliver-mail.ts';
 import { delayMessage } from '../../shared/mail/mail-queue.ts';
 
@@ -22,7 +22,7 @@ const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<
 export const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
   const batchItemFailures: SQSBatchItemFailure[] = [];
   for (const record of Records) {
-    if (!(await deliver(record))) batchItemFailures.push({ itemIdentifier: record.messageId });
+    if (!(await runJob(() => deliver(record)))) batchItemFailures.push({ itemIdentifier: record.messageId });
   }
   return { batchItemFailures };
 };

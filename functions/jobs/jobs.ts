@@ -1,16 +1,24 @@
 import type { Use } from '../../shared/http/route.ts';
+import { mailRuns } from '../../shared/mail/retries.ts';
+import { workMinutes } from '../../shared/work/retries.ts';
 
-/** Messages of a queue start it, up to `batchSize` at once. */
+/** The queues between functions: each has one function that takes its messages. */
+export type QueueName = 'mail' | 'work';
+
+/** Messages of a queue start it, up to `batchSize` at once, in `concurrency` runs at the same time. */
 export interface QueueStart {
-  readonly queue: 'mail';
+  readonly queue: QueueName;
   readonly batchSize: number;
+  readonly concurrency: number;
+  /** The longest that a run may take. */
+  readonly minutes: number;
 }
 
 /** A function that no request starts. */
 export interface Job {
   readonly summary: string;
-  /** What starts it: a deployment, before anything of it is served, the clock, or messages of a queue. */
-  readonly starts: 'on deployment' | { readonly everyMinutes: number } | QueueStart;
+  /** What starts it: a deployment, before anything of it is served, another function, the clock, or messages of a queue. */
+  readonly starts: 'on deployment' | 'invoked' | { readonly everyMinutes: number } | QueueStart;
   /** What it may do; a job counts no requests. */
   readonly uses: readonly Use[];
 }
@@ -27,12 +35,47 @@ export const jobs = defineJobs({
   'remove-projects': {
     summary: 'Remove what deleted projects own, carrying on where a run was cut short',
     starts: { everyMinutes: 5 },
-    uses: ['mongodb', 'purge'],
+    uses: ['mongodb', 'encryption', 'purge', 'files', 'transfers'],
+  },
+  'remove-developers': {
+    summary: 'Remove what deleted developer accounts own, carrying on where that was cut short',
+    starts: { everyMinutes: 5 },
+    uses: ['mongodb', 'developer-sessions'],
+  },
+  'sweep-uploads': {
+    summary: 'End uploads that nobody confirmed, and remove what is left of them and of deleted files',
+    starts: { everyMinutes: 60 },
+    uses: ['mongodb', 'encryption', 'uploads', 'files'],
   },
   'deliver-mail': {
     summary: 'Send the mails that wait on the queue',
-    starts: { queue: 'mail', batchSize: 5 },
-    uses: ['mongodb', 'encryption', 'mail-delivery', 'mail-provider'],
+    starts: { queue: 'mail', batchSize: 5, concurrency: mailRuns, minutes: 1 },
+    uses: ['mongodb', 'encryption', 'mail-quota', 'mail-delivery', 'mail-provider'],
+  },
+  'purge-trash': {
+    summary: 'Queue the projects whose trash is due to be looked through, each once a day',
+    starts: { everyMinutes: 60 },
+    uses: ['mongodb', 'work-queue'],
+  },
+  'do-task': {
+    summary: 'Do the tasks of the work queue',
+    starts: { queue: 'work', batchSize: 1, concurrency: 5, minutes: workMinutes },
+    uses: ['mongodb', 'encryption', 'work-queue', 'work-delivery', 'transfers'],
+  },
+  'verify-database-a': {
+    summary: 'Verify a database of a project’s own, from the first address',
+    starts: 'invoked',
+    uses: ['encryption'],
+  },
+  'verify-database-b': {
+    summary: 'Verify a database of a project’s own, from the second address',
+    starts: 'invoked',
+    uses: ['encryption'],
+  },
+  'tend-transfers': {
+    summary: 'Put exports and imports back on the queue that it has lost, and remove old ones with their files',
+    starts: { everyMinutes: 5 },
+    uses: ['mongodb', 'work-queue', 'transfers'],
   },
   'requeue-mail': {
     summary: 'Put mails back on the queue that it has lost',

@@ -1,4 +1,8 @@
 import { requeueMail } from '../../shared/mail/requeue-mail.ts';
+import { retireLogs } from '../../shared/mail/retire-logs.ts';
 
-/** Runs on a schedule: puts mails back on the queue that it has lost. */
-export const handler = async (): Promise<{ readonly queued: number }> => ({ queued: await requeueMail() });
+/** Runs on a schedule: puts mails back on the queue that it has lost, and removes logs that are old enough. */
+export const handler = async (): Promise<{ readonly queued: number; readonly retired: number }> => ({
+  queued: await requeueMail(),
+  retired: await retireLogs(),
+});

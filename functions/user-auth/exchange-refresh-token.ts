@@ -1,3 +1,4 @@
+import { projectScope } from '../../shared/auth/session-keys.ts';
 import { redeemExchangeCode } from '../../shared/auth/social/exchange-code.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
@@ -7,6 +8,6 @@ const route = userAuthRoutes['exchange-refresh-token'];
 
 export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
   const { token, rtCode } = input.body;
-  const refreshToken = await redeemExchangeCode(project.id, rtCode, token);
+  const refreshToken = await redeemExchangeCode(projectScope(project.id), rtCode, token);
   return respond(route, { success: true, data: { refreshToken }, message: 'Refresh token exchanged successfully' });
 });

@@ -1,22 +1,23 @@
 import * as v from 'valibot';
 import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/users-rules.ts';
+import { accountFields } from '../../shared/http/account-fields.ts';
 import { JsonObject, success } from '../../shared/http/schemas.ts';
 
-const text = v.string('must be a String');
+const { email, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
 
 /** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
 
 /** Besides these a sign-up may carry fields of the project's own `users` schema. */
-export const SignUpBody = v.pipe(JsonObject, v.looseObject({ email: text, password: text }));
+export const SignUpBody = v.pipe(JsonObject, v.looseObject({ email, password: newPassword }));
 export const ProfileBody = JsonObject;
-export const LogInBody = body({ email: text, password: text });
-export const PasswordChangeBody = body({ currentPassword: v.optional(text), newPassword: text });
-export const EmailBody = body({ email: text });
+export const LogInBody = body({ email, password });
+export const PasswordChangeBody = body({ currentPassword: v.optional(password), newPassword });
+export const EmailBody = body({ email });
 
-const proof = { token: v.optional(text), email: v.optional(text), otp: v.optional(text) };
+const proof = { token: v.optional(token), email: v.optional(email), otp: v.optional(otp) };
 export const EmailProofBody = body(proof);
-export const PasswordResetBody = body({ ...proof, newPassword: text });
+export const PasswordResetBody = body({ ...proof, newPassword });
 
 const without =
   (...names: readonly string[]) =>
@@ -82,5 +83,5 @@ export const CallbackQuery = v.object({ state: parameter, code: parameter, error
 /** A redirect has no body. */
 export const Redirect = v.literal('');
 
-export const ExchangeBody = body({ token: text, rtCode: text });
+export const ExchangeBody = body({ token: exchangeToken, rtCode });
 export const ExchangeAnswer = success(v.object({ refreshToken: v.string() }));

@@ -4,9 +4,12 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { refuseOutsideHosts } from './loopback-only.ts';
 
-const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HANDLER } = process.env;
+const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HANDLER, PERMITTED_ADDRESSES } =
+  process.env;
 const [host, port] = AWS_LAMBDA_RUNTIME_API.split(':');
-refuseOutsideHosts();
+refuseOutsideHosts(process.env.AI_BASE_URL);
+// Only tests set it: their databases and storages of customers are on loopback.
+if (PERMITTED_ADDRESSES) globalThis[Symbol.for('basalt.permitted-addresses')] = new Set(PERMITTED_ADDRESSES.split(','));
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 
 process.stdin

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { totalmem } from 'node:os';
 import path from 'node:path';
 import type { FunctionResult } from './answer.ts';
 import type { Invoke } from './gateway.ts';
+import { ProcessRoom } from './process-room.ts';
 import { type FunctionProcess, type Invocation, startFunctionProcess } from './runtime-api.ts';
 
 /** Enough to let requests overlap on a laptop. */
 const maxProcesses = 4;
+
+/** Of all functions together: each takes some 90 MB, so that they take no more than a third of the memory. */
+const maxAllProcesses = Math.max(maxProcesses, Math.floor(totalmem() / (270 * 1024 ** 2)));
 
 /** The processes of one function and the invocations that wait for one of them. */
 class FunctionPool {
@@ -13,10 +18,12 @@ class FunctionPool {
   readonly #free = new Map<FunctionProcess, (invocation: Invocation) => void>();
   readonly #processes = new Set<FunctionProcess>();
   readonly #start: (pool: FunctionPool) => Promise<FunctionProcess>;
+  readonly #room: ProcessRoom;
   #starting = 0;
   #stopped = false;
 
-  constructor(start: (pool: FunctionPool) => Promise<FunctionProcess>) {
+  constructor(room: ProcessRoom, start: (pool: FunctionPool) => Promise<FunctionProcess>) {
+    this.#room = room;
     this.#start = start;
   }
 
@@ -26,6 +33,7 @@ class FunctionPool {
       const [free] = this.#free;
       if (free) {
         this.#free.delete(free[0]);
+        this.#room.busy(free[0]);
         free[1](invocation);
       } else {
         this.#waiting.push(invocation);
@@ -36,12 +44,20 @@ class FunctionPool {
 
   next(process: FunctionProcess): Promise<Invocation> {
     const invocation = this.#waiting.shift();
-    return invocation ? Promise.resolve(invocation) : new Promise((resolve) => this.#free.set(process, resolve));
+    if (invocation) return Promise.resolve(invocation);
+    return new Promise((resolve) => {
+      this.#free.set(process, resolve);
+      this.#room.idle(process, () => {
+        this.#free.delete(process);
+        void process.stop();
+      });
+    });
   }
 
   ended(process: FunctionProcess, beforeFirst: boolean, detail: string): void {
     this.#free.delete(process);
     if (!this.#processes.delete(process)) return;
+    this.#room.give(process);
     if (beforeFirst) this.#refuseWaiting(detail);
     else if (this.#waiting.length > 0 && !this.#stopped) this.#grow();
   }
@@ -55,12 +71,22 @@ class FunctionPool {
   #grow(): void {
     if (this.#starting >= this.#waiting.length || this.#processes.size + this.#starting >= maxProcesses) return;
     this.#starting += 1;
-    this.#start(this)
-      .then((process) => this.#processes.add(process))
+    this.#begin()
       .catch((error: unknown) => this.#refuseWaiting(String(error)))
       .finally(() => {
         this.#starting -= 1;
       });
+  }
+
+  async #begin(): Promise<void> {
+    await this.#room.take();
+    try {
+      if (this.#stopped) throw new Error('Basalt is stopping');
+      this.#processes.add(await this.#start(this));
+    } catch (error) {
+      this.#room.give(this);
+      throw error;
+    }
   }
 
   #refuseWaiting(detail: string): void {
@@ -75,14 +101,16 @@ export interface Bundled {
 
 /**
  * Runs the bundles in `folder` (`<area>-<name>/index.mjs`), each function in processes of its own behind the Lambda Runtime
- * API: the first one on its first request, more when requests overlap. `settings` is all of the environment they see.
+ * API: the first one on its first request, more when requests overlap; the longest idle ones end where there are too many of all
+ * functions. `settings` is all of the environment they see.
  */
 export const bundled = (folder: string, settings: NodeJS.ProcessEnv): Bundled => {
   const pools = new Map<string, FunctionPool>();
+  const room = new ProcessRoom(maxAllProcesses);
   const poolOf = (name: string): FunctionPool => {
     let pool = pools.get(name);
     if (!pool) {
-      pool = new FunctionPool((owner) =>
+      pool = new FunctionPool(room, (owner) =>
         startFunctionProcess(name, path.join(folder, name), settings, {
           next: (process) => owner.next(process),
           ended: (process, beforeFirst, detail) => owner.ended(process, beforeFirst, detail),

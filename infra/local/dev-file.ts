@@ -8,6 +8,12 @@ export interface DevFile extends Demo {
   readonly dashboardUrl: string;
   /** The page on which the mails that went out can be read. */
   readonly inboxUrl: string;
+  /** Where the mail provider sends its events. */
+  readonly webhookUrl: string;
+  /** What it signs them with, `whsec_…`. */
+  readonly webhookSecret: string;
+  /** Where the public files are. */
+  readonly filesUrl: string;
   readonly dashboardToken: string;
 }
 

@@ -8,18 +8,21 @@ export interface HelperOptions extends PartOptions {
   /** The program, which prints `up` once it listens and ends with its standard input. */
   readonly file: string;
   readonly args: readonly string[];
+  /** Besides the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 const startLimitMs = 15_000;
 
 /** Runs one of our own programs beside this process until it is stopped; resolves once it says that it is up. */
-export const startHelper = async ({ name, file, args, onExit }: HelperOptions): Promise<Pick<Part, 'stop'>> => {
+export const startHelper = async ({ name, file, args, env, onExit }: HelperOptions): Promise<Pick<Part, 'stop'>> => {
   const started = Promise.withResolvers<void>();
   let up = false;
   const child = startChild({
     name,
     command: process.execPath,
     args: [file, ...args],
+    env: { ...process.env, ...env },
     onLine: (line) => {
       if (line !== 'up') return;
       up = true;

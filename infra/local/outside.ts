@@ -1,7 +1,8 @@
 import { localAccount } from './aws-account.ts';
 import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
+import { type Files, filesEnvironment, findFiles } from './files/start-files.ts';
 import type { PartOptions } from './part.ts';
-import { type Providers, providerEnvironment, startProviders } from './providers.ts';
+import { type MailWebhook, type Providers, providerEnvironment, startProviders } from './providers.ts';
 import { type Queues, startQueues } from './queues.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Stops } from './stops.ts';
@@ -11,36 +12,42 @@ export interface Outside {
   readonly databases: Databases;
   readonly queues: Queues;
   readonly providers: Providers;
+  readonly files: Files;
 }
 
-/** Starts databases, queues and providers side by side, with data in `directory`. */
+/** Starts databases, queues, providers and the file store side by side, with data in `directory`. */
 export const startOutside = async (
   directory: string,
   settings: LocalSettings,
+  webhook: MailWebhook,
   options: PartOptions,
   stops: Stops,
 ): Promise<Outside> => {
   const parts = await Promise.allSettled([
     startDatabases(directory, settings, options, stops),
     startQueues({ ...options, ...localAccount }),
-    startProviders(settings.port, options),
+    startProviders(settings.port, webhook, options),
+    findFiles(directory, settings, options),
   ]);
-  const [databases, queues, providers] = parts;
-  for (const part of [queues, providers]) if (part.status === 'fulfilled') stops.add(part.value.stop);
+  const [databases, queues, providers, files] = parts;
+  for (const part of [queues, providers, files]) if (part.status === 'fulfilled') stops.add(part.value.stop);
   if (databases.status === 'rejected') throw databases.reason;
   if (queues.status === 'rejected') throw queues.reason;
   if (providers.status === 'rejected') throw providers.reason;
-  return { databases: databases.value, queues: queues.value, providers: providers.value };
+  if (files.status === 'rejected') throw files.reason;
+  return { databases: databases.value, queues: queues.value, providers: providers.value, files: files.value };
 };
 
 /** What tells functions where all of it is. */
 export const outsideEnvironment = (
-  { databases, queues, providers }: Outside,
+  { databases, queues, providers, files }: Outside,
   settings: LocalSettings,
 ): Record<string, string> => ({
   // For what has no address of its own, so that nothing is ever asked of Amazon.
   AWS_ENDPOINT_URL: queues.endpoint,
   ...databaseEnvironment(databases, settings),
-  MAIL_QUEUE_URL: queues.mailQueueUrl,
+  MAIL_QUEUE_URL: queues.urls.mail,
+  WORK_QUEUE_URL: queues.urls.work,
   ...providerEnvironment(providers),
+  ...filesEnvironment(files),
 });

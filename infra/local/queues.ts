@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { mailTries } from '../../shared/mail/retries.ts';
+import type { QueueName } from '../../functions/jobs/jobs.ts';
+import { type QueueLimits, queueLimits } from '../queue-limits.ts';
 import { startHelper } from './helper-process.ts';
 import type { PartOptions } from './part.ts';
 import { probePort } from './ports.ts';
@@ -13,16 +14,17 @@ export interface QueueOptions extends PartOptions {
 export interface Queues {
   /** Where the queue service is. */
   readonly endpoint: string;
-  readonly mailQueueUrl: string;
+  /** Queue → its URL. */
+  readonly urls: Readonly<Record<QueueName, string>>;
   stop(): Promise<void>;
 }
 
 const host = path.join(import.meta.dirname, 'queue-host.ts');
 
-/** A run that died keeps its messages for so long; deployed it is longer, as runs there are. */
-const visibilitySeconds = 30;
+/** A run that died keeps its messages for a part of the time that it does deployed, where runs are longer. */
+const localShare = 1 / 6;
 
-const createQueue = async (
+const create = async (
   sqs: SQSClient,
   QueueName: string,
   Attributes: Readonly<Record<string, string>> = {},
@@ -35,16 +37,29 @@ const createQueue = async (
  * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries of the deployment; answers its URL at
  * `endpoint`. The queue service itself names a host that not every machine finds.
  */
-export const createMailQueue = async (sqs: SQSClient, endpoint: string, name: string): Promise<string> => {
-  const QueueUrl = await createQueue(sqs, `${name}-dead`);
+const createQueue = async (
+  sqs: SQSClient,
+  endpoint: string,
+  name: string,
+  { tries, visibilitySeconds }: QueueLimits,
+): Promise<string> => {
+  const QueueUrl = await create(sqs, `${name}-dead`);
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
-  const redrive = { deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: mailTries };
-  const named = await createQueue(sqs, name, {
-    VisibilityTimeout: String(visibilitySeconds),
+  const redrive = { deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: tries };
+  const named = await create(sqs, name, {
+    VisibilityTimeout: String(Math.ceil(visibilitySeconds * localShare)),
     RedrivePolicy: JSON.stringify(redrive),
   });
   return new URL(new URL(named).pathname, endpoint).href;
 };
+
+/** Makes a queue as the mails have it. */
+export const createMailQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
+  createQueue(sqs, endpoint, name, queueLimits.mail);
+
+/** Makes a queue as the tasks have it. */
+export const createWorkQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
+  createQueue(sqs, endpoint, name, queueLimits.work);
 
 /** Starts the queue service on loopback, with its queues. Messages are kept in memory: what waits is gone when it stops. */
 export const startQueues = async ({ region, credentials, ...options }: QueueOptions): Promise<Queues> => {
@@ -53,7 +68,11 @@ export const startQueues = async ({ region, credentials, ...options }: QueueOpti
   const { stop } = await startHelper({ ...options, name: 'The queue service', file: host, args: [`${port}`, region] });
   const sqs = new SQSClient({ endpoint, region, credentials, maxAttempts: 2 });
   try {
-    return { endpoint, mailQueueUrl: await createMailQueue(sqs, endpoint, 'mail'), stop };
+    const [mail, work] = await Promise.all([
+      createMailQueue(sqs, endpoint, 'mail'),
+      createWorkQueue(sqs, endpoint, 'work'),
+    ]);
+    return { endpoint, urls: { mail, work }, stop };
   } catch (error) {
     await stop();
     throw error;

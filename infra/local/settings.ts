@@ -8,6 +8,8 @@ export interface LocalSettings {
   readonly port: number;
   readonly mongoUri: string | undefined;
   readonly dynamoEndpoint: string | undefined;
+  /** Another S3 to use, with the public address of what is below `files/` in its bucket. */
+  readonly files: { readonly s3Url: string; readonly filesUrl: string; readonly bucket: string } | undefined;
   /** Origins of the pages that may call the dashboard API. */
   readonly dashboardOrigins: readonly string[];
   /** Environment for the functions, as far as it is the user's to choose. */
@@ -24,6 +26,9 @@ const wholeNumber = (name: string, value: string, most: number, least = 0): numb
 
 const largest = 999_999_999;
 
+/** The bucket of the files. */
+export const localBucket = 'basalt-files';
+
 /** Enough for any day's work: nobody should meet the limits of the deployment (100, 60, 20) by developing. */
 const localRateLimit = '10000';
 
@@ -35,6 +40,7 @@ const rateLimits = (env: NodeJS.ProcessEnv): Record<string, string> => {
     RATE_LIMIT: String(all),
     AUTH_RATE_LIMIT: limit('AUTH_RATE_LIMIT', 0.6),
     CREDENTIAL_RATE_LIMIT: limit('CREDENTIAL_RATE_LIMIT', 0.2),
+    RATE_BLOCK: String(wholeNumber('RATE_BLOCK', env.RATE_BLOCK || '0', largest)),
   };
 };
 
@@ -45,30 +51,64 @@ const passedOn = [
   'TABLE_NAME',
   'CONTROL_DATABASE',
   'MAIL_RETRY_SECONDS',
+  'USAGE_SECONDS',
+  'MAIL_PER_SECOND',
+  'AI_BASE_URL',
+  'AI_API_KEY',
+  'AI_MODEL',
+  'AI_TIMEOUT_SECONDS',
 ] as const;
 
+const refuseUnusableModel = ({ AI_BASE_URL, AI_TIMEOUT_SECONDS }: NodeJS.ProcessEnv): void => {
+  if (AI_TIMEOUT_SECONDS) wholeNumber('AI_TIMEOUT_SECONDS', AI_TIMEOUT_SECONDS, 25, 1);
+  if (AI_BASE_URL && !/^https?:\/\/[^\s?#]+$/.test(AI_BASE_URL)) {
+    throw new StartProblem(
+      `AI_BASE_URL must be an address such as http://127.0.0.1:11434/v1; it is "${AI_BASE_URL.slice(0, 40)}".`,
+    );
+  }
+};
+
 /** Said at the start, and not by the first request that needs the setting. */
-const refuseUnusable = ({ LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS }: NodeJS.ProcessEnv): void => {
+const refuseUnusable = ({ LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL }: NodeJS.ProcessEnv): void => {
   if (LOG && !['info', 'debug', 'silent'].includes(LOG)) {
     throw new StartProblem(`LOG must be info, debug or silent; it is "${LOG.slice(0, 40)}".`);
   }
   if (PASSWORD_COST) wholeNumber('PASSWORD_COST', PASSWORD_COST, 15, 4);
   if (DASHBOARD_TOKEN_SECONDS) wholeNumber('DASHBOARD_TOKEN_SECONDS', DASHBOARD_TOKEN_SECONDS, largest, 1);
+  if (DASHBOARD_URL && !/^https?:\/\/[^\s?#]+$/.test(DASHBOARD_URL)) {
+    throw new StartProblem(
+      `DASHBOARD_URL must be an address such as http://localhost:3000; it is "${DASHBOARD_URL.slice(0, 40)}".`,
+    );
+  }
+};
+
+const otherFiles = ({ AWS_ENDPOINT_URL_S3, FILES_URL, FILES_BUCKET }: NodeJS.ProcessEnv): LocalSettings['files'] => {
+  if (!AWS_ENDPOINT_URL_S3) return undefined;
+  if (!FILES_URL) {
+    throw new StartProblem('AWS_ENDPOINT_URL_S3 names another S3: say with FILES_URL where its files can be read.');
+  }
+  return { s3Url: AWS_ENDPOINT_URL_S3, filesUrl: FILES_URL, bucket: FILES_BUCKET || localBucket };
 };
 
 /** Reads the settings; a value that cannot be used → `StartProblem` naming it. */
 export const readSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
   refuseUnusable(env);
+  refuseUnusableModel(env);
   return {
     directory: env.BASALT_DIR || '.basalt',
     port: wholeNumber('PORT', env.PORT || '4000', 65_533),
     mongoUri: env.MONGODB_URI || undefined,
     dynamoEndpoint: env.AWS_ENDPOINT_URL_DYNAMODB || undefined,
+    files: otherFiles(env),
     dashboardOrigins: (env.DASHBOARD_ORIGINS ?? 'http://localhost:3000')
       .split(',')
       .flatMap((origin) => origin.trim() || []),
     functions: {
+      // The emulated provider takes as many mails as there are.
+      MAIL_PER_SECOND: '0',
+      DASHBOARD_URL: env.DASHBOARD_URL || 'http://localhost:3000',
       ...rateLimits(env),
+      ...(env.MAIL_WEBHOOK_SECRET !== undefined && { MAIL_WEBHOOK_SECRET: env.MAIL_WEBHOOK_SECRET }),
       ...Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
     },
   };

@@ -2,28 +2,33 @@ import type { Server } from 'node:http';
 import path from 'node:path';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { closeDynamo } from '../../shared/clients/dynamo.ts';
+import { closeLambda } from '../../shared/clients/lambda.ts';
 import { closeMongo } from '../../shared/clients/mongo.ts';
+import { closeS3 } from '../../shared/clients/s3.ts';
 import { closeSqs } from '../../shared/clients/sqs.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import { describeError, log } from '../../shared/log.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../cors-policy.ts';
+import { functionName } from '../function-files.ts';
 import { bundled } from './bundled.ts';
 import { corsOf } from './cors.ts';
 import type { Databases } from './databases.ts';
 import { encryptionKey } from './encryption-key.ts';
 import { closeGateway, createGateway, type Invoke } from './gateway.ts';
 import { inProcess } from './in-process.ts';
+import { startInvocations } from './invocations.ts';
 import { claim } from './lock.ts';
 import { refuseOutsideHosts } from './loopback-only.ts';
-import { startMail } from './mail.ts';
 import { outsideEnvironment, startOutside } from './outside.ts';
 import { listen, probePort } from './ports.ts';
 import { inboxOf } from './providers.ts';
+import { startQueueFunctions } from './queue-functions.ts';
 import { runDeploymentJobs, startSchedules } from './schedules.ts';
 import type { LocalSettings } from './settings.ts';
 import { prepareDirectory } from './state-directory.ts';
 import { Stops } from './stops.ts';
 import { findRouteIn } from './targets.ts';
+import { localWebhookSecret } from './webhook-secret.ts';
 
 export interface StackOptions extends LocalSettings {
   /** A folder of bundles to serve, each function in processes of its own, instead of the sources in this process. */
@@ -40,6 +45,12 @@ export interface Stack extends Databases {
   readonly dashboardUrl: string;
   /** The page on which the mails that went out can be read. */
   readonly inboxUrl: string;
+  /** Where the mail provider sends its events. */
+  readonly webhookUrl: string;
+  /** What it signs them with, `whsec_…`; empty where nothing is set. */
+  readonly webhookSecret: string;
+  /** Where the public files are. */
+  readonly filesUrl: string;
   /** The environment that functions run with. */
   readonly env: Readonly<Record<string, string>>;
   readonly invoke: Invoke;
@@ -48,6 +59,8 @@ export interface Stack extends Databases {
 }
 
 const finishMs = 3000;
+
+const webhookFunction = functionName('mail/webhook', publicRoutes['mail/webhook']['receive-webhook'].id);
 
 const logFailure = (name: string, error: unknown): void =>
   log.error({ message: 'The function failed', function: name, ...describeError(error) });
@@ -60,9 +73,20 @@ const gatewayFor = (tables: Readonly<Record<string, RouteTable>>, policy: CorsPo
     onFailure: logFailure,
   });
 
+/** A function's own URL: whatever is sent there, the function is asked. */
+const functionUrlFor = (name: string, invoke: Invoke) =>
+  createGateway({
+    findRoute: () => ({ name, routeKey: '$default', pathParameters: undefined }),
+    cors: undefined,
+    invoke,
+    onFailure: logFailure,
+  });
+
 const closeClients = async (): Promise<void> => {
   closeDynamo();
+  closeLambda();
   closeSqs();
+  closeS3();
   await closeMongo();
 };
 
@@ -84,28 +108,43 @@ const serve = async (server: Server, port: number, setting: string, stops: Stops
 
 const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const { port, report, onFailure } = options;
-  refuseOutsideHosts();
+  refuseOutsideHosts(options.functions.AI_BASE_URL);
   const directory = path.resolve(options.directory);
   await prepareDirectory(directory);
-  const dashboardPort = port === 0 ? 0 : port + 1;
+
+  const webhookPort = port === 0 ? 0 : port + 2;
   stops.add(await claim(path.join(directory, 'lock'), port));
   const publicPort = await probePort(port);
-  if (dashboardPort !== 0) await probePort(dashboardPort, 'The dashboard port');
+  const dashboardPort = await probePort(port === 0 ? 0 : port + 1, 'The dashboard port');
+  const webhookUrl = `http://127.0.0.1:${await probePort(webhookPort, 'The webhook port')}/`;
 
   const ENCRYPTION_KEY = await encryptionKey(directory);
+  const { MAIL_WEBHOOK_SECRET = localWebhookSecret(ENCRYPTION_KEY) } = options.functions;
   const onExit = (detail: string): void => {
     stops.run().then(
       () => onFailure(detail),
       () => onFailure(detail),
     );
   };
-  const outside = await startOutside(directory, options, { report, onExit }, stops);
-  report('MongoDB, DynamoDB, the queues and the providers are up');
+  const outside = await startOutside(
+    directory,
+    options,
+    { url: webhookUrl, secrets: MAIL_WEBHOOK_SECRET },
+    { report, onExit },
+    stops,
+  );
+  report('MongoDB, DynamoDB, the queues, the file store and the providers are up');
+  // Functions are told where to invoke others before there are any.
+  const invocations = await startInvocations((name, event) => invoke(name, event));
+  stops.add(invocations.stop);
   const env = {
     ...options.functions,
+    MAIL_WEBHOOK_SECRET,
     ...outsideEnvironment(outside, options),
+    ...invocations.environment,
     ENCRYPTION_KEY,
     PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
+    DASHBOARD_API_URL: `http://127.0.0.1:${dashboardPort}`,
   };
   Object.assign(process.env, env);
   stops.add(closeClients);
@@ -113,15 +152,28 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   await runDeploymentJobs(invoke);
   report('The control database is ready');
   stops.add(startSchedules(invoke, logFailure));
-  stops.add(await startMail(outside.queues, invoke, logFailure));
+  stops.add(await startQueueFunctions(outside.queues, invoke, logFailure));
 
   const dashboardPolicy = dashboardCorsPolicy(options.dashboardOrigins);
   const [baseUrl, dashboardUrl] = await Promise.all([
     serve(gatewayFor(publicRoutes, publicCorsPolicy, invoke), publicPort, 'PORT', stops),
     serve(gatewayFor(dashboardRoutes, dashboardPolicy, invoke), dashboardPort, 'The dashboard port', stops),
+    serve(functionUrlFor(webhookFunction, invoke), Number(new URL(webhookUrl).port), 'The webhook port', stops),
   ]);
   const inboxUrl = inboxOf(outside.providers);
-  return { ...outside.databases, baseUrl, dashboardUrl, inboxUrl, env, invoke, stop: () => stops.run() };
+  const { filesUrl } = outside.files;
+  return {
+    ...outside.databases,
+    baseUrl,
+    dashboardUrl,
+    inboxUrl,
+    webhookUrl,
+    webhookSecret: MAIL_WEBHOOK_SECRET.split(/[\s,]+/).find(Boolean) ?? '',
+    filesUrl,
+    env,
+    invoke,
+    stop: () => stops.run(),
+  };
 };
 
 /**

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { bundleFolder } from '../function-files.ts';
 import { provideDemo } from './demo.ts';
 import { readDevFile, writeDevFile } from './dev-file.ts';
+import { writeEnvironment } from './environment-file.ts';
 import { requireNode } from './node-version.ts';
 import { watchNpm } from './npm-parent.ts';
 import { StartProblem } from './problem.ts';
@@ -58,9 +59,20 @@ const stopOnSignal = (running: { stack?: Stack }): void => {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 };
 
-const showDemo = async ({ baseUrl, dashboardUrl, inboxUrl }: Stack, settings: LocalSettings): Promise<void> => {
+const showDemo = async (
+  { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl }: Stack,
+  settings: LocalSettings,
+): Promise<void> => {
   const directory = path.resolve(settings.directory);
-  const dev = { baseUrl, dashboardUrl, inboxUrl, ...(await provideDemo(await readDevFile(directory))) };
+  const dev = {
+    baseUrl,
+    dashboardUrl,
+    inboxUrl,
+    webhookUrl,
+    webhookSecret,
+    filesUrl,
+    ...(await provideDemo(await readDevFile(directory))),
+  };
   await writeDevFile(directory, dev);
   process.stdout.write(welcome(dev, settings, settings.directory));
 };
@@ -77,6 +89,7 @@ const start = async (): Promise<void> => {
     onFailure: (detail) => fail(`A part of the local service ended, so everything was stopped.\n${detail}`),
   });
   running.stack = stack;
+  await writeEnvironment(path.resolve(settings.directory), stack.env);
   try {
     await showDemo(stack, settings);
   } catch (error) {

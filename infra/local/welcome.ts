@@ -33,6 +33,8 @@ export const welcome = (dev: DevFile, settings: LocalSettings, directory: string
     row('public API', dev.baseUrl),
     row('dashboard API', dev.dashboardUrl),
     row('mail inbox', dev.inboxUrl),
+    row('mail webhook', dev.webhookUrl),
+    row('public files', dev.filesUrl),
     row('developer', `${dev.developer.email}  ${dev.developer.password}`),
     row('project', dev.projectId),
     row('publishable key', dev.publishableKey),

@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/cli
 import { onTable } from '../clients/dynamo.ts';
 import { nowSeconds } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { sourceOf } from '../quota/rate-limit.ts';
+import { sourceOf } from '../quota/rate-source.ts';
 import type { SessionScope } from './session-keys.ts';
 
 /** A password log-in that someone tries: the account, as its address in one project, and where from. */

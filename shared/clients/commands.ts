@@ -1,11 +1,11 @@
 import diagnostics from 'node:diagnostics_channel';
 
 export interface DatabaseCommand {
-  readonly system: 'mongodb' | 'dynamodb' | 'sqs';
+  readonly system: 'mongodb' | 'dynamodb' | 'sqs' | 's3' | 'lambda';
   readonly name: string;
   /** The driver's command document, MongoDB only. */
   readonly command?: Readonly<Record<string, unknown>>;
 }
 
-/** Every database command, and every one to the queues, is published here, so that tests can count them. */
+/** Every database command, and every one to the queues and the file storage, is published here, so that tests can count them. */
 export const commandChannel = diagnostics.channel('basalt:command');

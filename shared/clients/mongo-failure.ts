@@ -1,7 +1,8 @@
 import { MongoBulkWriteError, MongoServerError, type WriteError } from 'mongodb';
 import { AppError, type ErrorCode } from '../errors.ts';
 
-const unavailable = (cause: unknown): AppError =>
+/** The refusal of a database that does not answer: 503. */
+export const unavailable = (cause: unknown): AppError =>
   new AppError('DATABASE_UNAVAILABLE', 'The database cannot be reached right now. Please try again.', {
     cause,
     retryAfter: 5,
@@ -86,4 +87,12 @@ export const mongoFailure = (error: unknown): Error => {
   const refusal = refusals.get(error.code);
   if (refusal) return new AppError(...refusal, { cause: error });
   return isOutage(error) ? unavailable(error) : error;
+};
+
+/** The same for one of the writes of a command that was to go on after failures. */
+export const writeFailure = (failed: WriteError): Error => {
+  if (failed.code !== 11000) return mongoFailure(new MongoServerError({ message: '', code: failed.code }));
+  const field = fieldInText(failed) ?? 'value';
+  const message = `${field} already exists; its value must be unique.`;
+  return new AppError('DUPLICATE_VALUE', message, { errors: [{ field, message: `${field} already exists` }] });
 };

@@ -1,10 +1,9 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
 import { mongoSettings } from '../config.ts';
-import { AppError } from '../errors.ts';
-import { log } from '../log.ts';
 import type { Project } from '../projects/project.ts';
-import { commandChannel, type DatabaseCommand } from './commands.ts';
 import { mongoFailure } from './mongo-failure.ts';
+import { observed } from './observed.ts';
+import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
 import { secret } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 
@@ -34,22 +33,13 @@ const detection: Readonly<Record<Patience, MongoClientOptions>> = {
   long: { heartbeatFrequencyMS: 2000, connectTimeoutMS: 3000, retryReads: false },
 };
 
-const observe = (client: MongoClient): MongoClient =>
-  client
-    .on('commandStarted', ({ commandName, command }) =>
-      commandChannel.publish({ system: 'mongodb', name: commandName, command } satisfies DatabaseCommand),
-    )
-    .on('commandSucceeded', ({ commandName, duration }) => log.debug({ mongodb: commandName, ms: duration }));
-
 const managed = new Map<Patience, Promise<MongoClient>>();
 
 const connect = async (patience: Patience): Promise<MongoClient> => {
   const { MONGODB_URI, MONGODB_SECRET_ARN } = mongoSettings();
   const uri = MONGODB_URI ?? (MONGODB_SECRET_ARN ? await secret(MONGODB_SECRET_ARN) : undefined);
   if (!uri) throw new Error('Neither MONGODB_URI nor MONGODB_SECRET_ARN is set');
-  const monitorCommands = commandChannel.hasSubscribers || log.isDebug();
-  const client = new MongoClient(uri, { ...options, ...detection[patience], monitorCommands });
-  return monitorCommands ? observe(client) : client;
+  return observed((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
 };
 
 /** The client of our own cluster in this process, and a second one where operations are to take long; connects on first use. */
@@ -69,7 +59,7 @@ const managedClient = (patience: Patience): Promise<MongoClient> => {
 export const closeMongo = async (): Promise<void> => {
   const open = [...managed.values()];
   managed.clear();
-  await Promise.all(open.map(async (client) => (await client).close()));
+  await Promise.all([...open.map(async (client) => (await client).close()), closeOwnDatabases()]);
 };
 
 const databases = new WeakMap<MongoClient, Map<string, Db>>();
@@ -100,8 +90,10 @@ const socketFailures = new Set<unknown>([
 const isSocketFailure = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && socketFailures.has(error.code);
 
+const patienceFor = (limitMs: number): Patience => (limitMs > operationLimitMs ? 'long' : 'usual');
+
 const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> => {
-  const patience = limitMs > operationLimitMs ? 'long' : 'usual';
+  const patience = patienceFor(limitMs);
   try {
     return await timed(limitMs, async () => operation(databaseOf(await managedClient(patience), name)));
   } catch (error) {
@@ -118,16 +110,27 @@ export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
 export const projectDatabaseName = (projectId: string): string => `p_${projectId}`;
 
 /**
- * Runs an operation on the project's own database. Driver failures become `AppError`. `limitMs` is for what takes longer
- * than a request's usual reads and writes, such as building an index.
+ * Runs an operation on the database of ours that every project has: its users live there, wherever its documents do. Driver
+ * failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes.
+ */
+export const onManaged = <T>(
+  project: Pick<Project, 'id'>,
+  operation: (db: Db) => Promise<T>,
+  limitMs = operationLimitMs,
+): Promise<T> => run(projectDatabaseName(project.id), operation, limitMs);
+
+/**
+ * Runs an operation on the database of the project's documents: ours, or the one that the project has brought along. Driver
+ * failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes, such as building
+ * an index.
  */
 export const onProject = <T>(
   project: Project,
   operation: (db: Db) => Promise<T>,
   limitMs = operationLimitMs,
 ): Promise<T> => {
-  if (project.placement.kind === 'external') {
-    throw new AppError('DATABASE_UNAVAILABLE', 'The database of this project cannot be reached.', { retryAfter: 5 });
-  }
-  return run(projectDatabaseName(project.id), operation, limitMs);
+  const { placement } = project;
+  if (placement.kind === 'managed') return onManaged(project, operation, limitMs);
+  const patience = patienceFor(limitMs);
+  return onOwnDatabase(placement, patience, { ...options, ...detection[patience] }, limitMs, operation);
 };

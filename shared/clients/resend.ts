@@ -1,69 +1,42 @@
-import type { ErrorResponse } from 'resend';
+import type { ErrorResponse, Resend } from 'resend';
 import { mailSettings } from '../config.ts';
 import { secret } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 
-/** Longest wait for the provider's answer to one mail. */
-const sendLimitMs = 8000;
+/** Longest wait for an answer of the provider, unless said otherwise. */
+const answerLimitMs = 8000;
 
-export interface OutgoingMail {
-  readonly from: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly html: string;
-  readonly text: string;
+/** A refusal of the provider; without a status there was no answer. */
+export interface ProviderFailure {
+  readonly data: null;
+  readonly error: ErrorResponse;
+  readonly headers: Readonly<Record<string, string>> | null;
 }
 
-/** What became of a mail that was handed to the provider. */
-export type SendOutcome =
-  | { readonly kind: 'accepted'; readonly providerId?: string }
-  /** It will not be taken however often it is sent. */
-  | { readonly kind: 'refused'; readonly reason: string }
-  /** It may be taken later; `afterSeconds` is the least that the provider asks for. */
-  | { readonly kind: 'postponed'; readonly reason: string; readonly afterSeconds: number };
+/** What the provider answers. */
+export type Answer<T> = { readonly data: T; readonly error: null } | ProviderFailure;
 
-const postpone = (reason: string, afterSeconds = 0): SendOutcome => ({ kind: 'postponed', reason, afterSeconds });
-
-/** Statuses below 500 that pass: time-out, and too many requests. */
-const passing = new Set([408, 429]);
-
-const keyOf = async (): Promise<string> => {
+/** The provider's key that all projects without one of their own share. */
+export const sharedProviderKey = async (): Promise<string> => {
   const { MAIL_PROVIDER_KEY, MAIL_PROVIDER_SECRET_ARN } = mailSettings();
   const key = MAIL_PROVIDER_KEY || (MAIL_PROVIDER_SECRET_ARN ? await secret(MAIL_PROVIDER_SECRET_ARN) : '');
   if (!key) throw new Error('Neither MAIL_PROVIDER_KEY nor MAIL_PROVIDER_SECRET_ARN is set');
   return key;
 };
 
-/** Names of refusals with status 409: the same mail is being sent at this moment, or was taken before with another text. */
-const beingSent = 'concurrent_idempotent_requests';
-const takenBefore = 'invalid_idempotent_request';
-
-const outcomeOf = (
-  { name, message, statusCode }: ErrorResponse,
-  headers: Readonly<Record<string, string>> | null,
-): SendOutcome => {
-  const reason = `${name}: ${message}`.slice(0, 300);
-  if (name === takenBefore) return { kind: 'accepted' };
-  const passes = !statusCode || statusCode >= 500 || passing.has(statusCode) || name === beingSent;
-  const asked = Number(headers?.['retry-after']);
-  return passes ? postpone(reason, Number.isFinite(asked) ? asked : 0) : { kind: 'refused', reason };
-};
-
-/**
- * Hands one mail to the provider. It takes mails with the same `idempotencyKey` once within 24 h, so sending again after an
- * answer that got lost does no harm. Never throws for what the provider or the network does.
- */
-export const sendMail = async (mail: OutgoingMail, idempotencyKey: string): Promise<SendOutcome> => {
+/** Asks the provider with one key, in bounded time; `undefined` where no answer came in time. */
+export const ask = async <T>(
+  apiKey: string,
+  call: (resend: Resend, signal: AbortSignal) => Promise<Answer<T>>,
+  limitMs = answerLimitMs,
+): Promise<Answer<T> | undefined> => {
   const { Resend } = await import('resend');
-  const resend = new Resend(await keyOf(), { baseUrl: mailSettings().MAIL_PROVIDER_URL });
-  const signal = AbortSignal.timeout(sendLimitMs);
+  const resend = new Resend(apiKey, { baseUrl: mailSettings().MAIL_PROVIDER_URL });
+  const signal = AbortSignal.timeout(limitMs);
   try {
-    const { data, error, headers } = await timed(sendLimitMs + 500, () =>
-      resend.emails.send({ ...mail }, { idempotencyKey, signal }),
-    );
-    return error ? outcomeOf(error, headers) : { kind: 'accepted', providerId: data.id };
+    return await timed(limitMs + 500, () => call(resend, signal));
   } catch (error) {
-    if (isOverdue(error) || signal.aborted) return postpone('The provider did not answer in time');
+    if (isOverdue(error) || signal.aborted) return undefined;
     throw error;
   }
 };

@@ -17,6 +17,8 @@ export interface CollectionRecord {
   readonly schema: readonly Field[] | null;
   readonly rls: RowSecurity;
   readonly indexes?: readonly OwnIndex[];
+  /** What was trashed by then is to be removed: the trash was emptied, and was too large for one request. */
+  readonly trashEmptiedAt?: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
 import { MongoServerError } from 'mongodb';
-import { onProject } from '../clients/mongo.ts';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { Collection } from './collection.ts';
@@ -9,9 +8,11 @@ import type { CollectionRecord } from './collection-record.ts';
 import { type CollectionSummary, summarize } from './collection-summary.ts';
 import { onCollections } from './control-collections.ts';
 import { managedIndexes } from './indexes.ts';
+import { isInOwnDatabase, onCollection } from './on-collection.ts';
 import { reserveCollection } from './reserve-collection.ts';
 import { parseRowSecurity, type RowSecurityInput } from './row-security-rules.ts';
 import { parseSchema } from './schema-rules.ts';
+import { buildMissing } from './sync-indexes.ts';
 import { toUsersSchema } from './users-rules.ts';
 
 /** Well within the time for which the creation has its record to itself. */
@@ -38,14 +39,19 @@ const dropLeftover = async (db: Db, name: string): Promise<void> => {
 };
 
 const prepare = (project: Project, collection: Collection): Promise<void> =>
-  onProject(
+  onCollection(
     project,
+    collection.name,
     async (db) => {
-      if (project.placement.kind === 'managed') await dropLeftover(db, collection.name);
+      const own = isInOwnDatabase(project, collection.name);
+      if (!own) await dropLeftover(db, collection.name);
       await db.createCollection(collection.name).catch((error: unknown) => {
         if (!(error instanceof MongoServerError && error.code === namespaceExists)) throw error;
       });
-      await db.collection(collection.name).createIndexes([...managedIndexes(collection)]);
+      const indexes = managedIndexes(collection);
+      // A collection of the developer's own may have stood, with indexes, before it was registered.
+      if (own) await buildMissing(db, collection.name, indexes);
+      else await db.collection(collection.name).createIndexes([...indexes]);
     },
     prepareLimitMs,
   );

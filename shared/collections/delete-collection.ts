@@ -1,23 +1,27 @@
-import { ObjectId } from 'mongodb';
-import { onProject } from '../clients/mongo.ts';
+import { type Db, ObjectId } from 'mongodb';
+import { onManaged } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import type { Project } from '../projects/project.ts';
 import type { CollectionRecord } from './collection-record.ts';
 import { collectionNotFound, leaseEnd, onCollections } from './control-collections.ts';
+import { isInOwnDatabase, onCollection } from './on-collection.ts';
 import { isAlreadyGone } from './sync-indexes.ts';
 
 const dropLimitMs = 20_000;
 
-/** Drops the documents and then the record of a collection that is being deleted; may be repeated. */
+const drop = async (db: Db, name: string): Promise<void> => {
+  await db.dropCollection(name).catch((error: unknown) => {
+    if (!isAlreadyGone(error)) throw error;
+  });
+};
+
+/**
+ * Drops the documents and then the record of a collection that is being deleted; may be repeated. Where the project has a
+ * database of its own, what the collection left behind in ours goes too.
+ */
 export const finishDeletion = async (project: Project, { _id, name }: CollectionRecord): Promise<void> => {
-  await onProject(
-    project,
-    (db) =>
-      db.dropCollection(name).catch((error: unknown) => {
-        if (!isAlreadyGone(error)) throw error;
-      }),
-    dropLimitMs,
-  );
+  await onCollection(project, name, (db) => drop(db, name), dropLimitMs);
+  if (isInOwnDatabase(project, name)) await onManaged(project, (db) => drop(db, name), dropLimitMs);
   await onCollections((collections) => collections.deleteOne({ _id, state: 'deleting' }));
 };
 

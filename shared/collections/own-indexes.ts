@@ -1,13 +1,14 @@
 import { MongoServerError } from 'mongodb';
-import { onProject } from '../clients/mongo.ts';
+import { isOutage } from '../clients/mongo-failure.ts';
 import { AppError, statusOf } from '../errors.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Project } from '../projects/project.ts';
 import { requireRecord } from './control-collections.ts';
 import { managedIndexes } from './indexes.ts';
+import { onCollection } from './on-collection.ts';
 import { type IndexKind, type NewIndex, type OwnIndex, parseNewIndex, toIndexDescription } from './own-index.ts';
 import { confirmIndex, releaseIndex, removeIndex, reserveIndex } from './reserve-index.ts';
-import { buildIndexes, buildLimitMs, isAlreadyGone } from './sync-indexes.ts';
+import { buildIndexes, buildLimitMs, isAlreadyGone, isIndexConflict } from './sync-indexes.ts';
 
 /** An index of the developer's own as the dashboard answers it (contract 6, "Records"). */
 export interface IndexView {
@@ -32,14 +33,10 @@ export const listIndexes = async (
   return { items: ready.slice(start, start + limit).map(toView), total: ready.length, page, limit };
 };
 
-/** MongoDB's IndexOptionsConflict and IndexKeySpecsConflict: the same keys, or the same name, stand already. */
-const conflicts: ReadonlySet<unknown> = new Set([85, 86]);
-
 /** What the caller's own keys cause; `undefined` for a failure that says nothing about them. */
-const refusal = (error: unknown): AppError | undefined => {
-  const cause = error instanceof AppError && statusOf[error.code] === 400 ? error.cause : error;
-  if (!(cause instanceof MongoServerError)) return undefined;
-  return conflicts.has(cause.code)
+const refusal = (cause: unknown): AppError | undefined => {
+  if (!(cause instanceof MongoServerError) || isOutage(cause)) return undefined;
+  return isIndexConflict(cause)
     ? new AppError('INDEX_EXISTS', 'An index with this name or these keys exists already; only one text index fits.', {
         cause,
       })
@@ -47,7 +44,7 @@ const refusal = (error: unknown): AppError | undefined => {
 };
 
 const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
-  onProject(project, async (db) => {
+  onCollection(project, collectionName, async (db) => {
     try {
       await db.collection(collectionName).dropIndex(name);
     } catch (error) {
@@ -64,15 +61,22 @@ export const createIndex = async (project: Project, collectionName: string, inpu
   const record = await requireRecord(project, collectionName);
   const index = await reserveIndex(record, wanted, (name) => dropIndex(project, collectionName, name));
   try {
-    await onProject(
+    await onCollection(
       project,
-      (db) => db.collection(collectionName).createIndexes([toIndexDescription(index)]),
+      collectionName,
+      (db) =>
+        db
+          .collection(collectionName)
+          .createIndexes([toIndexDescription(index)])
+          .catch((error: unknown) => {
+            throw refusal(error) ?? error;
+          }),
       buildLimitMs,
     );
   } catch (error) {
-    const refused = refusal(error);
+    const refused = error instanceof AppError && statusOf[error.code] < 500;
     await (refused ? removeIndex(record, index) : releaseIndex(record, index)).catch(() => undefined);
-    throw refused ?? error;
+    throw error;
   }
   await confirmIndex(record, index);
   return toView(index);

@@ -1,9 +1,9 @@
 import type { Document, ObjectId } from 'mongodb';
-import { onProject } from '../clients/mongo.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { Field } from './collection.ts';
 import { uniqueFilter } from './indexes.ts';
+import { onCollection } from './on-collection.ts';
 import { type Constraint, newConstraints, newlyUnique } from './schema-constraints.ts';
 
 const examples = 5;
@@ -31,8 +31,9 @@ const breaking = ({ schema }: Constraint): Document[] => [
 
 const checkPass = async (project: Project, name: string, constraints: readonly Constraint[]): Promise<FieldError[]> => {
   const facets = Object.fromEntries(constraints.map((constraint, index) => [`c${index}`, breaking(constraint)]));
-  const [found] = await onProject(
+  const [found] = await onCollection(
     project,
+    name,
     (db) =>
       db
         .collection(name)
@@ -47,8 +48,9 @@ const checkPass = async (project: Project, name: string, constraints: readonly C
 };
 
 const checkUnique = async (project: Project, name: string, field: Field): Promise<FieldError[]> => {
-  const [found] = await onProject(
+  const [found] = await onCollection(
     project,
+    name,
     (db) =>
       db
         .collection(name)

@@ -1,19 +1,37 @@
 import type { IndexDescription, ObjectId } from 'mongodb';
+import type { Identity } from '../auth/users/user-record.ts';
 import type { PlanName } from '../projects/project.ts';
 
-/** A document of `control.developers`. `email` is canonical: trimmed, lower case. */
+/**
+ * A document of `control.developers`. `email` is canonical: trimmed, lower case. The hash is that of no password at all while
+ * `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the password.
+ */
 export interface DeveloperRecord {
   readonly _id: ObjectId;
   readonly email: string;
   readonly passwordHash: string;
+  readonly hasPassword?: boolean;
+  readonly identities?: readonly Identity[];
+  readonly credentialVersion?: number;
   readonly plan: PlanName;
   readonly emailVerified: boolean;
+  /** Set once the account is deleted and until everything it owns is gone; it counts as gone from then on. */
+  readonly deletingSince?: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Indexes of `control.developers`: one account an address, whoever registers at once. */
-export const developerIndexes: readonly IndexDescription[] = [{ key: { email: 1 }, name: 'email', unique: true }];
+/** Indexes of `control.developers`: one account an address and an identity, whoever registers at once. */
+export const developerIndexes: readonly IndexDescription[] = [
+  { key: { email: 1 }, name: 'email', unique: true },
+  {
+    key: { 'identities.key': 1 },
+    name: 'identity',
+    unique: true,
+    partialFilterExpression: { 'identities.key': { $exists: true } },
+  },
+  { key: { deletingSince: 1 }, name: 'deleting', sparse: true },
+];
 
 /** A developer as he is shown to himself; never his hash. `_id` is 24 hex characters. */
 export interface Developer {
@@ -31,3 +49,7 @@ export const toDeveloper = ({ _id, email, plan, emailVerified, createdAt }: Deve
   emailVerified,
   createdAt,
 });
+
+/** The version of a developer's credentials; an account of before they were counted has the first. */
+export const credentialVersionOf = ({ credentialVersion = 0 }: Pick<DeveloperRecord, 'credentialVersion'>): number =>
+  credentialVersion;

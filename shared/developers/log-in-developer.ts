@@ -1,12 +1,12 @@
 import { canonicalEmail } from '../auth/email.ts';
 import { countAttempt, forgiveAttempt } from '../auth/lockout.ts';
 import { hashPassword, needsRehash, verifyPassword } from '../auth/passwords.ts';
-import { startSession } from '../auth/refresh-sessions.ts';
 import { type Client, developerScope } from '../auth/session-keys.ts';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { type DeveloperRecord, toDeveloper } from './developer-record.ts';
+import type { DeveloperRecord } from './developer-record.ts';
+import { findDeveloperRecord } from './find-developer.ts';
 import type { Credentials } from './register-developer.ts';
 import { type SignIn, signIn } from './sign-in.ts';
 
@@ -31,13 +31,11 @@ export const logInDeveloper = async ({ email, password }: Credentials, client: C
   const address = canonicalEmail(email);
   const attempt = { scope: developerScope, address, ip: client.ip };
   await countAttempt(attempt);
-  const record = await onControl((db) =>
-    db.collection<DeveloperRecord>('developers').findOne({ email: { $eq: address } }, { maxTimeMS: 5000 }),
-  );
+  const record = await findDeveloperRecord({ email: { $eq: address } });
   if (!(await verifyPassword(password, record?.passwordHash)) || !record) {
     throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   }
   await forgiveAttempt(attempt);
   if (needsRehash(record.passwordHash)) await rehash(record, password);
-  return signIn(toDeveloper(record), await startSession(developerScope, record._id.toHexString(), client));
+  return signIn(record, client);
 };

@@ -1,6 +1,8 @@
 import { issueDashboardToken } from '../auth/dashboard-tokens.ts';
-import type { RefreshSession } from '../auth/refresh-sessions.ts';
-import type { Developer } from './developer-record.ts';
+import { startSession } from '../auth/refresh-sessions.ts';
+import { type Client, developerScope } from '../auth/session-keys.ts';
+import { passGate } from '../auth/users/credential-gate.ts';
+import { credentialVersionOf, type Developer, type DeveloperRecord, toDeveloper } from './developer-record.ts';
 
 /** What a developer gets who registers, logs in or refreshes: both tokens and himself. */
 export interface SignIn {
@@ -12,9 +14,15 @@ export interface SignIn {
   readonly refreshToken: string;
 }
 
-/** The developer signed in with a session that has just been opened or refreshed. */
-export const signIn = async (developer: Developer, session: RefreshSession): Promise<SignIn> => ({
-  ...(await issueDashboardToken({ developerId: developer._id, sessionId: session.sessionId })),
-  developer,
-  refreshToken: session.refreshToken,
-});
+/**
+ * Signs in a developer who has just proved who he is, by `record` as it was read for that. Where his password was changed, or
+ * his account deleted, since then → 401 `INVALID_CREDENTIALS`.
+ */
+export const signIn = async (record: DeveloperRecord, client: Client): Promise<SignIn> => {
+  const developer = toDeveloper(record);
+  const version = credentialVersionOf(record);
+  const { sessionId, refreshToken } = await startSession(developerScope, developer._id, client, (table) => [
+    passGate(table, developerScope, developer._id, version),
+  ]);
+  return { ...(await issueDashboardToken({ developerId: developer._id, sessionId })), developer, refreshToken };
+};

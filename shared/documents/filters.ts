@@ -70,6 +70,18 @@ const condition = (collection: Collection, name: string, text: string): Conditio
   }
 };
 
+/** Which fields the filters compare for equality, and which in other ways; each once, by name. */
+export const filteredFields = (
+  collection: Collection,
+  filters: QueryEntries,
+): { readonly equal: readonly string[]; readonly range: readonly string[] } => {
+  const named = filters.map(([name]) => splitName(collection, name));
+  const fields = (isWanted: (operator: Operator) => boolean): readonly string[] =>
+    [...new Set(named.flatMap(([path, operator]) => (isWanted(operator) ? [path] : [])))].sort();
+  const isEqual = (operator: Operator): boolean => operator === 'eq' || operator === 'in';
+  return { equal: fields(isEqual), range: fields((operator) => !isEqual(operator)) };
+};
+
 /**
  * The conditions of a list request's filters, one each, all of which must hold (specification, "Filter suffixes"). At most 50.
  * What cannot be a filter → 400 `INVALID_FILTER` or `INVALID_REGEX`. Values only ever stand where MongoDB reads literals.

@@ -6,6 +6,7 @@ import { populateDocument } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 import { isTrashed, present } from './present.ts';
 import { mayRead, readFilter } from './row-security.ts';
+import { wireDocumentOf } from './wire-value.ts';
 
 export interface ReadOptions {
   readonly includeDeleted: boolean;
@@ -33,7 +34,7 @@ export const getDocument = async (
   if (!document || (isTrashed(document) && !includeDeleted) || !mayRead(collection, caller, document)) {
     throw documentNotFound();
   }
-  const shown = present(document);
+  const shown = present(wireDocumentOf(project, document));
   return populate.length === 0
     ? shown
     : populateDocument({ project, collection, caller, paths: populate, includeDeleted }, shown);

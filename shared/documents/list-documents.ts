@@ -1,9 +1,10 @@
 import type { Collection } from '../collections/collection.ts';
 import type { Caller, Project } from '../projects/project.ts';
+import { noteList } from '../usage/slow-lists.ts';
 import { allOf, type Condition } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import type { Document } from './document.ts';
-import { filterConditions } from './filters.ts';
+import { filterConditions, filteredFields } from './filters.ts';
 import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
 import { populatePage } from './populate.ts';
 import { refPaths } from './populate-path.ts';
@@ -106,6 +107,12 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
   };
 };
 
+/** Notes how long the list took, for the advice on indexes. */
+const note = ({ collection, query }: Request, ms: number): void => {
+  const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
+  noteList(collection, { ...filteredFields(collection, query.filters), sort }, ms);
+};
+
 /**
  * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true` (contract 2,
  * "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for → 400. Costs one
@@ -121,5 +128,8 @@ export const listDocuments = async (
   const query = parseListQuery(entries);
   const filters = filterConditions(collection, query.filters);
   const request: Request = { project, collection, caller, query, readable: owned ? [owned] : [], filters };
-  return query.count ? countAll(request) : listPage(request);
+  const begin = performance.now();
+  const answer = await (query.count ? countAll(request) : listPage(request));
+  note(request, performance.now() - begin);
+  return answer;
 };

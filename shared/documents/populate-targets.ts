@@ -1,6 +1,6 @@
 import { BSON, type Filter, type Document as MongoDocument, type ObjectId } from 'mongodb';
-import { onProject } from '../clients/mongo.ts';
 import type { Collection } from '../collections/collection.ts';
+import { onCollection } from '../collections/on-collection.ts';
 import { publicProfile, publicProfileProjection } from '../collections/public-profile.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import type { Document } from './document.ts';
@@ -23,7 +23,7 @@ const read = (
   filter: Filter<MongoDocument>,
   projection: MongoDocument,
 ): Promise<ReadonlyMap<string, readonly [document: Document, bytes: number]> | undefined> =>
-  onProject(project, async (db) => {
+  onCollection(project, name, async (db) => {
     const found = new Map<string, readonly [Document, number]>();
     const cursor = db.collection(name).find(filter, { projection, raw: true, maxTimeMS: 5000 });
     let bytes = 0;

@@ -3,6 +3,7 @@ import type { Caller, Project } from '../projects/project.ts';
 import { changeDocument } from './change-document.ts';
 import type { Document } from './document.ts';
 import { present } from './present.ts';
+import { wireDocumentOf } from './wire-value.ts';
 
 /**
  * Takes a document back out of the trash and returns it, in one command. Not trashed → 404; its unique value taken meanwhile →
@@ -19,5 +20,5 @@ export const recoverDocument = async (
     write: (documents, filter) =>
       documents.findOneAndUpdate(filter, { $set: { isDeleted: false, deletedAt: null } }, { returnDocument: 'after' }),
   });
-  return present(recovered);
+  return present(wireDocumentOf(project, recovered));
 };

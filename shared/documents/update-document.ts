@@ -7,6 +7,7 @@ import type { Document, JsonObject } from './document.ts';
 import { present } from './present.ts';
 import { requireWriteAccess } from './row-security.ts';
 import { planUpdate } from './update-plan.ts';
+import { wireDocumentOf } from './wire-value.ts';
 
 /**
  * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the refusals of
@@ -34,5 +35,5 @@ export const updateDocument = async (
         { returnDocument: 'after' },
       ),
   });
-  return present(updated);
+  return present(wireDocumentOf(project, updated));
 };

@@ -1,4 +1,5 @@
 import { Decimal128, Long, MaxKey, MinKey, Timestamp } from 'mongodb';
+import type { Project } from '../projects/project.ts';
 
 const wireObject = (value: object): unknown => {
   if (Array.isArray(value)) {
@@ -30,3 +31,7 @@ export const wireDocument = <T extends Record<string, unknown>>(document: T): T 
   }
   return document;
 };
+
+/** The same for a document that the driver has read: only in a database of others' making can there be anything to do. */
+export const wireDocumentOf = <T extends Record<string, unknown>>({ placement }: Project, document: T): T =>
+  placement.kind === 'managed' ? document : wireDocument(document);

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { fieldTypes } from '../collections/collection.ts';
 
+/** Where the API description has the schema of a field, which holds itself; `Field` and `Items` in openapi/field-schema.ts. */
+export const fieldReference = { $ref: '#/components/schemas/Field' };
+
 /** A field of a collection schema as answered (contract 6, "Records"). */
 export const FieldAnswer = v.object({
   key: v.string(),
@@ -9,8 +12,8 @@ export const FieldAnswer = v.object({
   unique: v.boolean(),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
   ref: v.optional(v.string()),
-  items: v.optional(v.unknown()),
-  fields: v.optional(v.unknown()),
+  items: v.optional(v.pipe(v.unknown(), v.metadata({ $ref: '#/components/schemas/Items' }))),
+  fields: v.optional(v.pipe(v.unknown(), v.metadata({ type: 'array', items: fieldReference }))),
 });
 
 /** The row security of a collection as answered. */

@@ -1,18 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
+import { audited } from '../audit/audited.ts';
 import { AppError } from '../errors.ts';
 import { currentRequest } from '../log.ts';
+import { changeOf, isAudited } from './audit-trail.ts';
 import type { Event } from './middleware/adds.ts';
 import { allowedOrigin } from './middleware/allowed-origin.ts';
 import { apiKey, type Keyed } from './middleware/api-key.ts';
 import { collection, usersBlock, type WithCollection } from './middleware/collection.ts';
-import { developerToken, ownedProject, type WithDeveloper, type WithOwnedProject } from './middleware/developer.ts';
+import {
+  developerToken,
+  ownedProject,
+  signedInDeveloper,
+  type WithDeveloper,
+  type WithOwnedProject,
+  type WithSignedIn,
+} from './middleware/developer.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';
+import { healthAhead, type WithHealth } from './middleware/health-ahead.ts';
 import { type Input, input } from './middleware/input.ts';
 import { linkKey, lookAhead } from './middleware/look-ahead.ts';
+import { ownedCollection } from './middleware/owned-collection.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
+import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
 import { unknownRoute } from './middleware/unknown-route.ts';
 import { signedInUser, userToken, type WithBearer, type WithCaller } from './middleware/user-token.ts';
 import { enabledUsers, type WithUsers } from './middleware/users.ts';
@@ -63,11 +75,19 @@ const keyed = (route: NamedRoute & { readonly access: ProjectAccess }) => [
   allowedOrigin(),
 ];
 
-const signedIn = (route: NamedRoute) => [rateLimit(route), developerToken()];
+const identified = (route: NamedRoute) => [rateLimit(route), developerToken(route)];
 
 /** A route that needs no key. */
 export const publicEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<{ input: Input<R> }> =>
   build(route, rateLimit(route), input(route));
+
+/** A check of what the service stands on, for anybody, as monitors have no key. */
+export const healthEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithHealth> =>
+  build(route, healthAhead(), rateLimit(route));
+
+/** What the mail provider calls: its signature over the bytes of the body stands for a key. */
+export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithDelivery> =>
+  build(route, signedWebhook(route));
 
 /** A route of one project, opened by its API key. */
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & { input: Input<R> }> =>
@@ -101,18 +121,45 @@ export const userEndpoint = <const R extends Of<'user'>>(
 ): Endpoint<Keyed & WithUsers & WithBearer & { input: Input<R> }> =>
   build(route, ...keyed(route), enabledUsers(), signedInUser(), input(route));
 
-/** A dashboard route of the signed-in developer. */
+/** A dashboard route of the developer who calls, signed in or by a personal access token with the row's scope. */
 export const developerEndpoint = <const R extends Of<'developer'>>(
   route: R,
-): Endpoint<WithDeveloper & { input: Input<R> }> => build(route, ...signedIn(route), input(route));
+): Endpoint<WithDeveloper & { input: Input<R> }> => build(route, ...identified(route), input(route));
 
-/** A dashboard route below `/api/projects/{projectId}`: the project is the developer's own, or 404. */
+/** A dashboard route of a developer's account, for himself alone: no personal access token opens it. */
+export const accountEndpoint = <const R extends Of<'developer'>>(
+  route: R,
+): Endpoint<WithSignedIn & { input: Input<R> }> => build(route, rateLimit(route), signedInDeveloper(), input(route));
+
+type OwnedContext<R extends Route> = WithDeveloper & WithOwnedProject & { input: Input<R> };
+
+/**
+ * A dashboard route below `/api/projects/{projectId}`: the developer has the row's role in the project, a stranger gets 404.
+ * What it changes is entered in the audit trail (contract 6).
+ */
 export const ownedProjectEndpoint = <
   const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}` },
 >(
   route: R,
-): Endpoint<WithDeveloper & WithOwnedProject & { input: Input<R> }> =>
-  build(route, ...signedIn(route), ownedProject(), input(route));
+): Endpoint<OwnedContext<R>> => {
+  const endpoint = build<OwnedContext<R>>(route, ...identified(route), ownedProject(route), input(route));
+  if (!isAudited(route)) return endpoint;
+  return {
+    handler: (act) =>
+      endpoint.handler((event, context) => audited(changeOf(route, context), () => act(event, context))),
+  };
+};
+
+/**
+ * A dashboard route of the documents of one collection, never of `users` (403). What happens to documents is no change of
+ * settings, so the audit trail does not have it.
+ */
+export const ownedCollectionEndpoint = <
+  const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}{collectionName}${string}` },
+>(
+  route: R,
+): Endpoint<OwnedContext<R> & WithCollection> =>
+  build(route, ...identified(route), ownedProject(route), usersBlock(), ownedCollection(), input(route));
 
 /** `$default`: whatever no row of the table matches. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>

@@ -22,14 +22,20 @@ type Frozen<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]: Frozen<T[K]> }
     : T;
 
-/** Answers with the row's own status and a body that the row's schema accepts. */
+/**
+ * Answers with the row's own status and a body that the row's schema accepts. `maxAgeSeconds` is for what is the same for
+ * everybody: caches may keep it that long.
+ */
 export const respond = <const R extends Route>(
   route: R,
   body: Frozen<InferInput<R['response']['body']>>,
-  extra: { readonly cookies?: readonly string[] } = {},
+  extra: { readonly cookies?: readonly string[]; readonly maxAgeSeconds?: number } = {},
 ): Reply => ({
   statusCode: route.response.status,
-  headers: jsonHeaders(),
+  headers: {
+    ...jsonHeaders(),
+    ...(extra.maxAgeSeconds !== undefined && { 'cache-control': `public, max-age=${extra.maxAgeSeconds}` }),
+  },
   ...(extra.cookies ? { cookies: [...extra.cookies] } : {}),
   body: JSON.stringify(body),
 });

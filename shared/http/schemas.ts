@@ -6,10 +6,13 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
 /** Any JSON object; arrays and scalars are refused, which valibot's own `record` would let through. */
 export const JsonObject = v.custom<Record<string, unknown>>(isPlainObject, 'The body must be a JSON object.');
 
-/** A JSON array of objects. */
-export const JsonObjects = v.custom<Record<string, unknown>[]>(
-  (value) => Array.isArray(value) && value.every(isPlainObject),
-  'The body must be a JSON array of objects.',
+/** A JSON array of objects; those who read it take 1 to 100. */
+export const JsonObjects = v.pipe(
+  v.custom<Record<string, unknown>[]>(
+    (value) => Array.isArray(value) && value.every(isPlainObject),
+    'The body must be a JSON array of objects.',
+  ),
+  v.metadata({ minItems: 1, maxItems: 100 }),
 );
 
 /** A JSON object with exactly these fields; anything else in it is refused. */

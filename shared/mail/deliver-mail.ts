@@ -1,101 +1,134 @@
 import { ObjectId } from 'mongodb';
-import { type SendOutcome, sendMail } from '../clients/resend.ts';
 import { clock } from '../clock.ts';
-import { mailSettings } from '../config.ts';
-import { describeError, log } from '../log.ts';
-import { open } from '../secrets/sealed.ts';
-import { type MailJob, onMailJobs } from './mail-job.ts';
-import { renderMail } from './render-mail.ts';
+import { describeError, log, workFor } from '../log.ts';
+import { ShortCache } from '../short-cache.ts';
+import { attemptMail } from './attempt-mail.ts';
+import { type MailLog, onMailLogs } from './mail-log.ts';
+import { heldSlots } from './mail-quota.ts';
+import { settleHeldSlots } from './reserve-slots.ts';
 import { mailTries, mailVisibilitySeconds, retryDelay, whenLost } from './retries.ts';
-import { senderOf } from './sender.ts';
+import { finishFailed, settleFailed, settleSent } from './settle-mail.ts';
 
 /** Longer than one try takes, shorter than the queue keeps the message back. */
-const leaseMs = 60_000;
+const leaseMs = 25_000;
 
-/** The provider knows a mail again for 24 h; a try after that could send it twice. */
-const longestMs = 20 * 3600_000;
+/** Until the next round of tries with a mail that the provider may have. */
+const doubtSeconds = 3600;
 
 /** What the queue should do with the message: forget it, or hand it out again in `retryIn` seconds. */
 export type Delivery = { readonly done: true } | { readonly done: false; readonly retryIn: number };
 
 const done: Delivery = { done: true };
 
-/** Gives this run the job to itself; `null` where it is done with, or another run has it, whose message then decides. */
-const claim = (_id: ObjectId): Promise<MailJob | null> => {
+/** A job that this run has to itself until `leasedUntil`; `wasInDoubt` tells whether an earlier run may have sent the mail. */
+interface Claim {
+  readonly mail: MailLog;
+  readonly leasedUntil: Date;
+  readonly wasInDoubt: boolean;
+}
+
+/**
+ * Takes the job for this run; `undefined` where it is done with, or another run has it, whose message then decides. The job is
+ * in doubt from now on, until the run tells what came of it.
+ */
+const claim = async (_id: ObjectId): Promise<Claim | undefined> => {
   const now = clock.now();
-  return onMailJobs((jobs) =>
-    jobs.findOneAndUpdate(
-      { _id, state: 'queued', leasedUntil: { $lte: new Date(now) } },
-      { $set: { leasedUntil: new Date(now + leaseMs), lostAt: whenLost(mailVisibilitySeconds) } },
-      { returnDocument: 'after' },
+  const leasedUntil = new Date(now + leaseMs);
+  const mail = await onMailLogs((logs) =>
+    logs.findOneAndUpdate(
+      { _id, 'job.leasedUntil': { $lte: new Date(now) } },
+      {
+        $set: {
+          'job.leasedUntil': leasedUntil,
+          'job.lostAt': whenLost(mailVisibilitySeconds),
+          'job.inDoubt': true,
+        },
+      },
+      { returnDocument: 'before' },
     ),
+  );
+  return mail ? { mail, leasedUntil, wasInDoubt: mail.job?.inDoubt === true } : undefined;
+};
+
+/** Gives the job back to the queue, unless another run has taken it over or an event has settled it meanwhile. */
+const giveBack = async ({ mail, leasedUntil }: Claim, inDoubt: boolean, reason: string, seconds: number) => {
+  const waiting = {
+    'job.leasedUntil': new Date(0),
+    'job.lostAt': whenLost(seconds),
+    'job.inDoubt': inDoubt,
+    reason,
+    updatedAt: new Date(clock.now()),
+  };
+  await onMailLogs((logs) =>
+    logs.updateOne({ _id: mail._id, status: 'queued', 'job.leasedUntil': leasedUntil }, { $set: waiting }),
   );
 };
 
-/** Forgets a job that nobody was to have. */
-const forgetNobody = (_id: ObjectId): Promise<unknown> =>
-  onMailJobs((jobs) => jobs.deleteOne({ _id, state: 'nobody' }));
-
-const markSent = async ({ _id }: MailJob, providerId: string | undefined): Promise<void> => {
-  const sent = { state: 'sent' as const, updatedAt: new Date(clock.now()), ...(providerId && { providerId }) };
-  await onMailJobs((jobs) => jobs.updateOne({ _id }, { $set: sent, $unset: { variables: '', failure: '' } }));
-};
-
-const markFailed = async ({ _id }: MailJob, failure: string): Promise<void> => {
-  const failed = { state: 'failed' as const, failure, updatedAt: new Date(clock.now()) };
-  await onMailJobs((jobs) => jobs.updateOne({ _id, state: 'queued' }, { $set: failed, $unset: { variables: '' } }));
-  log.warn({ job: 'deliver-mail', mail: _id.toHexString(), failure });
-};
-
-/** Gives the job back to the queue, unless another run has taken it over meanwhile. */
-const giveBack = async ({ _id, leasedUntil }: MailJob, failure: string, seconds: number): Promise<void> => {
-  const waiting = { leasedUntil: new Date(0), lostAt: whenLost(seconds), failure, updatedAt: new Date(clock.now()) };
-  await onMailJobs((jobs) => jobs.updateOne({ _id, state: 'queued', leasedUntil }, { $set: waiting }));
-};
-
-const send = async (job: MailJob): Promise<SendOutcome> => {
-  const id = job._id.toHexString();
-  const variables = JSON.parse(await open(job.variables ?? '', id)) as Record<string, string>;
-  const from = senderOf(job.siteName, mailSettings().EMAIL_FROM);
-  return sendMail({ from, to: job.to, ...renderMail(job.template, job.siteName, variables) }, id);
-};
-
-const attempt = async (job: MailJob): Promise<SendOutcome> => {
-  if (clock.now() - job.createdAt.getTime() > longestMs) return { kind: 'refused', reason: 'Not accepted in time' };
-  try {
-    return await send(job);
-  } catch (error) {
-    log.error({ job: 'deliver-mail', mail: job._id.toHexString(), error: describeError(error) });
-    return { kind: 'postponed', reason: 'The mail could not be prepared', afterSeconds: 0 };
+const attempt = async (claimed: Claim, tries: number): Promise<Delivery> => {
+  const { mail, wasInDoubt } = claimed;
+  const { outcome, subject } = await attemptMail(mail);
+  if (outcome.kind === 'accepted') {
+    const { providerId } = outcome;
+    await settleSent(mail, {
+      ...(providerId !== undefined && { providerEmailId: providerId }),
+      ...(subject !== undefined && { subject }),
+    });
+    return done;
   }
+  if (outcome.kind === 'refused') {
+    await settleFailed(mail, outcome.reason);
+    return done;
+  }
+  const inDoubt = wasInDoubt || outcome.maybeTaken;
+  if (tries < mailTries) {
+    const retryIn = retryDelay(tries, outcome.afterSeconds);
+    await giveBack(claimed, inDoubt, outcome.reason, retryIn);
+    return { done: false, retryIn };
+  }
+  // Only an answer of the provider can tell whether it has a mail in doubt, so that one is not given up with the message.
+  if (inDoubt) await giveBack(claimed, true, outcome.reason, doubtSeconds);
+  else await settleFailed(mail, outcome.reason);
+  return { done: false, retryIn: 0 };
+};
+
+/** Projects and months whose held slots this process has looked through lately. */
+const lookedThrough = new ShortCache<number>(5 * 60_000, 1000);
+
+/** Now and then gives back what crashes have left of the quota; that it cannot be done now does not matter. */
+const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
+  const month = job?.slot;
+  if (projectId === null || month === undefined) return;
+  const id = projectId.toHexString();
+  try {
+    await lookedThrough.get(`${id} ${month}`, async () => settleHeldSlots(await heldSlots(id, month)));
+  } catch (error) {
+    log.warn({ job: 'deliver-mail', project: id, error: describeError(error) });
+  }
+};
+
+/** Does what is to be done about a mail, unless there is nothing. */
+const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
+  const { mail } = claimed;
+  if (mail.status === 'nobody') await onMailLogs((logs) => logs.deleteOne({ _id: mail._id, status: 'nobody' }));
+  else if (mail.status === 'failed' && mail.lastEventAt === undefined) await finishFailed(mail);
+  else if (mail.status !== 'queued' || mail.lastEventAt) await settleSent(mail);
+  else return attempt(claimed, tries);
+  return done;
 };
 
 /**
  * Tries to send the mail of a job; `tries` counts how often the queue has handed the message out, this time included. Sent
  * mails are never sent again: one conditional write gives a run the job, and the provider knows its id (contract 5,
- * "Delivery"). What is refused for good fails at once, what is postponed after the last try.
+ * "Delivery"). What is refused for good fails at once and gives its slot back, what is postponed does so after the last try,
+ * unless the provider may have the mail: that one is tried until there is an answer, for 20 h.
  */
 export const deliverMail = async (jobId: string, tries: number): Promise<Delivery> => {
   if (!ObjectId.isValid(jobId)) return done;
-  const job = await claim(new ObjectId(jobId));
-  if (!job) {
-    await forgetNobody(new ObjectId(jobId));
-    return done;
-  }
-  const outcome = await attempt(job);
-  if (outcome.kind === 'accepted') {
-    await markSent(job, outcome.providerId);
-    return done;
-  }
-  if (outcome.kind === 'refused') {
-    await markFailed(job, outcome.reason);
-    return done;
-  }
-  if (tries >= mailTries) {
-    await markFailed(job, outcome.reason);
-    return { done: false, retryIn: 0 };
-  }
-  const retryIn = retryDelay(tries, outcome.afterSeconds);
-  await giveBack(job, outcome.reason, retryIn);
-  return { done: false, retryIn };
+  const claimed = await claim(new ObjectId(jobId));
+  if (!claimed) return done;
+  workFor(claimed.mail.job?.requestId);
+  const delivery = await settle(claimed, tries);
+  log.info({ job: 'deliver-mail', mail: jobId, tries, ...delivery });
+  await tidySlots(claimed.mail);
+  return delivery;
 };

@@ -1,3 +1,5 @@
+import { AppError } from '../errors.ts';
+
 /** Values by name; objects and arrays are reached into with dots. */
 export type Variables = Readonly<Record<string, unknown>>;
 
@@ -25,15 +27,35 @@ const textAt = (variables: Variables, path: string): string => {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-/** Replaces every placeholder; a value is never read as a template itself. */
-const fill = (template: string, variables: Variables, show: (text: string) => string, showRaw = show): string =>
-  template.replace(placeholder, (_whole, raw: string | undefined, name: string | undefined) =>
-    raw === undefined ? show(textAt(variables, name ?? '')) : showRaw(textAt(variables, raw)),
-  );
+/** The longest that one part of a mail may become, in characters: a short template can repeat a long value very often. */
+export const longestPart = 1024 * 1024;
+
+const tooLong = (): AppError =>
+  new AppError('INVALID_MAIL', 'The mail would be larger than 1 MiB with its variables filled in.');
+
+/** Replaces every placeholder; a value is never read as a template itself. Stops as soon as the text is too long. */
+const fill = (template: string, variables: Variables, show: (text: string) => string, showRaw = show): string => {
+  let length = template.length;
+  const bounded = (value: string, shown: (text: string) => string): string => {
+    if (length + value.length > longestPart) throw tooLong();
+    const text = shown(value);
+    length += text.length;
+    return text;
+  };
+  const filled = template.replace(placeholder, (whole, raw: string | undefined, name: string | undefined) => {
+    length -= whole.length;
+    return raw === undefined ? bounded(textAt(variables, name ?? ''), show) : bounded(textAt(variables, raw), showRaw);
+  });
+  if (filled.length > longestPart) throw tooLong();
+  return filled;
+};
 
 const asItIs = (text: string): string => text;
 
-/** Fills HTML in: `{{name}}` escaped, `{{{name}}}` as it is (contract 5, "Templates"). */
+/**
+ * Fills HTML in: `{{name}}` escaped, `{{{name}}}` as it is (contract 5, "Templates"). Over 1 MiB of characters → 400
+ * `INVALID_MAIL`, as for the other parts.
+ */
 export const interpolateHtml = (template: string, variables: Variables): string =>
   fill(template, variables, escapeHtml, asItIs);
 
@@ -43,3 +65,7 @@ export const interpolateText = (template: string, variables: Variables): string 
 /** Fills a subject in: as plain text, but control characters and line breaks of values become spaces (contract 5, "send"). */
 export const interpolateSubject = (template: string, variables: Variables): string =>
   fill(template, variables, unbroken);
+
+/** Whether a template has a placeholder for a variable. */
+export const mentions = (template: string, name: string): boolean =>
+  [...template.matchAll(placeholder)].some(([, raw, escaped]) => (raw ?? escaped) === name);

@@ -1,45 +1,41 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../clock.ts';
-import { seal } from '../secrets/sealed.ts';
-import { type BuiltInTemplate, onMailJobs } from './mail-job.ts';
+import type { UnwrittenMail } from './mail-content.ts';
+import { onMailLogs } from './mail-log.ts';
 import { enqueueJob } from './mail-queue.ts';
-import { whenLost } from './retries.ts';
+import { newLog, sendingJob } from './new-log.ts';
+import { builtInTemplates } from './templates/built-in.ts';
+import { renderTemplate } from './templates/render-template.ts';
 
-export interface QueuedMail {
-  /** `null` for mails of the service itself. */
+/** A mail of user accounts. */
+export interface QueuedMail extends Omit<UnwrittenMail, 'kind'> {
+  /** 24 hex characters; `null` for mails of the service itself. */
   readonly projectId: string | null;
-  readonly template: BuiltInTemplate;
   /** `null` for nobody: the mail costs what any other does and is never sent, so that time tells no one who has an account. */
   readonly to: string | null;
-  /** `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good. */
-  readonly variables: Readonly<Record<string, string>>;
   /** Who the mail says it is from. */
   readonly siteName: string;
+  /** Whether the project's own provider key sends it; not unless said. */
+  readonly usingByok?: boolean;
 }
 
 /**
- * Accepts a mail: writes its job and puts the id on the queue; delivery happens later and is tried again for hours. Where the
- * queue did not take it → 503 `SERVICE_UNAVAILABLE`, though the job may still be delivered.
+ * Accepts a mail: writes its log and puts the id on the queue; delivery happens later and is tried again for hours. Where the
+ * queue did not take it → 503 `SERVICE_UNAVAILABLE`, though the mail may still be delivered. Takes no slot of the quota.
  */
-export const queueMail = async (mail: QueuedMail): Promise<void> => {
-  const { projectId, template, to, variables, siteName } = mail;
+export const queueMail = async (queued: QueuedMail): Promise<void> => {
+  const { projectId, to, siteName, usingByok = false, ...mail } = queued;
   const _id = new ObjectId();
-  const sealed = await seal(JSON.stringify(variables), _id.toHexString());
-  const now = new Date(clock.now());
-  await onMailJobs((jobs) =>
-    jobs.insertOne({
-      _id,
-      projectId: projectId === null ? null : new ObjectId(projectId),
-      template,
-      to: to ?? '',
-      siteName,
-      variables: sealed,
-      state: to === null ? 'nobody' : 'queued',
-      leasedUntil: new Date(0),
-      lostAt: whenLost(0),
-      createdAt: now,
-      updatedAt: now,
-    }),
-  );
+  const { subject } = renderTemplate({ ...builtInTemplates[mail.template], siteName }, mail.variables);
+  const log = newLog({
+    _id,
+    projectId: to === null ? null : projectId,
+    to: to === null ? [] : [to],
+    subject,
+    status: to === null ? 'nobody' : 'queued',
+    usingByok,
+    templateUsed: mail.template,
+    job: await sendingJob(_id, { kind: 'account', siteName, ...mail }),
+  });
+  await onMailLogs((logs) => logs.insertOne(log));
   await enqueueJob(_id.toHexString());
 };

@@ -1,6 +1,9 @@
 import { clock } from '../clock.ts';
 import { mailSettings } from '../config.ts';
 
+/** Runs of the delivery at once: the provider takes few mails a second, and SQS allows no fewer. */
+export const mailRuns = 2;
+
 /** How often the queue hands a mail out before the message goes to the dead-letter queue. */
 export const mailTries = 8;
 

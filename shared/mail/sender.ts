@@ -1,3 +1,5 @@
+import { mailSettings } from '../config.ts';
+
 const longestName = 100;
 
 /** What a name before an address may not hold: control characters, and what has a meaning in an address. */
@@ -12,3 +14,7 @@ export const senderOf = (siteName: string, from: string): string => {
   const address = addressOf(from);
   return name === '' ? address : `${name} <${address}>`;
 };
+
+/** Who a mail is from: the project's own address, `null` where it has none that counts, or else ours with the site's name. */
+export const fromOf = (ownAddress: string | null, siteName: string): string =>
+  ownAddress ?? senderOf(siteName, mailSettings().EMAIL_FROM);

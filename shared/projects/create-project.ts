@@ -13,6 +13,9 @@ import { freeSlot } from './slots.ts';
 /** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
 const attempts = 200;
 
+/** Nothing can be long enough in the trash of a new project to be purged. */
+const firstPurgeMs = 24 * 3600_000;
+
 const limitReached = (plan: PlanName): AppError =>
   new AppError(
     'PLAN_LIMIT',
@@ -82,6 +85,7 @@ export const createProject = async (
       allowPublicSignup: settings.allowPublicSignup ?? true,
       authEnabled: settings.authEnabled ?? false,
       signingKeys: [await newSigningKey(_id.toHexString())],
+      trashDueAt: new Date(now.getTime() + firstPurgeMs),
       createdAt: now,
       updatedAt: now,
     },

@@ -2,22 +2,40 @@ import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import type { PlanName, Project } from './project.ts';
 import { type ProjectRecord, toProject } from './project-record.ts';
+import type { Role } from './roles.ts';
 
-/** A project together with its record, for the developer who owns it. */
+/** A project together with its record, for a developer who owns it or is a member of it, and what he may do there. */
 export interface OwnedProject {
   readonly project: Project;
   readonly record: ProjectRecord;
+  readonly role: Role;
 }
 
-/** The developer's own active project by id; `undefined` for malformed, unknown, deleted and other developers' ids. */
+/** The role of a developer, 24 hex characters, in a project; `undefined` for a stranger. */
+export const roleIn = ({ ownerId, members = [] }: ProjectRecord, developerId: string): Role | undefined => {
+  if (ownerId.toHexString() === developerId) return 'owner';
+  return members.find((member) => member.developerId.toHexString() === developerId)?.role;
+};
+
+/**
+ * The active project by id that the developer owns or is a member of, in one aggregation; `undefined` for malformed, unknown,
+ * deleted and other developers' ids. The plan is that of its owner.
+ */
 export const findOwnedProject = async (developerId: string, projectId: string): Promise<OwnedProject | undefined> => {
   if (!/^[0-9a-f]{24}$/i.test(projectId)) return undefined;
+  const developer = new ObjectId(developerId);
   const [row] = await onControl((db) =>
     db
       .collection('projects')
       .aggregate<ProjectRecord & { readonly plan?: PlanName }>(
         [
-          { $match: { _id: new ObjectId(projectId), ownerId: new ObjectId(developerId), state: 'active' } },
+          {
+            $match: {
+              _id: new ObjectId(projectId),
+              state: 'active',
+              $or: [{ ownerId: developer }, { 'members.developerId': developer }],
+            },
+          },
           { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
           { $set: { plan: { $first: '$owner.plan' } } },
           { $unset: 'owner' },
@@ -26,5 +44,6 @@ export const findOwnedProject = async (developerId: string, projectId: string): 
       )
       .toArray(),
   );
-  return row && { project: toProject(row, row.plan ?? 'free'), record: row };
+  const role = row && roleIn(row, developerId);
+  return row && role && { project: toProject(row, row.plan ?? 'free'), record: row, role };
 };

@@ -41,7 +41,7 @@ const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string)
           },
         },
         { $set: { plan: { $first: '$owner.plan' } } },
-        { $unset: ['owner'] },
+        { $unset: ['owner', 'members', 'invitations'] },
       ],
       { maxTimeMS: 5000 },
     )

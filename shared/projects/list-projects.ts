@@ -1,19 +1,58 @@
-import { ObjectId } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import type { Page, PageRequest } from '../page.ts';
-import type { Owner } from './create-project.ts';
+import { roleIn } from './find-owned-project.ts';
+import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
+import type { Role } from './roles.ts';
 
-/** A page of the developer's own projects, newest first. */
-export const listProjects = async (owner: Owner, { page, limit }: PageRequest): Promise<Page<ProjectView>> => {
-  const own = { ownerId: new ObjectId(owner.id), state: 'active' } as const;
-  const [records, total] = await onControl((db) => {
+/** A project and what the developer who sees it may do there. */
+export interface ListedProject extends ProjectView {
+  readonly role: Role;
+}
+
+/** The active projects that a developer owns or is a member of; each half is an index of its own, in the order of the list. */
+export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | null): Document => {
+  const named = only ? { _id: { $in: only } } : {};
+  return {
+    $or: [
+      { ownerId: developerId, state: 'active', ...named },
+      { 'members.developerId': developerId, state: 'active', ...named },
+    ],
+  };
+};
+
+/** A page of the projects that a developer owns or is a member of, newest first; `only` confines it to these ids. */
+export const listProjects = async (
+  developerId: string,
+  { page, limit }: PageRequest,
+  only: readonly string[] | null = null,
+): Promise<Page<ListedProject>> => {
+  const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
+  const [rows, total] = await onControl((db) => {
     const projects = db.collection<ProjectRecord>('projects');
     return Promise.all([
-      projects.find(own, { sort: { _id: -1 }, skip: (page - 1) * limit, limit, maxTimeMS: 5000 }).toArray(),
-      projects.countDocuments(own, { maxTimeMS: 5000 }),
+      projects
+        .aggregate<ProjectRecord & { readonly plan?: PlanName }>(
+          [
+            { $match: filter },
+            { $sort: { _id: -1 } },
+            { $skip: (page - 1) * limit },
+            { $limit: limit },
+            { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
+            { $set: { plan: { $first: '$owner.plan' } } },
+            { $unset: 'owner' },
+          ],
+          { maxTimeMS: 5000 },
+        )
+        .toArray(),
+      projects.countDocuments(filter, { maxTimeMS: 5000 }),
     ]);
   });
-  return { items: records.map((record) => toProjectView(record, owner.plan)), total, page, limit };
+  const items = rows.map((row) => ({
+    ...toProjectView(row, row.plan ?? 'free'),
+    role: roleIn(row, developerId) ?? 'viewer',
+  }));
+  return { items, total, page, limit };
 };

@@ -1,5 +1,7 @@
 import type { ObjectId } from 'mongodb';
-import type { Placement, PlanName, Project, SigningKey } from './project.ts';
+import { open } from '../secrets/sealed.ts';
+import type { Placement, PlanName, Project, SigningKey, StoragePlace } from './project.ts';
+import type { MemberRole } from './roles.ts';
 import type { SocialProviders } from './social-providers.ts';
 
 export type KeyKind = 'publishable' | 'secret';
@@ -11,6 +13,38 @@ export interface KeyRecord {
   readonly expiresAt: Date | null;
 }
 
+/** A developer who works in a project that is another's. */
+export interface MemberRecord {
+  readonly developerId: ObjectId;
+  readonly role: MemberRole;
+  readonly addedAt: Date;
+}
+
+/** An invitation that has not been accepted; of its token only the SHA-256 is kept. `email` is canonical. */
+export interface InvitationRecord {
+  readonly _id: ObjectId;
+  readonly email: string;
+  readonly role: MemberRole;
+  readonly tokenHash: string;
+  readonly invitedBy: ObjectId;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Where the documents live; the URI of an own database is sealed to `databaseUriId`. */
+export type PlacementRecord =
+  | { readonly kind: 'managed'; readonly cell: string }
+  | { readonly kind: 'external'; readonly encryptedUri: string; readonly host: string };
+
+/** What the URI of a project's own database is sealed to: the project's record and its place in it. */
+export const databaseUriId = (projectId: string): string => `${projectId}/database`;
+
+/** The placement as domain functions take it: they cannot read the URI, but have it opened. */
+export const toPlacement = (projectId: string, record: PlacementRecord): Placement =>
+  record.kind === 'managed'
+    ? record
+    : { ...record, openUri: () => open(record.encryptedUri, databaseUriId(projectId)) };
+
 /** A document of `control.projects`. `slot` numbers an owner's projects, so that a unique index holds the plan's limit. */
 export interface ProjectRecord {
   readonly _id: ObjectId;
@@ -19,17 +53,27 @@ export interface ProjectRecord {
   readonly state: 'active' | 'deleting';
   readonly deletingSince?: Date;
   readonly name: string;
+  /** When its trash is due to be purged; absent: now. */
+  readonly trashDueAt?: Date;
   readonly keys: readonly KeyRecord[];
   readonly publishableKey: string;
   /** `sk_live_…` and the last four characters. */
   readonly secretKeyHint: string;
-  readonly placement: Placement;
+  readonly placement: PlacementRecord;
+  /** Left out: our bucket. */
+  readonly storage?: StoragePlace;
   readonly siteUrl: string | null;
   readonly allowedDomains: readonly string[];
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders?: SocialProviders;
+  readonly members?: readonly MemberRecord[];
+  readonly invitations?: readonly InvitationRecord[];
+  readonly sealedProviderApiKey?: string | null;
+  /** What the project's own account at the mail provider signs its events with. */
+  readonly sealedProviderWebhookSecret?: string | null;
+  readonly providerFromEmail?: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -43,11 +87,14 @@ export const toProject = (record: ProjectRecord, plan: PlanName): Project => ({
   name: record.name,
   ownerId: record.ownerId.toHexString(),
   plan,
-  placement: record.placement,
+  placement: toPlacement(record._id.toHexString(), record.placement),
+  storage: record.storage ?? { kind: 'managed' },
   siteUrl: record.siteUrl,
   allowedDomains: record.allowedDomains,
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
   signingKeys: record.signingKeys,
   socialProviders: record.socialProviders ?? {},
+  sealedProviderApiKey: record.sealedProviderApiKey ?? null,
+  providerFromEmail: record.providerFromEmail ?? null,
 });

@@ -21,9 +21,10 @@ export interface ProjectView {
   readonly authEnabled: boolean;
   readonly socialProviders: { readonly github: SocialView; readonly google: SocialView };
   readonly hasProviderApiKey: boolean;
+  readonly hasProviderWebhookSecret: boolean;
   readonly providerFromEmail: string | null;
   readonly database: { readonly external: boolean; readonly host?: string };
-  readonly storage: { readonly external: boolean };
+  readonly storage: { readonly external: boolean; readonly endpoint?: string };
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -44,11 +45,13 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectVie
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
   socialProviders: { github: toSocialView(record, 'github'), google: toSocialView(record, 'google') },
-  hasProviderApiKey: false,
-  providerFromEmail: null,
+  hasProviderApiKey: Boolean(record.sealedProviderApiKey),
+  hasProviderWebhookSecret: Boolean(record.sealedProviderWebhookSecret),
+  providerFromEmail: record.providerFromEmail ?? null,
   database:
     record.placement.kind === 'external' ? { external: true, host: record.placement.host } : { external: false },
-  storage: { external: false },
+  storage:
+    record.storage?.kind === 'external' ? { external: true, endpoint: record.storage.endpoint } : { external: false },
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
 });

@@ -3,10 +3,33 @@ import type { SocialProviders } from './social-providers.ts';
 
 export type PlanName = 'free' | 'pro';
 
-/** Where a project's documents live: one of our clusters, or the project's own database. */
+/** Where a project's documents live: one of our clusters, or the project's own database. Its users live in ours either way. */
 export type Placement =
   | { readonly kind: 'managed'; readonly cell: string }
-  | { readonly kind: 'external'; readonly encryptedUri: string; readonly host: string };
+  | {
+      readonly kind: 'external';
+      readonly host: string;
+      /** The URI as it is stored; each connection that was made has another one. */
+      readonly encryptedUri: string;
+      readonly openUri: () => Promise<string>;
+    };
+
+/**
+ * Where a project's files live: our bucket, or an S3-compatible one of the project's own. `id` names the endpoint and bucket: files
+ * are known under the storage they were put into. `sealedKeys` holds the access key, see `sealStorageKeys`.
+ */
+export type StoragePlace =
+  | { readonly kind: 'managed' }
+  | {
+      readonly kind: 'external';
+      readonly id: string;
+      readonly endpoint: string;
+      readonly region: string;
+      readonly bucket: string;
+      /** Base address under which the bucket's objects can be read by anybody. */
+      readonly publicHost: string | null;
+      readonly sealedKeys: string;
+    };
 
 /** A public signing key of a project: `kid` names it in tokens. The private half stays encrypted in the record. */
 export interface SigningKey {
@@ -26,12 +49,17 @@ export interface Project {
   readonly ownerId: string;
   readonly plan: PlanName;
   readonly placement: Placement;
+  readonly storage: StoragePlace;
   readonly siteUrl: string | null;
   readonly allowedDomains: readonly string[];
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders: SocialProviders;
+  /** The project's own key at the mail provider, sealed to `providerKeyId`; `null` where it uses the shared one. */
+  readonly sealedProviderApiKey: string | null;
+  /** Who mails sent with the own key are from: an address, or `Name <address>`. */
+  readonly providerFromEmail: string | null;
 }
 
 /** Who makes a request on a project: the kind of key, and the end user where a valid token came with it. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isMailbox } from '../mailbox.ts';
 import type { SocialProviderName } from './social-providers.ts';
 
 const parsed = (url: string): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined);
@@ -74,6 +75,34 @@ const credential = v.nullable(
   ),
 );
 
+const providerApiKey = v.nullable(
+  v.pipe(
+    v.string('must be a String or null'),
+    v.maxLength(500, 'must have at most 500 characters'),
+    v.regex(/^re_[A-Za-z0-9_]+$/, 'must begin with re_, followed by letters, digits and underscores'),
+  ),
+);
+
+const providerWebhookSecret = v.nullable(
+  v.pipe(
+    v.string('must be a String or null'),
+    v.maxLength(500, 'must have at most 500 characters'),
+    v.regex(
+      /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,
+      'must be whsec_ and base64',
+    ),
+  ),
+);
+
+const providerFromEmail = v.nullable(
+  v.pipe(
+    v.string('must be a String or null'),
+    v.trim(),
+    v.maxLength(320, 'must have at most 320 characters'),
+    v.check(isMailbox, 'must be an e-mail address, or Name <address>'),
+  ),
+);
+
 const socialProvider = v.optional(
   exactObject({
     enabled: v.optional(flag),
@@ -101,6 +130,9 @@ export const projectChangesEntries = {
   name: v.optional(name),
   ...changeable,
   socialProviders: v.optional(socialProviders),
+  providerApiKey: v.optional(providerApiKey),
+  providerWebhookSecret: v.optional(providerWebhookSecret),
+  providerFromEmail: v.optional(providerFromEmail),
 };
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;

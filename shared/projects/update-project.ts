@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
+import { providerKeyChange, webhookSecretChange } from './provider-key-change.ts';
 import type { ProjectChanges } from './settings.ts';
 import { type Seal, socialChanges } from './social-changes.ts';
 
@@ -13,11 +14,15 @@ import { type Seal, socialChanges } from './social-changes.ts';
  */
 export const updateProject = async (
   { project, record }: OwnedProject,
-  { socialProviders, ...changes }: ProjectChanges,
+  { socialProviders, providerApiKey, providerWebhookSecret, ...changes }: ProjectChanges,
   seal: Seal,
 ): Promise<ProjectView> => {
   const social = await socialChanges(record, socialProviders, seal);
-  const given = [...Object.entries(changes), ...Object.entries(social)].filter(([, value]) => value !== undefined);
+  const sealed = {
+    ...(await providerKeyChange(project.id, providerApiKey, seal)),
+    ...(await webhookSecretChange(project.id, providerWebhookSecret, seal)),
+  };
+  const given = Object.entries({ ...changes, ...social, ...sealed }).filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
   const updated = await onControl((db) =>
     db

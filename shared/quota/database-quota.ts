@@ -1,4 +1,4 @@
-import { onProject } from '../clients/mongo.ts';
+import { onManaged } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { plans } from '../projects/plans.ts';
@@ -19,10 +19,12 @@ interface Measurement {
 
 const measurements = new Map<string, Measurement>();
 
-/** Bytes of documents that a project keeps in our database, as the database itself reports them (`dbStats.dataSize`). */
+/**
+ * Bytes of documents that a project keeps in our database, as the database itself reports them (`dbStats.dataSize`). Where the
+ * project has a database of its own that is its users, and what it left behind.
+ */
 export const databaseUsed = async (project: Project): Promise<number> => {
-  if (project.placement.kind !== 'managed') return 0;
-  const stats = await onProject(project, (db) => db.command({ dbStats: 1, maxTimeMS: 5000 }));
+  const stats = await onManaged(project, (db) => db.command({ dbStats: 1, maxTimeMS: 5000 }));
   return Number(stats.dataSize);
 };
 
@@ -48,11 +50,10 @@ const claim = async (measurement: Measurement, bytes: number, limit: number): Pr
 };
 
 /**
- * Refuses a write of `bytes` more that the plan's database has no room for: 403 `DATABASE_QUOTA_EXCEEDED`. Measures a project
- * at most every 10 s, while it is full at most every second; a project's own database has no limit. Contract 2, "Database quota".
+ * Refuses a write of `bytes` more that our database has no room for under the plan: 403 `DATABASE_QUOTA_EXCEEDED`. Measures a
+ * project at most every 10 s, while it is full at most every second. Contract 2, "Database quota".
  */
-export const requireDatabaseRoom = async (project: Project, bytes: number): Promise<void> => {
-  if (project.placement.kind !== 'managed') return;
+export const requireManagedRoom = async (project: Project, bytes: number): Promise<void> => {
   const limit = plans[project.plan].databaseBytes;
   if (await claim(measured(project, maxAgeMs), bytes, limit)) return;
   if (await claim(measured(project, refusalAgeMs), bytes, limit)) return;
@@ -60,6 +61,11 @@ export const requireDatabaseRoom = async (project: Project, bytes: number): Prom
     'DATABASE_QUOTA_EXCEEDED',
     `The database of this project is full: its plan allows ${Math.round(limit / (1024 * 1024))} MiB. Delete documents permanently, or change the plan.`,
   );
+};
+
+/** The same for a write of documents: in a project's own database they have all the room that it has. */
+export const requireDatabaseRoom = async (project: Project, bytes: number): Promise<void> => {
+  if (project.placement.kind === 'managed') await requireManagedRoom(project, bytes);
 };
 
 /** Forgets every measurement of this process; for tests that fill a database and do not want to wait. */

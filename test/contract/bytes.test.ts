@@ -19,6 +19,7 @@ let id: string;
 let user: Awaited<ReturnType<UsersProject['newUser']>>;
 /** Has the address of the samples already, so that changes at once are changes of other things. */
 let sampleUserId: string;
+let managedDocumentId: string;
 
 beforeAll(async () => {
   project = await newUsersProject();
@@ -30,6 +31,7 @@ beforeAll(async () => {
   await managed.addCollection({ name: 'posts' });
   const sample = await managed.signUp({ email: 'sample@example.com', password: 'sample-password' });
   sampleUserId = sample.body.userId;
+  managedDocumentId = (await managed.api<{ _id: string }>('POST', '/api/data/notes', { body: { a: 1 } })).body._id;
   id = (await project.api<{ _id: string }>('POST', '/api/data/notes', { body: { a: 1, nested: {} } })).body._id;
 });
 
@@ -201,7 +203,8 @@ describe('400 for a value that could not be kept', () => {
 const ask = ({ api, method, route, pathWith }: RouteCase, collectionName: string, options: RequestOptions) => {
   const names = { ...sampleParameters, collectionName, projectId: managed.id };
   if (api === 'dashboard') {
-    return call(inject('stack').dashboardUrl, method, pathWith({ ...names, id: sampleUserId }), {
+    const named = route.path.includes('/documents/') ? managedDocumentId : sampleUserId;
+    return call(inject('stack').dashboardUrl, method, pathWith({ ...names, id: named }), {
       token: project.developer.token,
       ...options,
     });
@@ -278,6 +281,8 @@ describe('strange text in the fields of the dashboard and of user accounts', () 
   let calls = 0;
 
   test.each(withBody)('never a 500 from $method $id', async (route) => {
+    // There is no language model here.
+    const answered = [200, 201, 400, 401, 403, 404, 409, 429, ...(route.id === 'propose-schema' ? [503] : [])];
     const sample = JSON.stringify(sampleBodies[route.id]);
     const texts = [...new Set(sample.match(/(?<=:|\[)"[^"]*"/g))];
     const send = (body: string) => {
@@ -289,7 +294,7 @@ describe('strange text in the fields of the dashboard and of user accounts', () 
       texts.flatMap((text) => [
         ...strangeTexts.map(async (strange) => {
           const answer = await send(sample.replace(text, () => JSON.stringify(strange)));
-          expect([200, 201, 400, 401, 403, 409, 429], strange).toContain(answer.status);
+          expect(answered, strange).toContain(answer.status);
         }),
         ...lone.map(async (strange) => {
           const answer = await send(sample.replace(text, () => strange));

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { type Child, startChild } from '../../infra/local/child.ts';
 import { issueAccessToken } from '../../shared/auth/access-tokens.ts';
 import { sealedTo } from '../../shared/auth/signing-keys.ts';
@@ -11,18 +11,28 @@ import type { UserRecord } from '../../shared/auth/users/user-record.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import type { DeveloperRecord } from '../../shared/developers/developer-record.ts';
 import { setPlan } from '../../shared/developers/set-plan.ts';
-import type { MailJob } from '../../shared/mail/mail-job.ts';
+import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { findProjectByKey } from '../../shared/projects/find-project.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import type { SocialProvider } from '../../shared/projects/social-providers.ts';
 import { open } from '../../shared/secrets/sealed.ts';
 import { Browser, formWith, target } from '../support/browser.ts';
 import { type Answer, call, type RequestOptions } from '../support/client.ts';
+import { put } from '../support/files.ts';
 import { codeIn, mailTo, tokenIn } from '../support/inbox.ts';
+import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
-import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
+import {
+  dashboardCases,
+  publicCases,
+  type RouteCase,
+  sampleBodies,
+  sampleParameters,
+  takesAnything,
+} from '../support/route-cases.ts';
 import { landingOf } from '../support/social.ts';
-import { users } from '../support/users.ts';
+import { claimsOf, users } from '../support/users.ts';
+import { eventOf, signedHeaders } from '../support/webhook.ts';
 
 /*
  * A stack of its own that logs all it ever logs; every route is called well and badly, then every answer and every line is
@@ -49,24 +59,37 @@ const userPassword = '$2b$12$KIXQ4S4pPz1u8gk5wqv0yO5l3rj8s2mC1ZJ0o1b2c3d4e5f6g7h
 const inDocuments = 'what-a-document-holds';
 const email = 'secrets@example.com';
 const userEmail = 'secrets-user@example.com';
+const colleagueEmail = 'secrets-colleague@example.com';
 const clientSecret = 'client-secret-of-github-0123456789';
+const providerApiKey = 're_key_of_the_provider_0123456789';
+const webhookSecret = `whsec_${Buffer.from('what-the-provider-signs-with').toString('base64')}`;
 const passwords = ['first', 'second', 'third', 'fourth'].map((which) => `${which}-password-of-the-user`);
 
 const lines: string[] = [];
 const told: Told[] = [];
+/** Requests whose answers say nothing new. */
+let requestsUntold = 0;
 const secrets: Secret[] = [];
 let directory: string;
 let child: Child;
+let ownDatabase: OwnDatabase;
 let stack: { baseUrl: string; dashboardUrl: string; env: Record<string, string> };
 
 const startLoggingStack = async (): Promise<void> => {
+  ownDatabase = await startOwnDatabase();
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-secrets-'));
   const started = Promise.withResolvers<typeof stack>();
   child = startChild({
     name: 'the logging stack',
     command: process.execPath,
     args: [path.resolve(import.meta.dirname, '../support/serve-stack.ts'), directory],
-    env: { ...plainEnvironment(), RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'debug' },
+    env: {
+      ...plainEnvironment(),
+      RATE_LIMIT: '0',
+      PASSWORD_COST: '4',
+      LOG: 'debug',
+      PERMITTED_ADDRESSES: `${inject('stack').env.PERMITTED_ADDRESSES ?? ''},${ownDatabase.address}`,
+    },
     onLine: (line) => {
       if (line.startsWith('{"baseUrl":')) started.resolve(JSON.parse(line) as typeof stack);
       else lines.push(line);
@@ -142,13 +165,21 @@ const noteStoredSecrets = async (projectId: string): Promise<void> => {
     secrets.push({ what: 'signing private key', value: d });
     secrets.push({ what: 'sealed private key', value: encryptedPrivateKey });
   }
+  if (project.placement.kind === 'external') {
+    secrets.push({ what: 'sealed URI of a database', value: project.placement.encryptedUri });
+  }
+  if (project.storage?.kind === 'external') {
+    secrets.push({ what: 'sealed key of a storage', value: project.storage.sealedKeys });
+  }
+  for (const value of [project.sealedProviderApiKey, project.sealedProviderWebhookSecret]) {
+    if (value) secrets.push({ what: 'sealed secret of the mail provider', value });
+  }
   for (const provider of Object.values(project.socialProviders ?? {})) {
     const { sealedClientSecret } = provider as SocialProvider;
     if (sealedClientSecret) secrets.push({ what: 'sealed client secret', value: sealedClientSecret });
   }
-  const jobs = await onControl((db) => db.collection<MailJob>('mailJobs').find().toArray());
-  for (const { variables } of jobs)
-    if (variables) secrets.push({ what: 'sealed variables of a mail', value: variables });
+  const logs = await onMailLogs((collection) => collection.find().toArray());
+  for (const { job } of logs) if (job?.content) secrets.push({ what: 'sealed content of a mail', value: job.content });
 };
 
 const noteUsers = async (secretKey: string): Promise<void> => {
@@ -238,6 +269,187 @@ const liveAnAccount = async (projectId: string, key: string, secretKey: string, 
   return id;
 };
 
+/** A file from its request to its deletion; the signature of the URL is shown to who asks for it alone. */
+const keepAFile = async (key: string): Promise<void> => {
+  const asked = await send(routeNamed('request-upload'), {}, { key, body: sampleBodies['request-upload'] });
+  const { signedUrl, filePath } = asked.body as { signedUrl: string; filePath: string };
+  const signature = new URL(signedUrl).searchParams.get('X-Amz-Signature') ?? '';
+  secrets.push({ what: 'signature of an upload', value: signature, shownBy: ['request-upload'] });
+  await put(signedUrl, 'sample');
+  await send(routeNamed('confirm-upload'), {}, { key, body: { filePath, size: 6 } });
+  await send(routeNamed('delete-file'), {}, { key, body: { path: filePath } });
+};
+
+/** A storage of the developer's own, which our stack may reach; what is kept of it, and of what it is reached with. */
+const keepAStorage = async (parameters: Record<string, string>, token: string): Promise<void> => {
+  const body = inject('externalS3');
+  await send(routeNamed('connect-storage'), parameters, { token, body });
+  secrets.push({ what: 'key of a storage', value: body.secretAccessKey }, { what: 'its id', value: body.accessKeyId });
+  await noteStoredSecrets(parameters.projectId ?? '');
+  await send(routeNamed('delete-files'), parameters, { token, body: sampleBodies['delete-files'] });
+  await send(routeNamed('disconnect-storage'), parameters, { token });
+};
+
+/** A database of the developer's own, which our stack may reach; first with an account that it does not know. */
+const keepADatabase = async (parameters: Record<string, string>, token: string, key: string): Promise<void> => {
+  const [databasePassword, appName] = ['password-of-an-own-database', 'what-only-the-uri-holds'];
+  const refused = `mongodb://ann:${databasePassword}@${ownDatabase.address}/own`;
+  await send(routeNamed('connect-database'), parameters, { token, body: { uri: refused } });
+  const uri = ownDatabase.uri('own', `appName=${appName}`);
+  secrets.push({ what: 'password of a database', value: databasePassword }, { what: 'URI of a database', value: uri });
+  secrets.push({ what: 'option of its URI', value: appName });
+  expect((await send(routeNamed('connect-database'), parameters, { token, body: { uri } })).status).toBe(200);
+  await noteStoredSecrets(parameters.projectId ?? '');
+  await send(routeNamed('get-database'), parameters, { token });
+  await send(routeNamed('list-documents'), parameters, { key });
+  await send(routeNamed('disconnect-database'), parameters, { token });
+};
+
+/** All that is kept at the mail provider with the project's own key, by the mail API and by the dashboard. */
+const keepAudiences = async (projectId: string, key: string, token: string): Promise<void> => {
+  for (const whose of ['', 'project-']) {
+    const act = async (verb: string, what: string, more: Record<string, string> = {}, given?: object) => {
+      const id = `${verb}-${whose}${what}`;
+      const body = given ?? sampleBodies[id];
+      const { body: answered } = await send(
+        routeNamed(id),
+        { projectId, ...more },
+        { key, token, ...(body === undefined ? {} : { body }) },
+      );
+      return (answered.data as { id: string }).id;
+    };
+    const audienceId = await act('create', 'audience');
+    const contact = { audienceId, contactId: await act('create', 'contact', { audienceId }) };
+    await act('list', 'audiences');
+    await act('list', 'contacts', { audienceId });
+    await act('update', 'contact', contact);
+    const draft = { audienceId, subject: inDocuments, html: inDocuments };
+    const id = await act('create', 'broadcast', {}, draft);
+    await act('list', 'broadcasts');
+    await act('get', 'broadcast', { id });
+    await act('send', 'broadcast', { id });
+    await act('delete', 'broadcast', { id: await act('create', 'broadcast', {}, draft) });
+    await act('delete', 'contact', contact);
+    await act('delete', 'audience', { audienceId });
+  }
+};
+
+/** Events of the mail provider, from the account that all projects share and from the project's own. */
+const takeEvents = async (projectId: string): Promise<void> => {
+  const event = JSON.stringify(eventOf('email.opened', { subject: inDocuments }));
+  for (const [route, secret] of [
+    ['receive-webhook', stack.env.MAIL_WEBHOOK_SECRET ?? ''],
+    ['receive-project-webhook', webhookSecret],
+  ] as const) {
+    const headers = signedHeaders(Buffer.from(event), { secret });
+    await send(routeNamed(route), { projectId }, { headers, body: event });
+  }
+};
+
+/** All that the data browser, the trash, exports and imports do; the signatures of their links are shown to who asks for them alone. */
+const keepDocuments = async (parameters: Record<string, string>, token: string): Promise<void> => {
+  const act = (id: string, body?: unknown, more: Record<string, string> = {}) =>
+    send(routeNamed(id), { ...parameters, ...more }, { token, ...(body === undefined ? {} : { body }) });
+  const idOf = ({ body }: Answer<Record<string, unknown>>) => ({ id: (body.data as { _id: string })._id });
+  const noteLink = (what: string, url: string, route: string): void => {
+    const signature = new URL(url).searchParams.get('X-Amz-Signature') ?? '';
+    secrets.push({ what, value: signature, shownBy: [route] });
+  };
+  const document = idOf(await act('add-document', { text: inDocuments }));
+  await act('edit-document', { n: 1 }, document);
+  await act('view-document', undefined, document);
+  await act('discard-document', undefined, document);
+  await act('restore-document', undefined, document);
+  await act('discard-document', undefined, document);
+  await act('remove-document', undefined, document);
+  await act('empty-trash');
+
+  const exported = idOf(await act('start-export', sampleBodies['start-export']));
+  await vi.waitFor(async () => {
+    const path = routeNamed('get-export').pathWith({ ...parameters, ...exported });
+    const { body } = await call<{ data: { state: string } }>(stack.dashboardUrl, 'GET', path, { token });
+    requestsUntold += 1;
+    expect(body.data.state).toBe('done');
+  }, 10_000);
+  const { url } = (await act('get-export', undefined, exported)).body.data as { url: string };
+  noteLink('signature of an export', url, 'get-export');
+
+  const content = 'text\na';
+  const upload = await act('start-import', { format: 'csv', upload: true, size: content.length });
+  const { signedUrl } = upload.body.data as { signedUrl: string };
+  noteLink('signature of an import', signedUrl, 'start-import');
+  await put(signedUrl, content, 'text/csv');
+  await act('start-uploaded-import', undefined, idOf(upload));
+  await act('get-import', undefined, idOf(upload));
+};
+
+const linkTokenTo = async (address: string, count: number): Promise<string> => {
+  const token = tokenIn(await mailTo(address, count, stack.env.MAIL_PROVIDER_URL));
+  secrets.push({ what: 'token of a mail', value: token });
+  noteHashed('token of a mail', token);
+  return token;
+};
+
+/** A developer's sign-in with GitHub, and the end of the account that it opened. */
+const comeByGitHub = async (): Promise<void> => {
+  const started = await send(routeNamed('start-github'), {});
+  const cookie = started.cookies[0]?.split(';')[0] ?? '';
+  secrets.push({ what: 'verifier of a browser', value: cookie.split('=')[1] ?? '' });
+  const browser = new Browser();
+  const { action, form } = formWith(await browser.open(started.headers.get('location') ?? ''), 'octocat');
+  const { searchParams, search } = target(await browser.open(action, form));
+  secrets.push({ what: 'code of the provider', value: searchParams.get('code') ?? '' });
+  const ended = await send(routeNamed('finish-github'), {}, { query: search, headers: { cookie } });
+  const { token, rtCode, error } = landingOf(new URL(ended.headers.get('location') ?? ''));
+  expect(error).toBeNull();
+  secrets.push({ what: 'access token of the callback', value: token, shownBy: ['finish-github'] });
+  secrets.push({ what: 'exchange code', value: rtCode, shownBy: ['finish-github'] });
+  noteHashed('exchange code', rtCode);
+  const session = await signIn('exchange-github-code', { body: { token, rtCode } });
+  await send(routeNamed('delete-developer'), {}, { token: session.token, body: {} });
+};
+
+/** Everything that concerns a second developer: his account and its mails, his membership, his personal access token. */
+const workTogether = async (projectId: string, owner: string): Promise<void> => {
+  const [first = '', second = '', third = ''] = passwords;
+  const address = colleagueEmail;
+  const act = (id: string, options: RequestOptions, more: Record<string, string> = {}) =>
+    send(routeNamed(id), { projectId, ...more }, options);
+  const { token } = await signIn('register-developer', { body: { email: address, password: first } });
+  await act('verify-developer-email', { body: { token: await linkTokenTo(address, 1) } });
+  await act('resend-developer-verification', { body: { email: address } });
+  await act('request-developer-reset', { body: { email: address } });
+  await act('reset-developer-password', { body: { token: await linkTokenTo(address, 2), newPassword: second } });
+  const elsewhere = await signIn('log-in-developer', { body: { email: address, password: second } });
+  const here = await signIn('log-in-developer', { body: { email: address, password: second } });
+  const sessions = await act('list-developer-sessions', { token: here.token });
+  const { items } = sessions.body.data as { items: { _id: string; current: boolean }[] };
+  const other = items.find(({ current }) => !current)?._id ?? '';
+  await act('revoke-developer-session', { token: here.token }, { id: other });
+  await act('change-developer-password', {
+    token: here.token,
+    body: { currentPassword: second, newPassword: third },
+  });
+  await act('refresh-developer', { headers: { cookie: elsewhere.cookie } });
+
+  await act('create-invitation', { token: owner, body: { email: address, role: 'viewer' } });
+  await act('accept-invitation', { token, body: { token: await linkTokenTo(address, 3) } });
+  const developerId = String(claimsOf(token).sub);
+  await act('update-member', { token: owner, body: { role: 'admin' } }, { developerId });
+  const personal = await act('create-token', { token: here.token, body: { name: 'script', scopes: ['account:read'] } });
+  const { _id, token: script } = personal.body.data as { _id: string; token: string };
+  secrets.push({ what: 'personal access token', value: script, shownBy: ['create-token'] });
+  noteHashed('personal access token', script);
+  await act('get-developer', { token: script });
+  await act('revoke-token', { token: here.token }, { id: _id });
+  await act('remove-member', { token }, { developerId });
+  const open = await act('create-invitation', { token: owner, body: { email: `2${address}`, role: 'admin' } });
+  const { _id: invitation } = open.body.data as { _id: string };
+  await linkTokenTo(`2${address}`, 1);
+  await act('delete-invitation', { token: owner }, { id: invitation });
+  await comeByGitHub();
+};
+
 const addUser = async (secretKey: string): Promise<string> => {
   const match = await findProjectByKey(secretKey, '');
   if (!match) throw new Error('The project is gone');
@@ -261,6 +473,8 @@ beforeAll(async () => {
     ['password', password],
     ['wrong password', wrongPassword],
     ['client secret', clientSecret],
+    ['key of the mail provider', providerApiKey],
+    ['secret of the webhook', webhookSecret],
     ...passwords.map((value) => ['password of a user', value]),
     ["a user's password hash", userPassword],
     ['encryption key', stack.env.ENCRYPTION_KEY],
@@ -288,10 +502,23 @@ beforeAll(async () => {
     await send(routeNamed('create-collection'), parameters, { token, body });
   }
   const socialProviders = { github: { enabled: true, clientId: 'client-of-github', clientSecret } };
-  const settings = { authEnabled: true, siteUrl: 'https://app.example.com', socialProviders };
+  const settings = {
+    authEnabled: true,
+    siteUrl: 'https://app.example.com',
+    socialProviders,
+    providerApiKey,
+    providerWebhookSecret: webhookSecret,
+  };
   await send(routeNamed('update-project'), parameters, { token, body: settings });
   const userToken = await addUser(secretKey);
   const endUserId = await liveAnAccount(projectId, publishableKey, secretKey, token);
+  await keepAFile(secretKey);
+  await keepAStorage(parameters, token);
+  await keepADatabase(parameters, token, secretKey);
+  await keepAudiences(projectId, secretKey, token);
+  await takeEvents(projectId);
+  await keepDocuments(parameters, token);
+  await workTogether(projectId, token);
   const document = await send(routeNamed('create-document'), parameters, {
     key: secretKey,
     body: { text: inDocuments },
@@ -315,6 +542,7 @@ beforeAll(async () => {
     'refresh-developer',
     'log-in-developer',
     'update-project',
+    'exchange-github-code',
     'sign-up',
     'log-in',
     'refresh-token',
@@ -330,7 +558,8 @@ beforeAll(async () => {
         ...(route.method === 'GET' ? {} : { body: wrong }),
         headers: { authorization: `Bearer ${token}x`, 'x-api-key': `${secretKey}x`, cookie: `${cookie}x` },
       });
-      if (route.method === 'GET' || route.method === 'DELETE' || route.api === 'public') continue;
+      if (route.method === 'GET' || route.method === 'DELETE' || route.api === 'public' || takesAnything(route))
+        continue;
       await send(route, parametersFor(route), { token, body: wrong });
     }
     if (ends(route) || done.has(route.id)) continue;
@@ -358,6 +587,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await closeMongo();
   await child.stop();
+  await ownDatabase.stop();
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -365,6 +595,10 @@ test('every route was called and answered well at least once', () => {
   const good = new Set(told.filter(({ text }) => /^\[(2|302)/.test(text)).map(({ route }) => route));
   expect([...publicCases, ...dashboardCases].map(({ id }) => id).filter((id) => !good.has(id))).toEqual([]);
 });
+
+/** What the APIs say of themselves: examples that look like secrets, and the names of the parts they stand on. */
+const descriptions: ReadonlySet<string> = new Set(['get-openapi', 'get-dashboard-openapi']);
+const healths: ReadonlySet<string> = new Set(['get-health', 'get-dashboard-health']);
 
 describe('no answer holds', () => {
   test('any secret, but the one that shows it', () => {
@@ -377,7 +611,7 @@ describe('no answer holds', () => {
   });
 
   test('anything that looks like one', () => {
-    for (const { route, text } of told) {
+    for (const { route, text } of told.filter((answer) => !descriptions.has(answer.route))) {
       expect(text, route).not.toMatch(
         /\$2[aby]\$\d\d\$|-----BEGIN|"d":"|passwordHash|encryptedPrivateKey|sealedClientSecret|clientSecret":"|credentialVersion|mongodb(\+srv)?:\/\//,
       );
@@ -387,7 +621,8 @@ describe('no answer holds', () => {
 
   test('where the code runs, or what it is made of', () => {
     for (const { route, text } of told) {
-      expect(text, route).not.toMatch(/node_modules|\.ts:\d|at async|MongoServerError|\/shared\/|dynamodb/i);
+      expect(text, route).not.toMatch(/node_modules|\.ts:\d|at async|MongoServerError|\/shared\//i);
+      if (!descriptions.has(route) && !healths.has(route)) expect(text, route).not.toMatch(/dynamodb/i);
     }
   });
 
@@ -409,6 +644,7 @@ describe('no line of the log holds', () => {
       'sample-password',
       'sample@example.com',
       userEmail,
+      colleagueEmail,
       'user@example.com',
       email,
       'pk_live_',
@@ -420,8 +656,12 @@ describe('no line of the log holds', () => {
   });
 
   test('anything but one object of JSON; one a request says what the contract wants', () => {
+    // The mail provider calls as often as it has something to tell.
+    const byTheProvider = 'receive-webhook';
     const requests = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ route }) => route);
-    expect(requests).toHaveLength(told.length);
+    expect(requests.filter(({ route }) => route !== byTheProvider)).toHaveLength(
+      told.filter(({ route }) => route !== byTheProvider).length + requestsUntold,
+    );
     for (const request of requests) {
       const { level, route, project, status, ms, databaseMs, requestId, ...more } = request;
       expect({ level, route, status, ms, databaseMs, requestId }).toEqual({

@@ -8,6 +8,7 @@ import {
   type RouteCase,
   sampleBodies,
   sampleParameters,
+  takesAnything,
 } from '../support/route-cases.ts';
 import { storedUsers } from '../support/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../support/users.ts';
@@ -69,7 +70,7 @@ const ask = ({ api, method }: RouteCase, path: string, body?: unknown) => {
 const send = (route: RouteCase, body: unknown) =>
   ask(route, route.pathWith({ ...sampleParameters, projectId: project.id, id: user.userId }), body);
 
-const withBody = [...dashboardCases, ...accountCases].filter(({ route }) => route.body);
+const withBody = [...dashboardCases, ...accountCases].filter((row) => row.route.body && !takesAnything(row));
 const strings = withBody.flatMap((route) =>
   stringsIn(sampleBodies[route.id]).map((path) => ({ ...route, path, name: path.join('.') })),
 );
@@ -100,9 +101,10 @@ describe('something else where text belongs', () => {
     );
   });
 
-  test.each(strings)('200 or 400 for null as $name of $method $id', async ({ path, ...route }) => {
+  test.each(strings)('no failure for null as $name of $method $id', async ({ path, ...route }) => {
     const answer = await send(route, replaced(sampleBodies[route.id], path, null));
-    expect([200, 201, 400, 409]).toContain(answer.status);
+    // 403 and 404: what the sample names does not exist, or needs more than the project has.
+    expect([200, 201, 400, 403, 404, 409]).toContain(answer.status);
   });
 });
 
@@ -144,21 +146,30 @@ describe('a body of another kind', () => {
 });
 
 describe('operators in the path', () => {
+  // What lies at the mail provider is looked for with a key of one's own only.
+  beforeAll(async () => {
+    await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { providerApiKey: 're_sample' });
+  });
+
+  /** The one kind of id that is refused for its form (contract 1, "Ids"). */
+  const isDocumentId = ({ route }: RouteCase, name: string): boolean =>
+    name === 'id' && /\/(documents|trash)\/\{id\}/.test(route.path);
   const withName = [
     ...dashboardCases.filter(({ parameters }) => parameters.length > 1),
     ...accountCases.filter(({ parameters }) => parameters.length > 0),
   ].flatMap((route) => {
     // Not the developer's {projectId}: the tests of tenants ask about that one.
     const names = route.api === 'dashboard' ? route.parameters.slice(1) : route.parameters;
-    return names.map((name) => ({ ...route, name }));
+    return names.map((name) => ({ ...route, name, status: isDocumentId(route, name) ? 400 : 404 }));
   });
 
-  test.each(withName)('404 for {$name} of $method $id', async ({ name, ...route }) => {
+  test.each(withName)('$status for {$name} of $method $id', async ({ name, status, ...route }) => {
     for (const text of ['{"$ne":null}', '[object Object]', '$ne', 'notes[$ne]', '__proto__', 'constructor', '.', '*']) {
       const path = route.pathWith({ ...sampleParameters, projectId: project.id, id: user.userId, [name]: text });
       const body = route.method === 'GET' ? undefined : (sampleBodies[route.id] ?? {});
       const answer = await ask(route, path.replace(/\/\.$/, '/%2E'), body);
-      expect(answer, text).toMatchObject({ status: 404, body: { success: false } });
+      // A dot is no name: the way ends before it.
+      expect(answer, text).toMatchObject({ status: text === '.' ? 404 : status, body: { success: false } });
     }
   });
 

@@ -219,7 +219,12 @@ describe('another project', () => {
     'its collections do not exist below one of mine: $method $id',
     async ({ id, method, pathWith }) => {
       for (const project of [mine, theirs]) {
-        const path = pathWith({ projectId: mine.id, collectionName: 'vault', indexName: 'theirs' });
+        const path = pathWith({
+          projectId: mine.id,
+          collectionName: 'vault',
+          indexName: 'theirs',
+          id: ids.vault ?? '',
+        });
         const answer = await call(inject('stack').dashboardUrl, method, path, {
           token: project.developer.token,
           ...bodyFor(id, method),

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bundle, bundleFunctions } from '../../infra/bundle.ts';
 import { functionFiles } from '../../infra/function-files.ts';
 import { nativeFile } from '../../infra/native-bcrypt.ts';
+import { budgets, bytesOf, groupOf } from './bundle-budgets.ts';
 
 const run = promisify(execFile);
 const names = functionFiles().map(({ name }) => name);
@@ -43,13 +44,32 @@ test('loading a bundle does not load undici, which Node brings for fetch', async
   expect(stdout.trim()).toBe('0');
 });
 
-test.each(names.filter((name) => name.startsWith('data-')))('%s is at most 1 MiB with the DynamoDB client', (name) => {
-  expect(bundle(name).bytes).toBeLessThanOrEqual(1024 * 1024);
+test.each(names)('%s keeps to its budget of bytes', (name) => {
+  expect(bundle(name).bytes).toBeLessThanOrEqual(bytesOf(groupOf(name)));
 });
+
+test('every budget is of a function, and none is a tenth above the largest of its functions', () => {
+  for (const group of Object.keys(budgets)) {
+    const sizes = names.filter((name) => groupOf(name) === group).map((name) => bundle(name).bytes);
+    expect(bytesOf(group) / Math.max(...sizes), group).toBeLessThan(1.1);
+  }
+});
+
+test.each(['service-get-openapi', 'dashboard-service-get-dashboard-openapi'])(
+  '%s carries its document, and neither the database drivers of others nor what it was made with',
+  (name) => {
+    const packages = bundle(name).parts.map(({ from }) => from);
+    expect(packages).not.toContain('mongodb');
+    expect(packages).not.toContain('@valibot/to-json-schema');
+    expect(bundle(name).bytes).toBeLessThanOrEqual(1024 * 1024);
+    expect(readFileSync(join(folder, name, 'index.mjs'), 'utf8')).toContain('operationId');
+  },
+);
 
 test.each(names)('%s holds nothing that is for building, testing or running locally', (name) => {
   const packages = bundle(name).parts.map(({ from }) => from);
-  const foreign = /^(aws-cdk|constructs|cdk-nag|esbuild|vitest|@0q|@dynoxide|aws-sdk-client-mock|whatwg-url|tr46)/;
+  const foreign =
+    /^(aws-cdk|constructs|cdk-nag|esbuild|vitest|@0q|@dynoxide|aws-sdk-client-mock|whatwg-url|tr46|@valibot\/to-json-schema)/;
   expect(packages.filter((from) => foreign.test(from))).toEqual([]);
 });
 

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { type Json, ofType, routesOf, type Synthesis, synthesise } from './synthesis.ts';
+import { everything, type Json, ofType, routesOf, type Synthesis, synthesise } from './synthesis.ts';
 
-const synthesis = synthesise({ dashboardOrigins: 'https://app.example.com, http://localhost:3000' });
+const synthesis = synthesise(everything);
 const withoutOrigins = synthesise();
 
 const corsOf = ({ stacks }: Synthesis, name: string): Json | undefined => {
-  const [api] = ofType(stacks.get(`Basalt-${name}`) ?? new Map(), 'AWS::ApiGatewayV2::Api').values();
+  const resources = stacks.get(`Basalt-${name}`) ?? stacks.get(`Staging-${name}`) ?? new Map();
+  const [api] = ofType(resources, 'AWS::ApiGatewayV2::Api').values();
   return api?.Properties.CorsConfiguration;
 };
 
@@ -47,7 +48,7 @@ test('no web page may call the dashboard API where none is configured', () => {
 });
 
 test('preflights are answered apart from $default, by a function that may do nothing', () => {
-  const resources = synthesis.stacks.get('Basalt-PublicApi') ?? new Map();
+  const resources = synthesis.stacks.get('Staging-PublicApi') ?? new Map();
   const preflight = routesOf(resources).find(({ key }) => key === 'OPTIONS /{proxy+}');
   expect(preflight?.function.Properties.Environment).toBeUndefined();
   expect(preflight?.function.Properties.Code).toEqual({

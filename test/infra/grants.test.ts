@@ -5,6 +5,8 @@ import { jobs } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/area-stack.ts';
 import { type Sessions, statementsFor } from '../../infra/grants.ts';
+import { verifiersOf } from '../../infra/verifiers.ts';
+import { countProposal, uncountProposal } from '../../shared/assistant/monthly-cap.ts';
 import { consumeCode, consumeToken } from '../../shared/auth/email-tokens/consume-tokens.ts';
 import { addressKeyOf } from '../../shared/auth/email-tokens/email-token.ts';
 import { issueTokens } from '../../shared/auth/email-tokens/issue-tokens.ts';
@@ -15,23 +17,61 @@ import { requireSession } from '../../shared/auth/require-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/auth/revoke-sessions.ts';
 import { developerScope, projectScope } from '../../shared/auth/session-keys.ts';
 import { closeGate, passGate } from '../../shared/auth/users/credential-gate.ts';
+import { countInvitation } from '../../shared/developers/members/invitation-limits.ts';
 import { methodsOf, type RouteTable, type Use } from '../../shared/http/route.ts';
+import { mailUsage } from '../../shared/mail/mail-quota.ts';
 import { removeProjectItems } from '../../shared/projects/project-items.ts';
 import { countRequest } from '../../shared/quota/rate-limit.ts';
-import { ofType, type Resources, routesOf, type Statement, statementsOf, synthesise } from './synthesis.ts';
+import { readStats } from '../../shared/usage/read-stats.ts';
+import { requestsOn } from '../../shared/usage/stats-items.ts';
+import { countUsage, flushTally } from '../../shared/usage/tally.ts';
+import {
+  everything,
+  type Json,
+  ofType,
+  type Resource,
+  type Resources,
+  routesOf,
+  type Statement,
+  statementsOf,
+  synthesise,
+} from './synthesis.ts';
+
+/** The folders of the files' bucket, where a grant names the bucket and them and nothing else. */
+const foldersIn = (resource: string): string => {
+  const bucket = /FilesArn|"[^"]*:ExportsOutputFnGetAttFiles[0-9A-F]{8}Arn[0-9A-F]{8}"/.exec(resource)?.[0] ?? '?';
+  const folders = [...resource.matchAll(/"(?:FilesArn)?\/([a-z]+)\/\*"/g)].map(([, folder]) => folder);
+  const named = resource.split(bucket).length - 1;
+  return named === folders.length + 1 ? `the bucket and its ${folders.join(', ')}` : '?';
+};
+
+/** Where a grant names the two verifiers and nothing else. */
+const verifiersIn = (resource: string): string | undefined => {
+  const named = [...resource.matchAll(/:function:Basalt-verify-database-(?:a|b)"/g)].length;
+  return named === 2 && resource.split(':function:').length === 3 ? 'both verifiers' : undefined;
+};
+
+/** Where a grant names the bucket and both queues and nothing else. */
+const healthIn = (resource: string): string | undefined => {
+  const names = /"FilesArn"|"(?:Mail|Work)[0-9A-F]{8}"|ExportsOutputFnGetAtt(?:Files|Mail|Work)[0-9A-F]{8}Arn/g;
+  const kinds = (resource.match(names) ?? []).map((name) => /Files|Mail|Work/.exec(name)?.[0]);
+  return kinds.join() === 'Files,Mail,Work' ? 'the bucket and both queues' : undefined;
+};
 
 /** What a role may do, as `actions on resource, keys`, so that failures can be read. */
 const readable = ({ Action, Resource, Condition }: Statement): string => {
-  const [resource] = /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey|MailProviderKey|Mail[0-9A-F]{8}/.exec(
-    JSON.stringify(Resource),
-  ) ?? ['?'];
+  const health = healthIn(JSON.stringify(Resource));
+  const [resource = '?'] = (health && [health]) ??
+    /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey|MailProviderKey|MailWebhookSecret|LanguageModelKey|DashboardGithubSecret|(?:Mail|Work)[0-9A-F]{8}/.exec(
+      JSON.stringify(Resource),
+    ) ?? [verifiersIn(JSON.stringify(Resource)) ?? foldersIn(JSON.stringify(Resource))];
   const keys = /"dynamodb:LeadingKeys":\[([^\]]*)\]/.exec(JSON.stringify(Condition ?? {}))?.[1];
-  const actions = [Action].flat().map((action) => action.replace(/^(dynamodb|logs|secretsmanager|sqs):/, ''));
-  return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log').replace(/^Mail[0-9A-F]{8}$/, 'the mail queue')}${keys ? ` keys ${keys}` : ''}`;
+  const actions = [Action].flat().map((action) => action.replace(/^(dynamodb|lambda|logs|s3|secretsmanager|sqs):/, ''));
+  return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log').replace(/^(Mail|Work)[0-9A-F]{8}$/, (_, queue: string) => `the ${queue.toLowerCase()} queue`)}${keys ? ` keys ${keys}` : ''}`;
 };
 
 const log = 'CreateLogStream PutLogEvents on its log';
-const rate = 'UpdateItem on Table keys "rate#*"';
+const rate = 'UpdateItem on Table keys "rate#*","stats#*"';
 const sessionActions = 'ConditionCheckItem DeleteItem GetItem PutItem Query UpdateItem on Table keys';
 
 const same = (grant: string): Readonly<Record<Sessions, string>> => ({ users: grant, developers: grant });
@@ -41,11 +81,30 @@ const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   encryption: { users: 'GetSecretValue on EncryptionKey', developers: 'GetSecretValue on EncryptionKey' },
   sessions: { users: `${sessionActions} "p#*"`, developers: `${sessionActions} "d#developers"` },
   'user-sessions': same(`${sessionActions} "p#*"`),
-  'email-tokens': same('PutItem UpdateItem on Table keys "p#*"'),
+  'developer-sessions': same(`${sessionActions} "d#developers"`),
+  'dashboard-github': same('GetSecretValue on DashboardGithubSecret'),
+  'email-tokens': {
+    users: 'PutItem UpdateItem on Table keys "p#*"',
+    developers: 'PutItem UpdateItem on Table keys "d#developers"',
+  },
   lockouts: { users: 'UpdateItem on Table keys "lock#*"', developers: 'UpdateItem on Table keys "lock#*"' },
+  verifiers: same('InvokeFunction on both verifiers'),
+  'work-queue': same('SendMessage on the work queue'),
+  'work-delivery': same('ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the work queue'),
   'mail-queue': same('SendMessage on the mail queue'),
   'mail-delivery': same('ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the mail queue'),
+  'mail-quota': same('GetItem UpdateItem on Table keys "p#*"'),
   'mail-provider': same('GetSecretValue on MailProviderKey'),
+  'mail-webhook': same('GetSecretValue on MailWebhookSecret'),
+  'language-model': same('GetSecretValue on LanguageModelKey'),
+  'language-model-quota': same('UpdateItem on Table keys "p#*"'),
+  usage: same('GetItem on Table keys "p#*","stats#*"'),
+  health: same('GetQueueAttributes ListBucket on the bucket and both queues'),
+  files: same('DeleteObject GetObject ListBucket PutObject on the bucket and its pending, files'),
+  transfers: same(
+    'AbortMultipartUpload DeleteObject GetObject ListBucket PutObject on the bucket and its exports, imports',
+  ),
+  uploads: same(`${sessionActions} "p#*","due#uploads#*"`),
   purge: { users: 'BatchWriteItem Query on Table keys "p#*"', developers: 'BatchWriteItem Query on Table keys "p#*"' },
 };
 
@@ -87,14 +146,42 @@ describe('a function may do exactly what its row says it uses', () => {
   });
 });
 
-test('no role names a wildcard resource or action', () => {
-  for (const resources of stacks.values()) {
-    for (const [id, role] of ofType(resources, 'AWS::IAM::Role')) {
-      const statements = JSON.stringify(role.Properties.Policies ?? []);
-      const own = !id.startsWith('AWSCDKTrigger');
-      expect(own && /"(Action|Resource)":\[?"[^"]*\*/.test(statements), id).toBe(false);
+describe('no policy names more than it has to', () => {
+  /** What may end with an asterisk, as nothing narrower says it: the objects of a folder. */
+  const narrow = /"\/(?:pending|files|exports|imports)\/\*"/g;
+
+  type Document = { readonly Statement: readonly Statement[] };
+  const statementsIn = ({ Policies = [], PolicyDocument }: Resource['Properties']): readonly Statement[] =>
+    [PolicyDocument, ...(Policies as readonly Record<string, Json>[]).map((policy) => policy.PolicyDocument)]
+      .filter((document) => document !== undefined)
+      .flatMap((document) => (document as unknown as Document).Statement);
+
+  test.each([...stacks])('in any role of %s', (_name, resources) => {
+    const roles = [...ofType(resources, 'AWS::IAM::Role'), ...ofType(resources, 'AWS::IAM::Policy')].filter(
+      ([id]) => !id.startsWith('AWSCDKTrigger'),
+    );
+    for (const [id, { Properties }] of roles) {
+      expect(statementsIn(Properties).length, id).toBeGreaterThan(0);
+      for (const { Action, Resource: resource } of statementsIn(Properties)) {
+        expect(JSON.stringify(Action), id).not.toContain('*');
+        expect(JSON.stringify(resource).replace(narrow, ''), id).not.toContain('*');
+      }
     }
-  }
+  });
+
+  test('with fixed addresses but for network interfaces, which the code of a function itself is denied', () => {
+    const resources = synthesise(everything).stacks.get('Staging-Routes-data') ?? new Map();
+    const [route] = routesOf(resources);
+    if (!route) throw new Error('There is no route');
+    const network = statementsOf(resources, route.function)
+      .filter(({ Action }) => JSON.stringify(Action).includes('ec2:'))
+      .map(({ Effect, Action, Condition }) => [Effect, [Action].flat().length, Condition]);
+    expect(network).toEqual([
+      ['Allow', 4, undefined],
+      ['Allow', 2, undefined],
+      ['Deny', 6, { Null: { 'lambda:SourceFunctionArn': 'false' } }],
+    ]);
+  });
 });
 
 describe('every command that the code sends is granted', () => {
@@ -121,21 +208,24 @@ describe('every command that the code sends is granted', () => {
     });
 
   const expectGranted = (statement: string): void => {
-    const [, actions = '', pattern = ''] = /^(.*) on Table keys "(.*)"$/.exec(statement) ?? [];
+    const [, actions = '', keys = ''] = /^(.*) on Table keys (.*)$/.exec(statement) ?? [];
+    const patterns = JSON.parse(`[${keys}]`) as string[];
+    const covers = (pattern: string, key: string): boolean =>
+      pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern;
     expect(sent()).not.toEqual([]);
     for (const command of sent()) {
       const [action = '', key = ''] = command.split(' ');
       expect(actions.split(' ')).toContain(action);
       expect(
-        pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
-        `${key} in ${pattern}`,
+        patterns.some((pattern) => covers(pattern, key)),
+        `${key} in ${keys}`,
       ).toBe(true);
     }
   };
 
   test('counting requests', async () => {
     dynamo.onAnyCommand().resolves({ Attributes: { n_all: { N: '1' } } });
-    await countRequest('192.0.2.1', [{ name: 'all', limit: 100 }]);
+    await countRequest('192.0.2.1', [{ name: 'all', limit: 100, block: 1 }]);
     expectGranted(rate);
   });
 
@@ -168,15 +258,33 @@ describe('every command that the code sends is granted', () => {
     expect(sent().map((command) => command.split(' ')[0])).toContain('ConditionCheckItem');
   });
 
+  test('counting the proposals of the schema assistant', async () => {
+    dynamo.onAnyCommand().resolves({});
+    await uncountProposal(await countProposal({ id: '0123456789abcdef01234567', plan: 'free' }));
+    expectGranted(granted['language-model-quota'].users);
+    expect(sent()).toHaveLength(2);
+  });
+
   test('the tokens of mails', async () => {
     vi.stubEnv('ENCRYPTION_KEY', Buffer.alloc(32, 1).toString('base64'));
     dynamo.onAnyCommand().resolves({ Attributes: {} });
-    const place = { projectId: '0123456789abcdef01234567', kind: 'reset', addressKey: addressKeyOf('a@b.co') } as const;
+    const place = {
+      scope: projectScope('0123456789abcdef01234567'),
+      kind: 'reset',
+      addressKey: addressKeyOf('a@b.co'),
+    } as const;
     const { token, code } = await issueTokens(place, 'a@b.co', 'u1');
-    await consumeToken(place.projectId, place.kind, token);
+    await consumeToken(place.scope, place.kind, token);
     await consumeCode(place, code);
     expectGranted(granted['email-tokens'].users);
     expect(sent()).toHaveLength(3);
+  });
+
+  test('what keeps invitations few', async () => {
+    dynamo.onAnyCommand().resolves({});
+    await countInvitation('0123456789abcdef01234567', 'ada@example.com');
+    expectGranted(granted['email-tokens'].developers);
+    expect(sent()).toHaveLength(2);
   });
 
   test('lockouts', async () => {
@@ -185,6 +293,24 @@ describe('every command that the code sends is granted', () => {
     await countAttempt(attempt);
     await forgiveAttempt(attempt);
     expectGranted(granted.lockouts.users);
+  });
+
+  test('counting requests for the statistics, and reading them', async () => {
+    dynamo.onAnyCommand().resolves({});
+    const projectId = '0123456789abcdef01234567';
+    countUsage({ projectId, route: 'list-documents', status: 200, ms: 5 });
+    await flushTally();
+    expectGranted(rate);
+    dynamo.resetHistory();
+    await readStats(projectId, requestsOn('2026-01-01'));
+    expectGranted(granted.usage.developers);
+  });
+
+  test('reading how many mails a project has sent', async () => {
+    dynamo.onAnyCommand().resolves({});
+    await mailUsage({ id: '0123456789abcdef01234567', plan: 'free' } as Parameters<typeof mailUsage>[0]);
+    expectGranted(granted['mail-quota'].users);
+    expectGranted(granted.usage.developers);
   });
 
   test('removing the items of a project', async () => {
@@ -202,7 +328,13 @@ describe.each(['users', 'developers'] as const)('behind the API of %s', (session
     mongodbSecret: { secretArn: 'MongodbUri' },
     encryptionSecret: { secretArn: 'EncryptionKey' },
     mailProviderSecret: { secretArn: 'MailProviderKey' },
+    mailWebhookSecret: { secretArn: 'MailWebhookSecret' },
+    dashboardGithubSecret: { secretArn: 'DashboardGithubSecret' },
+    languageModelSecret: { secretArn: 'LanguageModelKey' },
     mailQueue: { queueArn: 'Mail0A1B2C3D', queueUrl: 'https://queue' },
+    workQueue: { queueArn: 'Work0A1B2C3D', queueUrl: 'https://queue' },
+    verifiers: verifiersOf('Basalt'),
+    files: { bucketArn: 'FilesArn', bucketName: 'files', url: 'https://files' },
   };
 
   test.each(Object.keys(granted) as Use[])('%s grants one thing', (use) => {

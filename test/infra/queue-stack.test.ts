@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { mailTries } from '../../shared/mail/retries.ts';
-import { ofType, synthesise } from './synthesis.ts';
+import { workTries } from '../../shared/work/retries.ts';
+import { everything, ofType, synthesise } from './synthesis.ts';
 
-const { stacks } = synthesise({ emailFrom: 'Example <no-reply@example.com>' });
-const queues = stacks.get('Basalt-Queues') ?? new Map();
-const [dead, mail] = [...ofType(queues, 'AWS::SQS::Queue')].sort(([a], [b]) => a.localeCompare(b));
+const { stacks } = synthesise(everything);
+const queues = stacks.get('Staging-Queues') ?? new Map();
+const [deadMail, deadWork, mail, work] = [...ofType(queues, 'AWS::SQS::Queue')].sort(([a], [b]) => a.localeCompare(b));
 
 test('every queue is encrypted and outlives its stack', () => {
   const all = [...ofType(queues, 'AWS::SQS::Queue').values()];
-  expect(all).toHaveLength(2);
+  expect(all).toHaveLength(4);
   for (const queue of all) {
     expect(queue).toMatchObject({ Properties: { SqsManagedSseEnabled: true }, DeletionPolicy: 'Retain' });
   }
@@ -17,7 +18,7 @@ test('every queue is encrypted and outlives its stack', () => {
 
 test('every queue refuses who does not use TLS', () => {
   const policies = [...ofType(queues, 'AWS::SQS::QueuePolicy').values()].map(({ Properties }) => Properties);
-  expect(policies).toHaveLength(2);
+  expect(policies).toHaveLength(4);
   for (const { PolicyDocument } of policies) {
     expect(PolicyDocument).toMatchObject({
       Statement: [
@@ -32,32 +33,50 @@ test('every queue refuses who does not use TLS', () => {
   }
 });
 
-test('a mail goes to the dead-letter queue after its last try, and is kept there for two weeks', () => {
-  expect(mail?.[1].Properties.RedrivePolicy).toEqual({
-    deadLetterTargetArn: { 'Fn::GetAtt': [dead?.[0], 'Arn'] },
-    maxReceiveCount: mailTries,
-  });
-  expect(dead?.[1].Properties.MessageRetentionPeriod).toBe(14 * 86_400);
-});
-
-const jobResources = stacks.get('Basalt-Jobs') ?? new Map();
-const [mapping] = ofType(jobResources, 'AWS::Lambda::EventSourceMapping').values();
-const deliver = [...ofType(jobResources, 'AWS::Lambda::Function').values()].find(
-  ({ Properties }) => Properties.Description === jobs['deliver-mail'].summary,
+test.each([
+  ['a mail', mail, deadMail, mailTries],
+  ['a task', work, deadWork, workTries],
+] as const)(
+  '%s goes to the dead-letter queue after its last try, and is kept there for two weeks',
+  (_, queue, dead, tries) => {
+    expect(queue?.[1].Properties.RedrivePolicy).toEqual({
+      deadLetterTargetArn: { 'Fn::GetAtt': [dead?.[0], 'Arn'] },
+      maxReceiveCount: tries,
+    });
+    expect(dead?.[1].Properties.MessageRetentionPeriod).toBe(14 * 86_400);
+  },
 );
 
-test('deliver-mail gets batches of which it may report single messages as failed, in few runs at once', () => {
-  expect(mapping?.Properties).toMatchObject({
-    BatchSize: jobs['deliver-mail'].starts.batchSize,
-    FunctionResponseTypes: ['ReportBatchItemFailures'],
-    ScalingConfig: { MaximumConcurrency: 2 },
-  });
-  expect(JSON.stringify(mapping?.Properties.EventSourceArn)).toContain('Mail');
-});
+const jobResources = stacks.get('Staging-Jobs') ?? new Map();
+const mappings = [...ofType(jobResources, 'AWS::Lambda::EventSourceMapping').values()];
+const mappingOf = (queue: string) =>
+  mappings.find(({ Properties }) => JSON.stringify(Properties.EventSourceArn).includes(queue));
+const functionOf = (job: 'deliver-mail' | 'do-task') =>
+  [...ofType(jobResources, 'AWS::Lambda::Function').values()].find(
+    ({ Properties }) => Properties.Description === jobs[job].summary,
+  );
+const deliver = functionOf('deliver-mail');
 
-test('the queue keeps a message back for longer than deliver-mail can run', () => {
-  const visibility = Number(mail?.[1].Properties.VisibilityTimeout);
-  expect(visibility).toBeGreaterThan(Number(deliver?.Properties.Timeout) * 2);
+test.each([
+  ['deliver-mail', 'Mail', 2],
+  ['do-task', 'Work', 5],
+] as const)(
+  '%s gets batches of which it may report single messages as failed, in few runs at once',
+  (job, queue, runs) => {
+    expect(mappingOf(queue)?.Properties).toMatchObject({
+      BatchSize: jobs[job].starts.batchSize,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: runs },
+    });
+  },
+);
+
+test.each([
+  ['deliver-mail', mail],
+  ['do-task', work],
+] as const)('the queue keeps a message back for longer than %s can run', (job, queue) => {
+  const visibility = Number(queue?.[1].Properties.VisibilityTimeout);
+  expect(visibility).toBeGreaterThan(Number(functionOf(job)?.Properties.Timeout) * 2);
 });
 
 test('deliver-mail is told the queue, the provider and the sender of the deployment', () => {

@@ -3,9 +3,10 @@ import { jobs } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/area-stack.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
-import { type Json, ofType, type Resources, routesOf, synthesise, unbuilt } from './synthesis.ts';
+import { everything, type Json, ofType, type Resources, routesOf, synthesise } from './synthesis.ts';
 
 const { stacks, outputs, missing } = synthesise();
+const chosen = synthesise(everything);
 const stack = (name: string): Resources => {
   const resources = stacks.get(`Basalt-${name}`);
   if (!resources) throw new Error(`There is no stack ${name}`);
@@ -22,10 +23,16 @@ test('the service is synthesised without an account: nothing is looked up', () =
 test('the addresses of both APIs and the secrets to fill in are outputs', () => {
   expect(outputs.get('Basalt-PublicApi')).toEqual(['Url']);
   expect(outputs.get('Basalt-DashboardApi')).toEqual(['Url']);
-  expect(outputs.get('Basalt-Data')).toEqual(['MongodbSecretArn', 'MailProviderSecretArn']);
+  expect(outputs.get('Basalt-Data')).toEqual([
+    'MongodbSecretArn',
+    'MailProviderSecretArn',
+    'LanguageModelSecretArn',
+    'MailWebhookSecretArn',
+    'DashboardGithubSecretArn',
+  ]);
 });
 
-test.each([...stacks])('the stack %s stays under 450 resources', (_name, resources) => {
+test.each([...stacks, ...chosen.stacks])('the stack %s stays under 450 resources', (_name, resources) => {
   expect(resources.size).toBeLessThan(450);
 });
 
@@ -73,7 +80,7 @@ test.each(own)('the function %s has the defaults of the house', (_id, { Properti
     Handler: 'index.handler',
     Architectures: ['arm64'],
     MemorySize: 512,
-    LoggingConfig: { LogFormat: 'JSON' },
+    LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN' },
   });
 });
 
@@ -82,44 +89,116 @@ test('functions behind a gateway have the 29 s that it waits', () => {
   expect(new Set(routed.map((route) => route.function.Properties.Timeout))).toEqual(new Set([29]));
 });
 
-test('every function has a log of its own, kept for a month', () => {
-  const logs = [...stacks.values()].flatMap((resources) => [...ofType(resources, 'AWS::Logs::LogGroup').values()]);
+test('every function and gateway has a log of its own, kept for a month or as long as was chosen', () => {
+  const logsOf = (all: typeof stacks) =>
+    [...all.values()].flatMap((resources) => [...ofType(resources, 'AWS::Logs::LogGroup').values()]);
   const gateways = 2;
+  const logs = logsOf(stacks);
+  expect(new Set(logs.map(({ Properties }) => Properties.LogGroupName)).size).toBe(own.length + gateways);
   expect(logs).toHaveLength(own.length + gateways);
   expect(new Set(logs.map(({ Properties }) => Properties.RetentionInDays))).toEqual(new Set([30]));
+  expect(new Set(logsOf(chosen.stacks).map(({ Properties }) => Properties.RetentionInDays))).toEqual(new Set([90]));
 });
 
-test('a function with a native module gets x86_64 and a whole CPU', () => {
-  const withBcrypt = synthesise({}, unbuilt('data-get-document'));
-  const [route] = routesOf(withBcrypt.stacks.get('Basalt-Routes-data') ?? new Map()).filter(
-    ({ key }) => key === 'GET /api/data/{collectionName}/{id}',
+test('logs can be found by the name of the stack and the row', () => {
+  const names = [...ofType(stack('Routes-data'), 'AWS::Logs::LogGroup').values()].map(
+    ({ Properties }) => Properties.LogGroupName,
   );
-  expect(route?.function.Properties).toMatchObject({ Architectures: ['x86_64'], MemorySize: 1769 });
+  expect(names).toContain('/Basalt-Routes-data/list-documents');
+  const [requests] = ofType(stack('PublicApi'), 'AWS::Logs::LogGroup').values();
+  expect(requests?.Properties.LogGroupName).toBe('/Basalt-PublicApi/requests');
+});
+
+test('starts and reports of every run are only logged where they are wanted', () => {
+  const [some] = ofType(chosen.stacks.get('Staging-Routes-data') ?? new Map(), 'AWS::Lambda::Function').values();
+  expect(some?.Properties.LoggingConfig).toMatchObject({ SystemLogLevel: 'INFO' });
+});
+
+test.each([
+  ['PublicApi', 5000, 2500, 9000, 4500],
+  ['DashboardApi', 500, 250, 100, 50],
+])('%s lets so many requests through', (name, rate, burst, chosenRate, chosenBurst) => {
+  const throttleOf = (resources: Resources | undefined) =>
+    [...ofType(resources ?? new Map(), 'AWS::ApiGatewayV2::Stage').values()][0]?.Properties.DefaultRouteSettings;
+  expect(throttleOf(stack(name))).toEqual({ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst });
+  expect(throttleOf(chosen.stacks.get(`Staging-${name}`))).toEqual({
+    ThrottlingRateLimit: chosenRate,
+    ThrottlingBurstLimit: chosenBurst,
+  });
+});
+
+test('everything is tagged with its deployment', () => {
+  expect(new Set([...synthesise().tags.values()].map((tags) => JSON.stringify(tags)))).toEqual(
+    new Set(['{"service":"Basalt"}']),
+  );
+  const names = [...chosen.stacks.keys()];
+  expect(names.every((name) => name.startsWith('Staging-'))).toBe(true);
+  expect(new Set([...chosen.tags.values()].map(({ service }) => service))).toEqual(new Set(['Staging']));
+});
+
+test('nothing that has a fixed name is named alike in two deployments', () => {
+  const fixed = ['FunctionName', 'LogGroupName', 'AlarmName', 'DashboardName', 'TopicName', 'QueueName', 'RoleName'];
+  for (const resources of chosen.stacks.values()) {
+    for (const [id, { Properties = {} }] of resources) {
+      for (const name of fixed) {
+        const value = Properties[name];
+        if (typeof value === 'string') expect(value, `${id} ${name}`).toMatch(/^\/?Staging\b/);
+      }
+    }
+  }
 });
 
 describe('the settings of a function', () => {
-  const environmentOf = (context: Record<string, string>): Json | undefined => {
-    const [first] = routesOf(synthesise(context).stacks.get('Basalt-Routes-data') ?? new Map());
-    return first?.function.Properties.Environment;
+  const environmentOf = ({ stacks: all }: typeof chosen, name: string): Json | undefined => {
+    const route = routesOf(all.get(name) ?? new Map()).find(({ key }) => key === 'GET /api/data/{collectionName}');
+    return route?.function.Properties.Environment;
   };
 
   test('are the limits of the contract, the store it uses and the address of the service', () => {
-    expect(environmentOf({})).toEqual({
+    expect(environmentOf(synthesise(), 'Basalt-Routes-data')).toEqual({
       Variables: {
         RATE_LIMIT: '100',
         AUTH_RATE_LIMIT: '60',
         CREDENTIAL_RATE_LIMIT: '20',
+        RATE_BLOCK: '0',
         TABLE_NAME: expect.anything(),
         MONGODB_SECRET_ARN: expect.anything(),
+        ENCRYPTION_SECRET_ARN: expect.anything(),
         PUBLIC_URL: expect.anything(),
       },
     });
   });
 
+  test("name the dashboard's pages and its app at GitHub to the dashboard API alone", () => {
+    for (const [name, resources] of chosen.stacks) {
+      for (const { function: lambda } of name.includes('Routes') ? routesOf(resources) : []) {
+        const known = JSON.stringify(lambda.Properties.Environment);
+        const expected = name.startsWith('Staging-Routes-dashboard');
+        for (const part of ['//app.example.com', 'some-client', 'DASHBOARD_API_URL']) {
+          expect(known.includes(part), `${name} ${part}`).toBe(expected);
+        }
+      }
+    }
+  });
+
+  test('name the language model to the schema assistant alone', () => {
+    const named = [...chosen.stacks].filter(([, resources]) =>
+      [...ofType(resources, 'AWS::Lambda::Function').values()].some(({ Properties }) =>
+        JSON.stringify(Properties.Environment ?? {}).includes('models.example.com'),
+      ),
+    );
+    expect(named.map(([name]) => name)).toEqual(['Staging-Routes-dashboard-assistant']);
+  });
+
   test('follow the deployment', () => {
-    const context = { rateLimit: '1000', authRateLimit: '0', publicUrl: 'https://api.example.com' };
-    expect(environmentOf(context)).toMatchObject({
-      Variables: { RATE_LIMIT: '1000', AUTH_RATE_LIMIT: '0', PUBLIC_URL: 'https://api.example.com' },
+    expect(environmentOf(chosen, 'Staging-Routes-data')).toMatchObject({
+      Variables: {
+        RATE_LIMIT: '1000',
+        AUTH_RATE_LIMIT: '0',
+        PUBLIC_URL: 'https://api.example.com',
+        EMAIL_FROM: 'Example <no-reply@example.com>',
+        RESTART: '2026-01-01',
+      },
     });
   });
 });
@@ -145,7 +224,7 @@ describe('the jobs', () => {
     const rates = [...ofType(resources, 'AWS::Events::Rule').values()].map(
       ({ Properties }) => Properties.ScheduleExpression,
     );
-    expect(rates).toEqual(every.map((minutes) => `rate(${minutes} minutes)`));
+    expect(rates).toEqual(every.map((minutes) => (minutes === 60 ? 'rate(1 hour)' : `rate(${minutes} minutes)`)));
   });
 
   test('are not repeated by Lambda when a scheduled run fails', () => {

@@ -1,16 +1,26 @@
 import { App } from 'aws-cdk-lib/core';
 import { expect, test } from 'vitest';
 import { deploymentSettings } from '../../infra/settings.ts';
+import { everything } from './synthesis.ts';
 
 const read = (context: Record<string, unknown>) => deploymentSettings(new App({ context }).node);
 
 test('a deployment without settings has those of the contract', () => {
-  expect(read({})).toEqual({
+  const chosen = Object.entries(read({})).filter(([, value]) => value !== undefined);
+  expect(Object.fromEntries(chosen)).toEqual({
     deployment: 'Basalt',
     rateLimit: '100',
     authRateLimit: '60',
     credentialRateLimit: '20',
+    rateBlock: '0',
+    publicRequestsPerSecond: 5000,
+    dashboardRequestsPerSecond: 500,
+    accountConcurrency: 1000,
+    mongoConnections: 0,
+    egress: 'none',
     dashboardOrigins: [],
+    logDays: 30,
+    platformLogs: 'problems',
   });
 });
 
@@ -23,6 +33,18 @@ test.each([
     { dashboardOrigins: ['https://a.example', 'http://localhost:3000'] },
   ],
   [{ publicUrl: 'https://api.example.com' }, { publicUrl: 'https://api.example.com' }],
+  [
+    { aiBaseUrl: 'https://api.openai.com/v1', aiModel: 'gpt-4o-mini' },
+    { aiBaseUrl: 'https://api.openai.com/v1', aiModel: 'gpt-4o-mini' },
+  ],
+  [{ egress: 'nat' }, { egress: 'nat' }],
+  [{ mongoConnections: '3000' }, { mongoConnections: 3000 }],
+  [{ logDays: 7 }, { logDays: 7 }],
+  [{ alarmEmail: 'ops@example.com' }, { alarmEmail: 'ops@example.com' }],
+  [{ deployments: { Basalt: { rateLimit: 7 } } }, { rateLimit: '7' }],
+  [{ deployments: { Basalt: { rateLimit: 7 } }, rateLimit: '8' }, { rateLimit: '8' }],
+  [{ deployments: { Staging: { rateLimit: 7 } } }, { rateLimit: '100' }],
+  [{ deployment: 'Staging', deployments: { Staging: { rateLimit: 7 } } }, { rateLimit: '7' }],
   [{ emailFrom: 'no-reply@example.com' }, { emailFrom: 'no-reply@example.com' }],
   [{ emailFrom: 'My App <no-reply@example.com>' }, { emailFrom: 'My App <no-reply@example.com>' }],
 ])('%j is taken', (context, expected) => {
@@ -38,6 +60,21 @@ test.each([
   [{ dashboardOrigins: 'https://*' }, 'dashboardOrigins.0 must be origins such as'],
   [{ dashboardOrigins: 'https://a.example,https://b.example/' }, 'dashboardOrigins.1 must be origins such as'],
   [{ publicUrl: 'http://api.example.com' }, 'publicUrl must be an address such as'],
+  [{ aiBaseUrl: 'http://api.example.com/v1' }, 'aiBaseUrl must be an address such as'],
+  [{ aiModel: 'a model' }, 'aiModel must be the name'],
+  [{ egress: 'vpn' }, 'egress must be none or nat'],
+  [{ accountConcurrency: 0 }, 'accountConcurrency must be from 1 to'],
+  [{ logDays: 8 }, 'logDays must be one of 1, 3, 5'],
+  [{ alarmEmail: 'ops' }, 'alarmEmail must be an address'],
+  [{ publicDomain: 'https://api.example.com' }, 'publicDomain must be a domain'],
+  [{ hostedZoneId: 'Z01' }, 'hostedZoneId and hostedZoneName must be given together'],
+  [{ publicDomain: 'api.example.com' }, 'apiCertificateArn and publicDomain or dashboardDomain'],
+  [{ apiCertificateArn: everything.apiCertificateArn }, 'apiCertificateArn and publicDomain or dashboardDomain'],
+  [{ filesDomain: 'files.example.com' }, 'filesDomain and filesCertificateArn'],
+  [{ ...everything, publicDomain: 'api.example.org' }, 'publicDomain must lie in hostedZoneName, example.com'],
+  [{ ...everything, publicDomain: 'notexample.com' }, 'publicDomain must lie in hostedZoneName, example.com'],
+  [{ deployments: { Basalt: { rateLimt: 7 } } }, 'rateLimt in cdk.json is none'],
+  [{ deployments: { Basalt: { deployment: 'Other' } } }, 'deployment in cdk.json is none'],
   [{ emailFrom: 'example.com' }, 'emailFrom must be like'],
   [{ emailFrom: 'My App <no-reply@example.com' }, 'emailFrom must be like'],
 ])('%j is refused by name', (context, message) => {

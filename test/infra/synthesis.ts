@@ -36,16 +36,56 @@ export interface Synthesis {
   readonly stacks: ReadonlyMap<string, Resources>;
   /** Stack → its outputs, without those that only link stacks. */
   readonly outputs: ReadonlyMap<string, readonly string[]>;
+  /** Stack → the tags of everything in it. */
+  readonly tags: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Looked up in an account; synthesis must need nothing. */
   readonly missing: readonly unknown[];
 }
 
-/** Makes the templates of the whole service with these settings. */
-export const synthesise = (context: Readonly<Record<string, string>> = {}, packages = unbuilt()): Synthesis => {
+/** A deployment that has chosen everything there is to choose. */
+export const everything = {
+  deployment: 'Staging',
+  rateLimit: '1000',
+  authRateLimit: '0',
+  publicRequestsPerSecond: '9000',
+  dashboardRequestsPerSecond: '100',
+  accountConcurrency: '1000',
+  mongoConnections: '1500',
+  egress: 'nat',
+  dashboardOrigins: 'https://app.example.com, http://localhost:3000',
+  dashboardUrl: 'https://app.example.com',
+  dashboardGithubClientId: 'some-client',
+  emailFrom: 'Example <no-reply@example.com>',
+  aiBaseUrl: 'https://models.example.com/v1',
+  aiModel: 'some-model',
+  publicDomain: 'api.example.com',
+  dashboardDomain: 'dashboard-api.example.com',
+  apiCertificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/4567-cdef',
+  filesDomain: 'files.example.com',
+  filesCertificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0123-abcd',
+  hostedZoneId: 'Z0123456789ABC',
+  hostedZoneName: 'example.com',
+  alarmEmail: 'ops@example.com',
+  logDays: '90',
+  platformLogs: 'all',
+  restart: '2026-01-01',
+} as const;
+
+const made = new Map<string, Synthesis>();
+
+/** The templates of the whole service with these settings; the same settings are synthesised once. */
+export const synthesise = (context: Readonly<Record<string, string>> = {}): Synthesis => {
+  const key = JSON.stringify(context);
+  const synthesis = made.get(key) ?? make(context);
+  made.set(key, synthesis);
+  return synthesis;
+};
+
+const make = (context: Readonly<Record<string, string>>): Synthesis => {
   const outdir = mkdtempSync(join(tmpdir(), 'basalt-synthesis-'));
   try {
     const app = new App({ outdir, analyticsReporting: false, context: { 'aws:cdk:bundling-stacks': [], ...context } });
-    addService(app, packages);
+    addService(app, unbuilt());
     const { stacks, manifest } = app.synth();
     return {
       stacks: new Map(stacks.map((stack) => [stack.id, resourcesOf(stack.template)])),
@@ -55,6 +95,7 @@ export const synthesise = (context: Readonly<Record<string, string>> = {}, packa
           Object.keys(template.Outputs ?? {}).filter((name) => !name.startsWith('ExportsOutput')),
         ]),
       ),
+      tags: new Map(stacks.map(({ id, tags }) => [id, tags])),
       missing: manifest.missing ?? [],
     };
   } finally {
@@ -87,6 +128,7 @@ export const routesOf = (resources: Resources): readonly DeployedRoute[] =>
   });
 
 export interface Statement {
+  readonly Effect: 'Allow' | 'Deny';
   readonly Action: string | readonly string[];
   readonly Resource: Json;
   readonly Condition?: Json;

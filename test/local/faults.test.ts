@@ -36,7 +36,7 @@ const crowd = (): Promise<Swept[]> =>
 
 /**
  * What routes may answer without MongoDB that need nothing of it but the project, which is remembered for 5 s: sessions, tokens
- * of mails and social sign-ins are in the table.
+ * of mails, social sign-ins and what is known of files are in the table.
  */
 const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['get-schema', 200],
@@ -49,19 +49,31 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['verify-email', 400],
   ['reset-password', 400],
   ['exchange-refresh-token', 400],
+  ['request-upload', 200],
+  ['confirm-upload', 404],
+  ['delete-file', 404],
   ['start-social', 302],
   ['social-callback', 302],
+  ['verify-developer-email', 400],
+  ['reset-developer-password', 400],
+  ['list-developer-sessions', 200],
+  ['revoke-developer-session', 404],
+  ['exchange-github-code', 400],
+  ['start-github', 302],
+  ['finish-github', 302],
+  ['get-openapi', 200],
+  ['get-dashboard-openapi', 200],
 ]);
 
 /**
  * Routes that browsers are sent to. Where the project cannot be read there is no site to lead back to: 503 in the envelope.
  * Whatever fails later ends on the project's site with `error`, as any failure of a social sign-in does.
  */
-const navigations: ReadonlySet<string> = new Set(['start-social', 'social-callback']);
+const navigations: ReadonlySet<string> = new Set(['start-social', 'social-callback', 'start-github', 'finish-github']);
 
 /** On to the provider, where the table alone was needed, or back to the site. */
 const expectGoodRedirect = (answer: Swept): void => {
-  const onwards = answer.id === 'start-social' && answer.location?.includes('/login/oauth/authorize?');
+  const onwards = answer.id.startsWith('start-') && answer.location?.includes('/login/oauth/authorize?');
   if (!onwards) expectErrorLanding(answer);
 };
 
@@ -157,7 +169,8 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
 });
 
 /** All that a list of sessions shows is in the table. */
-const reads = ({ id, method }: Swept): boolean => method === 'GET' && id !== 'list-sessions';
+const ofTheTable: ReadonlySet<string> = new Set(['list-sessions', 'list-developer-sessions']);
+const reads = ({ id, method }: Swept): boolean => method === 'GET' && !ofTheTable.has(id);
 
 /** Reads go on, without the headers of a count; whatever else there is answers 503. */
 const expectOnlyReads = (answers: readonly Swept[]): void => {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { refuseOutsideHosts } from '../../infra/local/loopback-only.ts';
 import { listen } from '../../infra/local/ports.ts';
 
@@ -34,5 +34,28 @@ test.each([
 ])('%s is not', async (address) => {
   for (const input of [address, new URL(address), new Request(address)]) {
     await expect(fetch(input)).rejects.toThrow('was not called');
+  }
+});
+
+test('the one place that the user has named is reached besides, by its exact origin', async () => {
+  vi.stubGlobal('fetch', async () => new Response('reached'));
+  try {
+    refuseOutsideHosts('https://api.example.com/v1');
+    expect(await (await fetch('https://api.example.com/v1/chat/completions')).text()).toBe('reached');
+    for (const address of ['http://api.example.com/v1', 'https://api.example.com:8443/', 'https://example.com/']) {
+      await expect(fetch(address)).rejects.toThrow('was not called');
+    }
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});
+
+test.each([undefined, '', 'not an address'])('%o names no place', async (chosen) => {
+  vi.stubGlobal('fetch', async () => new Response('reached'));
+  try {
+    refuseOutsideHosts(chosen);
+    await expect(fetch('https://api.example.com/')).rejects.toThrow('was not called');
+  } finally {
+    vi.unstubAllGlobals();
   }
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundleFunctions } from '../../infra/bundle.ts';
 import { localAccount } from '../../infra/local/aws-account.ts';
 import { createMailQueue } from '../../infra/local/queues.ts';
 import { closeMongo } from '../../shared/clients/mongo.ts';
@@ -46,7 +47,9 @@ test('mails that were accepted before everything was killed go out after the nex
   process.kill(stack.pid, 'SIGKILL');
   await stack.stop();
 
-  stack = await startTestStack(directory, { BUNDLED: '1' });
+  const BUNDLES = path.join(directory, 'functions');
+  await bundleFunctions(BUNDLES, { prefixes: ['jobs-'] });
+  stack = await startTestStack(directory, { BUNDLES });
   const provider = stack.env.MAIL_PROVIDER_URL ?? '';
   for (const to of addresses) expect(codeIn(await mailTo(to, 1, provider))).toBe('ABCD-2345');
   for (const to of addresses) expect(await mailsTo(to, provider)).toHaveLength(1);

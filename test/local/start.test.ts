@@ -55,7 +55,12 @@ describe('npm start', () => {
     const one = start();
     await one.ready();
     const dev = await devFile();
-    expect(dev).toMatchObject({ baseUrl: `http://127.0.0.1:${port}`, dashboardUrl: `http://127.0.0.1:${port + 1}` });
+    expect(dev).toMatchObject({
+      baseUrl: `http://127.0.0.1:${port}`,
+      dashboardUrl: `http://127.0.0.1:${port + 1}`,
+      webhookUrl: `http://127.0.0.1:${port + 2}/`,
+      webhookSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
+    });
     const inbox = await fetch(dev.inboxUrl);
     expect(await inbox.text()).toContain('Inbox');
     expect((await stat(path.join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
@@ -185,6 +190,8 @@ describe('npm start refuses, and says what to do,', () => {
     [{ AUTH_RATE_LIMIT: 'many' }, 'AUTH_RATE_LIMIT must be a whole number'],
     [{ PASSWORD_COST: '99' }, 'PASSWORD_COST must be a whole number from 4 to 15'],
     [{ LOG: 'loud' }, 'LOG must be info, debug or silent'],
+    [{ AI_BASE_URL: 'my model' }, 'AI_BASE_URL must be an address'],
+    [{ AI_TIMEOUT_SECONDS: '60' }, 'AI_TIMEOUT_SECONDS must be a whole number from 1 to 25'],
   ] as const)('%j', async ([env, message]) => {
     expect(await refused(start(env))).toContain(message);
   });

@@ -2,15 +2,31 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDynamo } from '../../infra/local/dynamo.ts';
+import { startFiles } from '../../infra/local/files/start-files.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
 import type { Part } from '../../infra/local/part.ts';
+import { probePort } from '../../infra/local/ports.ts';
 import { descendantsOf, stillRunning } from './local-start.ts';
 import { FaultProxy, type ProxyTarget } from './proxy.ts';
 
 const quiet = { report: () => undefined, onExit: () => undefined };
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-const targetOf = ({ address }: Part): ProxyTarget => {
+/** Whether both of its ports are free: of a process that was killed, some threads may hold them for a moment longer. */
+const isFree = (port: number): Promise<boolean> =>
+  Promise.all([probePort(port + 6), probePort(port + 7)]).then(
+    () => true,
+    () => false,
+  );
+
+/** A port for `FaultyPart.files`, below those that outgoing connections take, so that it is free again after a restart. */
+export const filesPort = async (): Promise<number> => {
+  const port = 20_000 + Math.floor(Math.random() * 11_000);
+  return (await isFree(port)) ? port : filesPort();
+};
+
+/** Where an address of a MongoDB or of an HTTP service leads. */
+export const targetOf = ({ address }: Pick<Part, 'address'>): ProxyTarget => {
   const { protocol, hostname, port } = new URL(address);
   return protocol === 'mongodb:' ? { path: decodeURIComponent(hostname) } : { port: Number(port) };
 };
@@ -43,6 +59,18 @@ export class FaultyPart {
     const file = path.join(directory, 'dynamo.db');
     const options = { ...quiet, file, endpoint: undefined, table: 'basalt', region: 'eu-west-1', credentials };
     return FaultyPart.#start(() => startDynamo(options), `--db-path\0${file}\0`);
+  }
+
+  /** S3, with the public files on the sixth port after `port`. */
+  static files(directory: string, port: number): Promise<FaultyPart> {
+    const data = path.join(directory, 'files');
+    const options = { ...quiet, directory: data, bucket: 'basalt-files', publicFolder: 'files', port };
+    const launch = async (): Promise<Part> => {
+      while (!(await isFree(port))) await pause(20);
+      const { s3Url, stop } = await startFiles({ ...options, region: 'eu-west-1', keys: credentials });
+      return { address: s3Url, stop };
+    };
+    return FaultyPart.#start(launch, `\0${data}\0`);
   }
 
   /** Its process, and not a shell that watches over it; `undefined` where it was killed. */

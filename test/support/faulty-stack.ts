@@ -3,17 +3,18 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Answer, call, type RequestOptions } from './client.ts';
-import { FaultyPart } from './faulty-part.ts';
+import { FaultyPart, filesPort } from './faulty-part.ts';
 import { descendantsOf } from './local-start.ts';
 import { startTestStack } from './start-stack.ts';
 
 /**
- * A stack of its own whose databases and queue can fail, requests counted, with a developer, a project, a collection `notes`
+ * A stack of its own whose databases, file store and queue can fail, requests counted, with a developer, a project, a collection `notes`
  * and a user.
  */
 export interface FaultyStack {
   readonly mongo: FaultyPart;
   readonly dynamo: FaultyPart;
+  readonly files: FaultyPart;
   /** Sends the queue service a signal: `SIGSTOP` and it is silent until `SIGCONT`. */
   readonly signalQueue: (signal: 'SIGSTOP' | 'SIGCONT') => Promise<void>;
   readonly projectId: string;
@@ -96,11 +97,21 @@ const good = <Body>({ status, body }: Answer<Body>): Body => {
 
 export const startFaultyStack = async (): Promise<FaultyStack> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-faults-'));
-  const [mongo, dynamo] = await Promise.all([FaultyPart.mongo(directory), FaultyPart.dynamo(directory)]);
+  const port = await filesPort();
+  const [mongo, dynamo, files] = await Promise.all([
+    FaultyPart.mongo(directory),
+    FaultyPart.dynamo(directory),
+    FaultyPart.files(directory, port),
+  ]);
   const stack = await startTestStack(path.join(directory, 'stack'), {
+    // Every route at once is more functions than this machine has room for as processes, and what waits for one answers late.
+    BUNDLES: '',
     RATE_LIMIT: '1000000',
+    RATE_BLOCK: '1',
     MONGODB_URI: `mongodb://127.0.0.1:${mongo.proxy.port}/?directConnection=true`,
     AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamo.proxy.port}`,
+    AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${files.proxy.port}`,
+    FILES_URL: `http://127.0.0.1:${port + 6}`,
   });
   const credentials = {
     email: `${randomBytes(8).toString('hex')}@example.com`,
@@ -127,6 +138,7 @@ export const startFaultyStack = async (): Promise<FaultyStack> => {
   return {
     mongo,
     dynamo,
+    files,
     signalQueue: async (signal) => {
       process.kill(await queuePid(stack.pid), signal);
     },
@@ -146,7 +158,7 @@ export const startFaultyStack = async (): Promise<FaultyStack> => {
     dashboard,
     stop: async () => {
       await stack.stop();
-      await Promise.all([mongo.stop(), dynamo.stop()]);
+      await Promise.all([mongo.stop(), dynamo.stop(), files.stop()]);
       await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };

@@ -33,6 +33,17 @@ export const mailTo = async (address: string, count = 1, provider?: string): Pro
   }
 };
 
+/** Waits for the first mail to an address whose subject is like this; developers have one besides when they register. */
+export const mailAbout = async (address: string, subject: RegExp, provider?: string): Promise<ReceivedMail> => {
+  const end = Date.now() + patienceMs;
+  for (;;) {
+    const found = (await mailsTo(address, provider)).find((mail) => subject.test(mail.subject));
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`No mail to ${address} like ${subject} arrived within 10 s`);
+    await pause(50);
+  }
+};
+
 const first = (pattern: RegExp, { text }: ReceivedMail): string => {
   const found = pattern.exec(text)?.[0];
   if (found === undefined) throw new Error(`Nothing like ${pattern} in the mail:\n${text}`);

@@ -48,6 +48,6 @@ export const invoke = async (handler: LambdaHandler, options: InvokeOptions = {}
   return {
     status: reply.statusCode,
     headers: new Headers(reply.headers),
-    body: JSON.parse(reply.body) as Record<string, unknown>,
+    body: JSON.parse(reply.body || '{}') as Record<string, unknown>,
   };
 };

@@ -1,5 +1,6 @@
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../shared/http/route.ts';
+import { JsonObject } from '../../shared/http/schemas.ts';
 
 /** One method of one row of the route table. */
 export interface RouteCase {
@@ -41,6 +42,9 @@ export const dashboardCases = casesOf(dashboardRoutes, 'dashboard');
 /** Rows of user accounts: most take the publishable key only, some the token of an end user besides. */
 export const accountCases = publicCases.filter(({ route }) => route.path.startsWith('/api/userAuth/'));
 
+/** Whether a row takes a document, which may hold anything, and not fields that it knows. */
+export const takesAnything = ({ route }: RouteCase): boolean => route.body === JsonObject;
+
 /** Something well-formed for each parameter of a path; a test says itself which of them are to exist. */
 export const sampleParameters = {
   projectId: 'f'.repeat(24),
@@ -48,8 +52,14 @@ export const sampleParameters = {
   indexName: 'none',
   id: 'f'.repeat(24),
   sessionId: 'f'.repeat(24),
+  developerId: 'f'.repeat(24),
   username: 'ann',
   provider: 'github',
+  providerId: 'none',
+  templateId: 'f'.repeat(24),
+  audienceId: 'sample-audience',
+  contactId: 'sample-contact',
+  email: 'sample@example.com',
 } as const;
 
 /**
@@ -61,9 +71,34 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'insert-documents': [{ text: 'a' }, { text: 'b' }],
   'update-document': { text: 'c', 'nested.text': 'd' },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
+  'add-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
+  'edit-document': { text: 'c', 'nested.text': 'd' },
+  'start-export': { format: 'json', includeDeleted: true },
+  'start-import': { format: 'csv', content: 'text\na' },
   'exchange-refresh-token': { token: 'sample', rtCode: 'sample' },
   'register-developer': { email: 'sample@example.com', password: 'sample-password' },
   'log-in-developer': { email: 'sample@example.com', password: 'sample-password' },
+  'verify-developer-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
+  'resend-developer-verification': { email: 'sample@example.com' },
+  'request-developer-reset': { email: 'sample@example.com' },
+  'reset-developer-password': {
+    token: 'sample',
+    email: 'sample@example.com',
+    otp: 'AAAA-AAAA',
+    newPassword: 'sample-password',
+  },
+  'change-developer-password': { currentPassword: 'sample-password', newPassword: 'sample-password' },
+  'delete-developer': { password: 'sample-password' },
+  'exchange-github-code': { token: 'sample', rtCode: 'sample' },
+  'create-token': {
+    name: 'sample',
+    scopes: ['documents:read'],
+    projectIds: ['f'.repeat(24)],
+    expiresInDays: 1,
+  },
+  'create-invitation': { email: 'sample@example.com', role: 'viewer' },
+  'update-member': { role: 'viewer' },
+  'accept-invitation': { token: 'sample' },
   'create-project': {
     name: 'sample',
     siteUrl: 'https://example.com',
@@ -77,6 +112,9 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     allowedDomains: ['*'],
     allowPublicSignup: true,
     authEnabled: true,
+    providerApiKey: 're_sample',
+    providerWebhookSecret: 'whsec_c2FtcGxl',
+    providerFromEmail: 'Sample <sample@example.com>',
     socialProviders: {
       github: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
       google: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
@@ -112,6 +150,63 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     email: 'sample@example.com',
     otp: 'AAAA-AAAA',
     newPassword: 'sample-password',
+  },
+  'send-test-mail': { to: 'sample@example.com', variables: { count: 1 } },
+  'create-audience': { name: 'sample' },
+  'create-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: false },
+  'update-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: true },
+  'create-broadcast': {
+    audienceId: 'sample',
+    subject: 'sample',
+    html: '<p>sample</p>',
+    scheduledAt: '2030-01-01T00:00:00Z',
+    from: 'sample@example.com',
+  },
+  'create-project-audience': { name: 'sample' },
+  'create-project-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: false },
+  'update-project-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: true },
+  'create-project-broadcast': {
+    audienceId: 'sample',
+    subject: 'sample',
+    html: '<p>sample</p>',
+    scheduledAt: '2030-01-01T00:00:00Z',
+    from: 'sample@example.com',
+  },
+  'propose-schema': { prompt: 'Orders of a shop' },
+  'create-mail-template': {
+    name: 'sample',
+    key: 'sample',
+    subject: 'Hello {{name}}',
+    html: '<p>{{name}}</p>',
+    text: '{{name}}',
+  },
+  'update-mail-template': {
+    name: 'sample',
+    key: 'sample',
+    subject: 'Hello {{name}}',
+    html: '<p>{{name}}</p>',
+    text: '{{name}}',
+  },
+  'request-upload': { filename: 'sample.txt', contentType: 'text/plain', size: 6 },
+  'confirm-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
+  'delete-file': { path: `${'f'.repeat(24)}/sample` },
+  'send-mail': {
+    to: 'sample@example.com',
+    replyTo: 'sample@example.com',
+    subject: 'sample',
+    html: '<p>sample</p>',
+    text: 'sample',
+  },
+  'send-batch': [{ to: 'sample@example.com', replyTo: 'sample@example.com', subject: 'sample', text: 'sample' }],
+  'delete-files': { paths: ['sample'] },
+  'connect-database': { uri: 'mongodb://sample:sample@127.0.0.1/sample' },
+  'connect-storage': {
+    endpoint: 'https://127.0.0.1',
+    region: 'eu-central-1',
+    bucket: 'sample',
+    accessKeyId: 'sample',
+    secretAccessKey: 'sample',
+    publicHost: 'https://files.example.com',
   },
   'create-user': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
   'update-user': { email: 'sample@example.com', password: 'sample-password', disabled: false, name: 'sample' },

@@ -1,23 +1,21 @@
-import path from 'node:path';
-import { bundleFunctions } from '../../infra/bundle.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { startStack } from '../../infra/local/stack.ts';
+import { permitAddresses } from './permitted-addresses.ts';
 
 // Runs the local stack for tests, on free ports, with its data in the directory given. Prints where it is
-// as one JSON line; ends with its standard input. `BUNDLED=1` serves bundles.
+// as one JSON line; ends with its standard input. `BUNDLES` is a folder of bundles to serve instead of the sources;
+// `PERMITTED_ADDRESSES` are those on loopback to which customers' databases and storages may lead.
 const [, , directory = ''] = process.argv;
 
-const bundlesIn = async (folder: string): Promise<{ readonly bundles: string }> => {
-  await bundleFunctions(folder);
-  return { bundles: folder };
-};
-
+const { PERMITTED_ADDRESSES = '', BUNDLES } = process.env;
+permitAddresses(PERMITTED_ADDRESSES);
 const settings = readSettings(process.env);
 const stack = await startStack({
   ...settings,
+  functions: { ...settings.functions, PERMITTED_ADDRESSES },
   directory,
   port: 0,
-  ...(process.env.BUNDLED === '1' ? await bundlesIn(path.join(directory, 'functions')) : {}),
+  ...(BUNDLES && { bundles: BUNDLES }),
   report: () => undefined,
   onFailure: (detail) => {
     process.stderr.write(`${detail}\n`);
@@ -33,5 +31,5 @@ const end = (): void => {
 };
 process.stdin.on('end', end).on('error', end).resume();
 process.on('SIGTERM', end);
-const { baseUrl, dashboardUrl, mongoUri, dynamoUrl, env } = stack;
-process.stdout.write(`${JSON.stringify({ baseUrl, dashboardUrl, mongoUri, dynamoUrl, env })}\n`);
+const { baseUrl, dashboardUrl, webhookUrl, mongoUri, dynamoUrl, env } = stack;
+process.stdout.write(`${JSON.stringify({ baseUrl, dashboardUrl, webhookUrl, mongoUri, dynamoUrl, env })}\n`);

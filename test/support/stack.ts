@@ -2,11 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { type ExternalS3, startExternalS3 } from './external-s3.ts';
 import { startTestStack, type TestStack } from './start-stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     stack: TestStack;
+    /** An S3 that a customer may connect; the stack may reach it. */
+    externalS3: ExternalS3;
   }
 }
 
@@ -22,10 +25,14 @@ const chosen = (): Record<string, string> =>
 /** Starts the one stack that all integration tests share, before the first of them; answers how to end it. */
 export const setup = async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-test-'));
-  const { pid: _pid, stop, ...stack } = await startTestStack(directory, chosen());
+  const { stop: stopS3, address, ...externalS3 } = await startExternalS3(path.join(directory, 'external-s3'));
+  const env = { ...chosen(), PERMITTED_ADDRESSES: address };
+  const { pid: _pid, stop, ...stack } = await startTestStack(directory, env);
   provide('stack', stack);
+  provide('externalS3', externalS3);
   return async () => {
     await stop();
+    await stopS3();
     await rm(directory, { recursive: true, force: true });
   };
 };

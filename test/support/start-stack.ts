@@ -6,6 +6,8 @@ import { plainEnvironment } from './plain-environment.ts';
 export interface TestStack {
   readonly baseUrl: string;
   readonly dashboardUrl: string;
+  /** Where the mail provider sends its events; what it signs them with is in `env`. */
+  readonly webhookUrl: string;
   readonly mongoUri: string;
   readonly dynamoUrl: string;
   readonly env: Readonly<Record<string, string>>;
@@ -31,7 +33,7 @@ export const startTestStack = async (
     name: 'the test stack',
     command: process.execPath,
     args: [script, directory],
-    env: { ...plainEnvironment(), RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', ...env },
+    env: { ...plainEnvironment(), RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', USAGE_SECONDS: '0', ...env },
     onLine: (line) => {
       if (line.startsWith('{"baseUrl":')) started.resolve(JSON.parse(line) as TestStack);
       else process.stderr.write(`${line}\n`);

@@ -1,4 +1,4 @@
-import { onProject } from '../../shared/clients/mongo.ts';
+import { onManaged } from '../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../shared/projects/find-project.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import type { TestProject } from './project.ts';
@@ -15,7 +15,7 @@ export const storedUsers = async (
   project: TestProject,
   filter: Readonly<Record<string, unknown>> = {},
 ): Promise<Record<string, unknown>[]> =>
-  onProject(await domainProject(project), (db) => db.collection('users').find(filter).toArray());
+  onManaged(await domainProject(project), (db) => db.collection('users').find(filter).toArray());
 
 /** Changes users behind the service's back. */
 export const changeStoredUsers = async (
@@ -23,5 +23,5 @@ export const changeStoredUsers = async (
   filter: Readonly<Record<string, unknown>>,
   set: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
-  await onProject(await domainProject(project), (db) => db.collection('users').updateMany(filter, { $set: set }));
+  await onManaged(await domainProject(project), (db) => db.collection('users').updateMany(filter, { $set: set }));
 };

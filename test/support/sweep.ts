@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { RequestOptions } from './client.ts';
 import { type FaultyStack, site } from './faulty-stack.ts';
-import { dashboardCases, publicCases, type RouteCase, sampleBodies } from './route-cases.ts';
+import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from './route-cases.ts';
 
 /** What one route answered while something was wrong. */
 export interface Swept {
@@ -31,8 +31,8 @@ export const observe = async (
 };
 
 /** What a browser comes back from a provider with: a state that looks good, and its cookie. */
-const providerReturn = (projectId: string) => {
-  const state = `${projectId}.${randomBytes(32).toString('base64url')}`;
+const providerReturn = (whose: string) => {
+  const state = `${whose}.${randomBytes(32).toString('base64url')}`;
   const name = `social_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
   return { query: `?state=${state}&code=sample`, cookie: `${name}=${randomBytes(32).toString('base64url')}` };
 };
@@ -40,11 +40,22 @@ const providerReturn = (projectId: string) => {
 /** Nobody's address, so that log-ins which an outage made fail never lock the next sweep out. */
 const newAddress = () => ({ email: `${randomBytes(8).toString('hex')}@example.com`, password: 'sample-password' });
 
+/** Bodies that ask for nothing which a sweep must not do, such as locking its own developer out with a wrong password. */
+const bodyFor = (id: string): unknown => {
+  if (id.startsWith('log-in')) return newAddress();
+  if (id === 'change-developer-password') return { newPassword: 'sample-password' };
+  return id === 'delete-developer' ? {} : sampleBodies[id];
+};
+
 /** What a route needs so that its own work begins. */
 const optionsFor = (
   stack: FaultyStack,
   { id, api, route }: RouteCase,
 ): RequestOptions & { readonly query?: string } => {
+  if (id === 'finish-github') {
+    const { query, cookie } = providerReturn('developers');
+    return { query, headers: { cookie } };
+  }
   if (api === 'dashboard') return { headers: { cookie: stack.cookie } };
   if (id === 'refresh-token' || id === 'log-out') return { headers: { 'x-refresh-token': stack.unusedRefreshToken() } };
   if (id === 'social-callback') {
@@ -55,13 +66,14 @@ const optionsFor = (
 };
 
 /**
- * Calls every route of the service once, all at the same time; `collection` is the one that data routes name, dashboard
+ * Calls every route of the service once, all at the same time, but those that tell its health; `collection` is the one that data routes name, dashboard
  * routes name the spare project.
  */
 export const sweep = (stack: FaultyStack, collection: string): Promise<Swept[]> => {
   const ask = (row: RouteCase): Promise<Swept> => {
     const { id, api, route, pathWith } = row;
     const path = pathWith({
+      ...sampleParameters,
       projectId: api === 'public' ? stack.projectId : stack.spareProjectId,
       collectionName: collection,
       id: '0'.repeat(24),
@@ -71,13 +83,13 @@ export const sweep = (stack: FaultyStack, collection: string): Promise<Swept[]> 
       provider: 'github',
     });
     const { query = '', ...options } = optionsFor(stack, row);
-    const body = id.startsWith('log-in') ? newAddress() : sampleBodies[id];
+    const body = bodyFor(id);
     const forUsers = route.access === 'publishableKey' || route.access === 'user';
     const keyed = forUsers ? { key: stack.publishableKey } : {};
     const send = api === 'public' ? stack.api : stack.dashboard;
     return observe(row, send, path + query, { ...options, ...keyed, ...(body === undefined ? {} : { body }) });
   };
-  return Promise.all([...publicCases, ...dashboardCases].map(ask));
+  return Promise.all([...publicCases, ...dashboardCases].filter(({ route }) => route.path !== '/api/health').map(ask));
 };
 
 /** What a driver says, and no person should read. */
@@ -100,13 +112,13 @@ export const expectUnavailable = ({ name, status, body, retryAfter, ms }: Swept)
   expect(ms, `ms of ${name}`).toBeLessThan(6000);
 };
 
-/** A social sign-in that failed (contract 3, "Social"): the browser lands on the site of the project, which shows why in plain words. */
-export const expectErrorLanding = ({ name, status, location }: Swept): void => {
+/** A social sign-in that failed (contract 3, "Social"): the browser lands on the site of the project, or the dashboard, which shows why in plain words. */
+export const expectErrorLanding = ({ name, id, status, location }: Swept): void => {
   const { origin, pathname, searchParams } = new URL(location ?? 'none:');
   expect({ name, status, page: origin + pathname, error: searchParams.get('error') }).toEqual({
     name,
     status: 302,
-    page: `${site}/auth/callback`,
+    page: `${id.endsWith('-github') ? 'http://localhost:3000' : site}/auth/callback`,
     error: expect.stringMatching(/ try again\.$/),
   });
   expect(searchParams.get('error')).not.toMatch(driverTalk);

@@ -1,3 +1,4 @@
+import { sendDeveloperVerification } from '../../../shared/developers/email-tokens.ts';
 import { registerDeveloper } from '../../../shared/developers/register-developer.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { dashboardCookie } from '../../../shared/http/dashboard-cookie.ts';
@@ -9,6 +10,7 @@ const route = dashboardAuthRoutes['register-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { refreshToken, ...data } = await registerDeveloper(input.body, clientOf(event));
+  await sendDeveloperVerification(data.developer);
   const cookies = [dashboardCookie(event, refreshToken)];
   return respond(route, { success: true, data, message: 'Account created' }, { cookies });
 });

@@ -1,9 +1,28 @@
 import * as v from 'valibot';
+import { accountFields } from '../../../shared/http/account-fields.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { pageOf } from '../schemas.ts';
 
-const text = v.string('must be a String');
+const { email, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
 
-export const CredentialsBody = strictBody({ email: text, password: text });
+/** What opens an account and what logs in; only the first asks for a password that is good enough. */
+export const CredentialsBody = strictBody({ email, password: newPassword });
+export const EmailBody = strictBody({ email });
+
+const proof = { token: v.optional(token), email: v.optional(email), otp: v.optional(otp) };
+export const EmailProofBody = strictBody(proof);
+export const PasswordResetBody = strictBody({ ...proof, newPassword });
+export const PasswordChangeBody = strictBody({ currentPassword: v.optional(password), newPassword });
+export const DeletionBody = strictBody({ password: v.optional(password) });
+export const ExchangeBody = strictBody({ token: exchangeToken, rtCode });
+
+const parameter = v.optional(v.pipe(v.string(), v.maxLength(4096, 'must have at most 4096 characters')));
+
+/** What GitHub adds to the address of the callback. */
+export const CallbackQuery = v.object({ state: parameter, code: parameter, error: parameter });
+
+/** A redirect has no body. */
+export const Redirect = v.literal('');
 
 /** A developer as he is shown to himself. */
 const Developer = v.object({
@@ -19,4 +38,19 @@ export const DeveloperAnswer = success(Developer);
 /** The refresh token goes into a cookie, never into the body. */
 export const SignInAnswer = success(v.object({ accessToken: v.string(), expiresIn: v.string(), developer: Developer }));
 
-export const LogOutAnswer = v.object({ success: v.literal(true), message: v.string() });
+/** Nothing but that it was done. */
+export const DoneAnswer = v.object({ success: v.literal(true), message: v.string() });
+
+export const DeletedDeveloperAnswer = success(v.object({ _id: v.string() }));
+
+export const SessionPage = pageOf(
+  v.object({
+    _id: v.string(),
+    createdAt: v.date(),
+    lastUsedAt: v.date(),
+    userAgent: v.string(),
+    ip: v.string(),
+    current: v.boolean(),
+  }),
+);
+export const RevokedSessionAnswer = success(v.object({ _id: v.string() }));

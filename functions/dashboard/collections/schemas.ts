@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { FieldAnswer, RowSecurityAnswer } from '../../../shared/http/collection-schemas.ts';
+import { FieldAnswer, fieldReference, RowSecurityAnswer } from '../../../shared/http/collection-schemas.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -21,10 +21,18 @@ const RowSecurityBody = v.pipe(
 const rls = v.optional(v.nullable(RowSecurityBody));
 
 /** The schema language has rules of its own: `parseSchema` reads it. */
-export const NewCollectionBody = strictBody({ name: text, schema: v.unknown(), rls });
+const schema = v.pipe(
+  v.unknown(),
+  v.metadata({
+    anyOf: [{ type: 'array', minItems: 1, items: fieldReference }, { type: 'null' }],
+    description: 'The fields of a document, or null for a collection that takes any object.',
+  }),
+);
+
+export const NewCollectionBody = strictBody({ name: text, schema, rls });
 export const CollectionChangesBody = strictBody({
   name: v.optional(text),
-  schema: v.optional(v.unknown()),
+  schema: v.optional(schema),
   rls,
   force: v.optional(flag),
 });

@@ -12,7 +12,7 @@ export const handler = developerEndpoint(route).handler(async (_event, { develop
   const project = await createProject({ id: developer.developerId, plan }, input.body, newSigningKey);
   return respond(route, {
     success: true,
-    data: project,
+    data: { ...project, role: 'owner' },
     message: 'Project created. Its secret key is only shown now.',
   });
 });

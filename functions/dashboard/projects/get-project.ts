@@ -8,7 +8,7 @@ const route = dashboardProjectRoutes['get-project'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) =>
   respond(route, {
     success: true,
-    data: toProjectView(owned.record, owned.project.plan),
+    data: { ...toProjectView(owned.record, owned.project.plan), role: owned.role },
     message: 'Project fetched',
   }),
 );

@@ -7,7 +7,7 @@ import { dashboardProjectRoutes } from './routes.ts';
 const route = dashboardProjectRoutes['list-projects'];
 
 export const handler = developerEndpoint(route).handler(async (_event, { developer, input }) => {
-  const { plan } = await getDeveloper(developer.developerId);
-  const page = await listProjects({ id: developer.developerId, plan }, input.query);
+  const { _id } = await getDeveloper(developer.developerId);
+  const page = await listProjects(_id, input.query, developer.personalToken?.projectIds);
   return respond(route, { success: true, data: page, message: 'Projects fetched' });
 });

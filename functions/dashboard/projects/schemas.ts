@@ -32,11 +32,14 @@ const project = {
   authEnabled: v.boolean(),
   socialProviders: v.object({ github: SocialProvider, google: SocialProvider }),
   hasProviderApiKey: v.boolean(),
+  hasProviderWebhookSecret: v.boolean(),
   providerFromEmail: v.nullable(v.string()),
   database: v.object({ external: v.boolean(), host: v.optional(v.string()) }),
-  storage: v.object({ external: v.boolean() }),
+  storage: v.object({ external: v.boolean(), endpoint: v.optional(v.string()) }),
   createdAt: v.date(),
   updatedAt: v.date(),
+  /** What the developer who asks may do. */
+  role: v.picklist(['viewer', 'admin', 'owner']),
 };
 
 /** The project record of contract 6; the whole secret key is in the answer that creates it, and nowhere else. */

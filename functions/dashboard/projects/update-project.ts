@@ -8,5 +8,5 @@ const route = dashboardProjectRoutes['update-project'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const project = await updateProject(owned, input.body, seal);
-  return respond(route, { success: true, data: project, message: 'Project updated' });
+  return respond(route, { success: true, data: { ...project, role: owned.role }, message: 'Project updated' });
 });

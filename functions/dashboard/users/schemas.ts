@@ -1,9 +1,10 @@
 import * as v from 'valibot';
+import { accountFields } from '../../../shared/http/account-fields.ts';
 import { JsonObject, success } from '../../../shared/http/schemas.ts';
 import { User } from '../../user-auth/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
-const text = v.string('must be a String');
+const { email, newPassword } = accountFields;
 
 /** Names that no field can have; valibot leaves them out of a loose object, where they would be dropped instead of refused. */
 const withoutReservedNames = v.rawCheck<Record<string, unknown>>(({ dataset, addIssue }) => {
@@ -16,13 +17,13 @@ const withoutReservedNames = v.rawCheck<Record<string, unknown>>(({ dataset, add
 });
 
 /** Fields of the project's own `users` schema come besides; any other is refused where the schema is known. */
-export const NewUserBody = v.pipe(JsonObject, withoutReservedNames, v.looseObject({ email: text, password: text }));
+export const NewUserBody = v.pipe(JsonObject, withoutReservedNames, v.looseObject({ email, password: newPassword }));
 export const UserChangesBody = v.pipe(
   JsonObject,
   withoutReservedNames,
   v.looseObject({
-    email: v.optional(text),
-    password: v.optional(text),
+    email: v.optional(email),
+    password: v.optional(newPassword),
     disabled: v.optional(v.boolean('must be a Boolean')),
   }),
 );

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { type AttributeValue, UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
+import type { SessionScope } from '../session-keys.ts';
 import { type EmailTokenKind, hashCode, parseCode, parseLinkToken } from './email-token.ts';
 import { codeSeconds } from './issue-tokens.ts';
 import { decided, number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
@@ -43,12 +44,12 @@ const consume = async (
 
 /** Whose link token this is, used up from now on; `undefined` for any that is wrong, used or expired. */
 export const consumeToken = async (
-  projectId: string,
+  scope: SessionScope,
   kind: EmailTokenKind,
   token: string,
 ): Promise<TokenOwner | undefined> => {
   const parsed = parseLinkToken(token);
-  return parsed && consume({ projectId, kind, addressKey: parsed.addressKey }, 'tokenHash', parsed.hash);
+  return parsed && consume({ scope, kind, addressKey: parsed.addressKey }, 'tokenHash', parsed.hash);
 };
 
 const isSame = (a: string, b: string): boolean =>

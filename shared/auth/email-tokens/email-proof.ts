@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../errors.ts';
-import type { Project } from '../../projects/project.ts';
 import { canonicalEmail } from '../email.ts';
+import type { SessionScope } from '../session-keys.ts';
 import { consumeCode, consumeToken, type TokenOwner } from './consume-tokens.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 
@@ -25,16 +25,16 @@ const incomplete = ({ email, otp }: EmailProof): AppError => {
   return new AppError('VALIDATION_FAILED', `Validation failed: ${field} ${message}`, { errors: [{ field, message }] });
 };
 
-const ownerOf = (project: Project, kind: EmailTokenKind, proof: EmailProof): Promise<TokenOwner | undefined> => {
+const ownerOf = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): Promise<TokenOwner | undefined> => {
   const { token, email, otp } = proof;
-  if (token !== undefined) return consumeToken(project.id, kind, token);
+  if (token !== undefined) return consumeToken(scope, kind, token);
   if (email === undefined || otp === undefined) throw incomplete(proof);
-  return consumeCode({ projectId: project.id, kind, addressKey: addressKeyOf(canonicalEmail(email)) }, otp);
+  return consumeCode({ scope, kind, addressKey: addressKeyOf(canonicalEmail(email)) }, otp);
 };
 
-/** Uses a proof up; answers what matches the user, as long as the address that had the mail is still his. Else 400. */
-export const consumeProof = async (project: Project, kind: EmailTokenKind, proof: EmailProof) => {
-  const owner = await ownerOf(project, kind, proof);
+/** Uses a proof up; answers what matches its owner, as long as the address that had the mail is still his. Else 400. */
+export const consumeProof = async (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof) => {
+  const owner = await ownerOf(scope, kind, proof);
   if (!owner) throw invalidEmailToken();
   return { _id: new ObjectId(owner.userId), email: { $eq: owner.email } };
 };

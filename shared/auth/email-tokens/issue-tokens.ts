@@ -49,8 +49,9 @@ export const issueTokens = async (
         new PutItemCommand({
           TableName,
           Item,
-          ConditionExpression: 'attribute_not_exists(userId) OR issuedAt <= :earlier',
-          ExpressionAttributeValues: { ':earlier': number(now - cooldownSeconds) },
+          // The client writes a second time where the first answer got lost; what it finds then is this very item.
+          ConditionExpression: 'attribute_not_exists(userId) OR issuedAt <= :earlier OR tokenHash = :hash',
+          ExpressionAttributeValues: { ':earlier': number(now - cooldownSeconds), ':hash': { S: hash } },
         }),
       ),
     ),

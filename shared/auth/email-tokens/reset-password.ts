@@ -1,5 +1,6 @@
 import type { Project } from '../../projects/project.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
+import { projectScope } from '../session-keys.ts';
 import { replaceCredentials } from '../users/replace-credentials.ts';
 import { consumeProof, type EmailProof, invalidEmailToken } from './email-proof.ts';
 
@@ -9,7 +10,7 @@ import { consumeProof, type EmailProof, invalidEmailToken } from './email-proof.
  */
 export const resetPassword = async (project: Project, proof: EmailProof, newPassword: string): Promise<void> => {
   const password = await hashPassword(checkPassword(newPassword, 'newPassword'));
-  const owner = await consumeProof(project, 'reset', proof);
+  const owner = await consumeProof(projectScope(project.id), 'reset', proof);
   const changed = await replaceCredentials(
     project,
     { ...owner, isDisabled: { $ne: true } },

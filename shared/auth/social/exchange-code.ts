@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException, DeleteItemCommand, PutItemCommand } fr
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { projectScope } from '../session-keys.ts';
+import type { SessionScope } from '../session-keys.ts';
 
 const lifetimeSeconds = 60;
 const codeBytes = 32;
@@ -32,8 +32,8 @@ const openWith = (code: string, sealed: string): string => {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-const codeKey = (projectId: string, code: string) => ({
-  pk: { S: projectScope(projectId) },
+const codeKey = (scope: SessionScope, code: string) => ({
+  pk: { S: scope },
   sk: { S: `rtcode#${sha256(code)}` },
 });
 
@@ -48,7 +48,7 @@ export interface SessionTokens {
  * are hashes of both, and the refresh token sealed with a key that only the code itself gives.
  */
 export const issueExchangeCode = async (
-  projectId: string,
+  scope: SessionScope,
   { accessToken, refreshToken }: SessionTokens,
 ): Promise<string> => {
   const code = randomBytes(codeBytes).toString('base64url');
@@ -57,7 +57,7 @@ export const issueExchangeCode = async (
       new PutItemCommand({
         TableName,
         Item: {
-          ...codeKey(projectId, code),
+          ...codeKey(scope, code),
           accessToken: { S: sha256(accessToken) },
           refreshToken: { S: sealWith(code, refreshToken) },
           expiresAt: { N: String(nowSeconds() + lifetimeSeconds) },
@@ -75,14 +75,14 @@ const invalidCode = (cause?: unknown): AppError =>
  * The refresh token behind a code: for one of any number of parallel callers, who shows the access token that the code was
  * issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
  */
-export const redeemExchangeCode = async (projectId: string, code: string, accessToken: string): Promise<string> => {
+export const redeemExchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
   if (!wellFormed.test(code) || accessToken.length > longestToken) throw invalidCode();
   try {
     const { Attributes } = await onTable((client, TableName) =>
       client.send(
         new DeleteItemCommand({
           TableName,
-          Key: codeKey(projectId, code),
+          Key: codeKey(scope, code),
           ConditionExpression: 'accessToken = :token AND expiresAt > :now',
           ExpressionAttributeValues: { ':token': { S: sha256(accessToken) }, ':now': { N: String(nowSeconds()) } },
           ReturnValues: 'ALL_OLD',

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Client } from '../session-keys.ts';
+import { type Client, projectScope } from '../session-keys.ts';
 import { type OpenedSession, openSession } from '../users/open-session.ts';
 import { requireUsers } from '../users/require-users.ts';
 import type { UserRecord } from '../users/user-record.ts';
@@ -23,20 +23,22 @@ export interface ProviderReturn {
   readonly verifier: string | undefined;
 }
 
-const outdated = (): AppError =>
+export const outdated = (): AppError =>
   signInFailed(
     'This sign-in has expired, was already used, or began in another browser or at another address. Please try again.',
   );
 
 const requireState = async (project: Project, provider: IdentityProvider, { state, verifier }: ProviderReturn) => {
   const good =
-    state !== undefined && verifier !== undefined && (await consumeState(project.id, state, provider.name, verifier));
+    state !== undefined &&
+    verifier !== undefined &&
+    (await consumeState(projectScope(project.id), state, provider.name, verifier));
   if (!good) throw outdated();
   return verifier;
 };
 
 /** The code, or why there is none; what the provider says about it is not repeated, as anybody can write such a URL. */
-const requireCode = ({ title }: IdentityProvider, { code, error }: ProviderReturn): string => {
+export const requireCode = ({ title }: IdentityProvider, { code, error }: ProviderReturn): string => {
   if (error === 'access_denied') throw signInFailed(`Signing in with ${title} was cancelled.`);
   if (error !== undefined || !code) throw signInFailed(`${title} did not confirm the sign-in. Please try again.`);
   return code;
@@ -66,7 +68,7 @@ const signIn = async (
   const { user, isNewUser, linkedByEmail } = await linkAccount(project, users, provider, profile);
   const session = await openFor(project, user, client);
   const url = landingUrl(siteUrl, {
-    rtCode: await issueExchangeCode(project.id, session),
+    rtCode: await issueExchangeCode(projectScope(project.id), session),
     provider: provider.name,
     projectId: project.id,
     userId: session.userId,

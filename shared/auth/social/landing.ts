@@ -1,8 +1,7 @@
 import { AppError, statusOf } from '../../errors.ts';
 import { currentRequest, describeError, log } from '../../log.ts';
-import type { Project } from '../../projects/project.ts';
 
-/** The page of the project's site on which every social sign-in ends, with these query parameters. */
+/** The page of a site on which every social sign-in ends, with these query parameters. */
 export const landingUrl = (siteUrl: string, parameters: Readonly<Record<string, string>>): URL => {
   const url = new URL(siteUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/auth/callback`;
@@ -26,7 +25,7 @@ const messageOf = (error: unknown): string => {
  * "Social"). A project without a site URL has nowhere to send it: 400 `SITE_URL_REQUIRED`.
  */
 export const orErrorLanding = async <T>(
-  { siteUrl }: Project,
+  { siteUrl }: { readonly siteUrl: string | null },
   act: (siteUrl: string) => Promise<T>,
 ): Promise<T | { readonly location: string }> => {
   if (siteUrl === null) {

@@ -1,5 +1,5 @@
 import type { Filter, UpdateFilter } from 'mongodb';
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/collection-name.ts';
@@ -53,7 +53,7 @@ const link = async (
     isDisabled: { $ne: true },
     'identities.key': { $ne: identity.key },
   } as Filter<UserRecord>;
-  const user = await onProject(project, (db) =>
+  const user = await onManaged(project, (db) =>
     db.collection<UserRecord>(usersCollection).findOneAndUpdate(filter, changes, { returnDocument: 'after' }),
   );
   return user ? { user, isNewUser: false, linkedByEmail: true } : undefined;

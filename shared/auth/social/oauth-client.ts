@@ -1,19 +1,19 @@
 import { CodeChallengeMethod, generateCodeVerifier, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
-import { serviceSettings } from '../../config.ts';
 import { askProvider, type ProviderAnswer } from './provider-request.ts';
 import type { IdentityProvider } from './providers.ts';
 import { signInFailed } from './sign-in-failure.ts';
 
-/** What the project's developer got when he registered his app with the provider. */
-export interface ClientCredentials {
+/** An app as the provider knows it, and the address to which it sends browsers back. */
+export interface OAuthApp {
   readonly clientId: string;
-  readonly clientSecret: string;
+  readonly callback: string;
 }
 
-/** The address that developers register with the provider. */
-export const callbackUrl = ({ name }: IdentityProvider): string =>
-  `${serviceSettings().PUBLIC_URL}/api/userAuth/social/${name}/callback`;
+/** The same with what its developer got when he registered it with the provider. */
+export interface ClientCredentials extends OAuthApp {
+  readonly clientSecret: string;
+}
 
 /** A new PKCE verifier: 256 random bits. */
 export const newVerifier = (): string => generateCodeVerifier();
@@ -21,11 +21,11 @@ export const newVerifier = (): string => generateCodeVerifier();
 /** Where to send the browser: the provider's consent page, with PKCE (S256). */
 export const authorizationUrl = (
   provider: IdentityProvider,
-  clientId: string,
+  { clientId, callback }: OAuthApp,
   state: string,
   verifier: string,
 ): string =>
-  new OAuth2Client(clientId, null, callbackUrl(provider)).createAuthorizationURLWithPKCE(
+  new OAuth2Client(clientId, null, callback).createAuthorizationURLWithPKCE(
     provider.authorizationUrl,
     state,
     CodeChallengeMethod.S256,
@@ -55,14 +55,14 @@ const refusal = ({ title }: IdentityProvider, { status, body }: ProviderAnswer) 
  */
 export const redeemCode = async (
   provider: IdentityProvider,
-  { clientId, clientSecret }: ClientCredentials,
+  { clientId, clientSecret, callback }: ClientCredentials,
   code: string,
   verifier: string,
 ): Promise<string> => {
   const body = new URLSearchParams({
     grant_type: 'authorization_code',
     code,
-    redirect_uri: callbackUrl(provider),
+    redirect_uri: callback,
     code_verifier: verifier,
     client_id: clientId,
     client_secret: clientSecret,

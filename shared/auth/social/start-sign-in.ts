@@ -1,6 +1,7 @@
 import type { Project } from '../../projects/project.ts';
+import { projectScope } from '../session-keys.ts';
 import { requireUsers } from '../users/require-users.ts';
-import { requireClientId } from './client-credentials.ts';
+import { requireApp } from './client-credentials.ts';
 import { orErrorLanding } from './landing.ts';
 import { authorizationUrl, newVerifier } from './oauth-client.ts';
 import type { IdentityProvider } from './providers.ts';
@@ -19,8 +20,8 @@ export interface StartedSignIn {
 export const startSignIn = (project: Project, provider: IdentityProvider): Promise<StartedSignIn> =>
   orErrorLanding(project, async () => {
     await requireUsers(project);
-    const clientId = requireClientId(project, provider);
+    const app = requireApp(project, provider);
     const verifier = newVerifier();
-    const state = await startState(project.id, provider.name, verifier);
-    return { location: authorizationUrl(provider, clientId, state, verifier), begun: { state, verifier } };
+    const state = await startState(projectScope(project.id), provider.name, verifier);
+    return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
   });

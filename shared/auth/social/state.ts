@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException, DeleteItemCommand, PutItemCommand } fr
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
 import type { SocialProviderName } from '../../projects/social-providers.ts';
-import { projectScope } from '../session-keys.ts';
+import type { SessionScope } from '../session-keys.ts';
 
 /** How long somebody may take at the provider, in seconds. */
 export const stateSeconds = 600;
@@ -12,8 +12,8 @@ const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-const stateKey = (projectId: string, state: string) => ({
-  pk: { S: projectScope(projectId) },
+const stateKey = (scope: SessionScope, state: string) => ({
+  pk: { S: scope },
   sk: { S: `state#${sha256(state)}` },
 });
 
@@ -21,21 +21,21 @@ const stateKey = (projectId: string, state: string) => ({
 export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
 
 /**
- * Begins a sign-in and answers its `state`. The browser keeps `verifier` in a cookie: the stored item holds only its PKCE
+ * Begins a sign-in and answers its `state`, which begins with the id of the project. The browser keeps `verifier` in a cookie: the stored item holds only its PKCE
  * challenge, so that the state is of use to that browser alone.
  */
 export const startState = async (
-  projectId: string,
+  scope: SessionScope,
   provider: SocialProviderName,
   verifier: string,
 ): Promise<string> => {
-  const state = `${projectId}.${randomBytes(32).toString('base64url')}`;
+  const state = `${scope.slice(2)}.${randomBytes(32).toString('base64url')}`;
   await onTable((client, TableName) =>
     client.send(
       new PutItemCommand({
         TableName,
         Item: {
-          ...stateKey(projectId, state),
+          ...stateKey(scope, state),
           provider: { S: provider },
           challenge: { S: sha256(verifier) },
           expiresAt: { N: String(nowSeconds() + stateSeconds) },
@@ -47,11 +47,11 @@ export const startState = async (
 };
 
 /**
- * Uses up a state: true for one of any number of parallel callers, and only for the browser, project and provider that it was
+ * Uses up a state: true for one of any number of parallel callers, and only for the browser, scope and provider that it was
  * begun with, within 10 minutes. A caller who is not entitled does not use it up.
  */
 export const consumeState = async (
-  projectId: string,
+  scope: SessionScope,
   state: string,
   provider: SocialProviderName,
   verifier: string,
@@ -61,7 +61,7 @@ export const consumeState = async (
       client.send(
         new DeleteItemCommand({
           TableName,
-          Key: stateKey(projectId, state),
+          Key: stateKey(scope, state),
           ConditionExpression: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
           ExpressionAttributeValues: {
             ':provider': { S: provider },

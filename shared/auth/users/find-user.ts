@@ -1,12 +1,12 @@
 import { type Filter, ObjectId } from 'mongodb';
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import { usersCollection } from '../../collections/collection-name.ts';
 import type { Project } from '../../projects/project.ts';
 import { canonicalEmail } from '../email.ts';
 import type { SocialProvider, UserRecord } from './user-record.ts';
 
 const findUser = async (project: Project, filter: Filter<UserRecord>): Promise<UserRecord | undefined> => {
-  const record = await onProject(project, (db) =>
+  const record = await onManaged(project, (db) =>
     db
       .collection<UserRecord>(usersCollection)
       .findOne({ ...filter, isDeleted: { $ne: true } } as Filter<UserRecord>, { maxTimeMS: 5000 }),

@@ -1,12 +1,12 @@
 import { ObjectId } from 'mongodb';
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { documentTooLarge, maxDocumentBytes, sizeOf } from '../../documents/document-size.ts';
 import { AppError } from '../../errors.ts';
 import type { Project } from '../../projects/project.ts';
-import { requireDatabaseRoom } from '../../quota/database-quota.ts';
+import { requireManagedRoom } from '../../quota/database-quota.ts';
 import { freePlanSlot } from './plan-slot.ts';
 import type { Identity, UserRecord } from './user-record.ts';
 
@@ -37,7 +37,7 @@ const insert = async (project: Project, users: Collection, user: UserRecord): Pr
     const planSlot = await freePlanSlot(project);
     const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
     try {
-      await onProject(project, (db) => db.collection<UserRecord>(users.name).insertOne(record));
+      await onManaged(project, (db) => db.collection<UserRecord>(users.name).insertOne(record));
       return record;
     } catch (error) {
       const field = takenField(error);
@@ -74,6 +74,6 @@ export const insertUser = async (project: Project, users: Collection, user: NewU
   };
   const size = sizeOf(record);
   if (size > maxDocumentBytes) throw documentTooLarge();
-  await requireDatabaseRoom(project, size);
+  await requireManagedRoom(project, size);
   return insert(project, users, record);
 };

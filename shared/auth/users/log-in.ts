@@ -1,4 +1,4 @@
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/collection-name.ts';
@@ -26,7 +26,7 @@ const invalidCredentials = (): AppError => new AppError('INVALID_CREDENTIALS', '
 /** Stores the password under the cost that is set now, unless it was changed meanwhile. */
 const rehash = async (project: Project, { _id, password: stored }: UserRecord, password: string): Promise<void> => {
   const stronger = await hashPassword(password);
-  await onProject(project, (db) =>
+  await onManaged(project, (db) =>
     db
       .collection<UserRecord>(usersCollection)
       .updateOne(

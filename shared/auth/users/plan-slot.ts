@@ -1,4 +1,4 @@
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import { usersCollection } from '../../collections/collection-name.ts';
 import { AppError } from '../../errors.ts';
 import { plans } from '../../projects/plans.ts';
@@ -16,7 +16,7 @@ const limitReached = (project: Project, limit: number): AppError =>
 export const freePlanSlot = async (project: Project): Promise<number | undefined> => {
   const limit = plans[project.plan].users;
   if (limit === null) return undefined;
-  const users = await onProject(project, (db) =>
+  const users = await onManaged(project, (db) =>
     db
       .collection<UserRecord>(usersCollection)
       .find({}, { projection: { _id: 0, planSlot: 1 }, limit, maxTimeMS: 5000 })

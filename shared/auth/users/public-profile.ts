@@ -1,4 +1,4 @@
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { publicProfile, publicProfileProjection } from '../../collections/public-profile.ts';
 import { wireDocument } from '../../documents/wire-value.ts';
@@ -16,7 +16,7 @@ export const getPublicProfile = async (
 ): Promise<Record<string, unknown> & { readonly _id: string }> => {
   const field = profileFields(users).find(({ key }) => key === 'username');
   if (field?.type !== 'String') throw userNotFound();
-  const record = await onProject(project, (db) =>
+  const record = await onManaged(project, (db) =>
     db
       .collection<UserRecord>(users.name)
       .findOne(

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import { usersCollection } from '../../collections/collection-name.ts';
 import type { Project } from '../../projects/project.ts';
@@ -30,7 +30,7 @@ export const replaceCredentials = async (
   set: Partial<UserRecord>,
   { except }: { readonly except?: string } = {},
 ): Promise<UserRecord | undefined> => {
-  const updated = await onProject(project, (db) =>
+  const updated = await onManaged(project, (db) =>
     db
       .collection<UserRecord>(usersCollection)
       .findOneAndUpdate(

@@ -1,12 +1,12 @@
 import type { Filter } from 'mongodb';
 import { ObjectId } from 'mongodb';
-import { onProject } from '../../clients/mongo.ts';
+import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { AppError } from '../../errors.ts';
 import type { Project } from '../../projects/project.ts';
-import { requireDatabaseRoom } from '../../quota/database-quota.ts';
+import { requireManagedRoom } from '../../quota/database-quota.ts';
 import type { Bearer } from '../access-tokens.ts';
 import { requireCurrentUser } from './current-user.ts';
 import { planProfile } from './profile.ts';
@@ -24,14 +24,14 @@ export const updateProfile = async (
   body: JsonObject,
 ): Promise<UserView> => {
   const { set, size, conditions, refusal } = planProfile(users, body);
-  await requireDatabaseRoom(project, size);
+  await requireManagedRoom(project, size);
   const filter = {
     _id: new ObjectId(bearer.userId),
     isDeleted: { $ne: true },
     isDisabled: { $ne: true },
     $and: [...conditions],
   } as Filter<UserRecord>;
-  const updated = await onProject(project, (db) =>
+  const updated = await onManaged(project, (db) =>
     db
       .collection<UserRecord>(users.name)
       .findOneAndUpdate(

@@ -1,41 +1,112 @@
-import { verifyDashboardToken } from '../../auth/dashboard-tokens.ts';
+import { type DashboardBearer, verifyDashboardToken } from '../../auth/dashboard-tokens.ts';
+import { isPersonalToken } from '../../developers/tokens/token-record.ts';
+import { type TokenGrant, verifyPersonalToken } from '../../developers/tokens/verify-token.ts';
 import { AppError } from '../../errors.ts';
 import { currentRequest } from '../../log.ts';
 import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-project.ts';
-import type { Adds } from './adds.ts';
+import { includesRole, type Role } from '../../projects/roles.ts';
+import { methodsOf, type Route } from '../route.ts';
+import { scopeOf } from '../route-scope.ts';
+import type { Adds, Event } from './adds.ts';
 import { bearerToken } from './bearer.ts';
 
 export interface Developer {
   readonly developerId: string;
-  readonly sessionId: string;
+  /** The personal access token that the request came with; `undefined` where the developer is signed in. */
+  readonly personalToken: TokenGrant | undefined;
 }
 
 export interface WithDeveloper {
   developer: Developer;
 }
 
+export interface WithSignedIn {
+  /** The developer, signed in, and his session. */
+  signedIn: DashboardBearer;
+}
+
 export interface WithOwnedProject {
   owned: OwnedProject;
 }
 
-/** The developer whose dashboard token this is; none → 401 `TOKEN_MISSING`, bad or expired → 401 `TOKEN_INVALID`. */
-export const developerToken = (): Adds<WithDeveloper> => ({
+const requireToken = ({ headers }: Event): string => {
+  const token = bearerToken(headers);
+  if (token) return token;
+  throw new AppError('TOKEN_MISSING', 'Sign in first: this needs Authorization: Bearer <dashboard token>.');
+};
+
+const personOnly = (): AppError =>
+  new AppError('SCOPE_REQUIRED', 'No scope of a personal access token covers this. Sign in to the dashboard instead.');
+
+/** Refuses a token without the route's scope, and outside of all projects one that is confined to some. */
+const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void => {
+  const needed = scopeOf(route);
+  if (needed === undefined) throw personOnly();
+  if (!scopes.includes(needed)) {
+    throw new AppError('SCOPE_REQUIRED', `This personal access token does not have the scope ${needed}.`);
+  }
+  if (route.path === '/api/projects' && needed.endsWith(':write') && projectIds !== null) {
+    throw new AppError('SCOPE_REQUIRED', 'This personal access token is confined to some projects and can make none.');
+  }
+};
+
+/**
+ * The developer whose dashboard token or personal access token this is; none → 401 `TOKEN_MISSING`, bad or expired → 401
+ * `TOKEN_INVALID`, a personal one without the route's scope → 403 `SCOPE_REQUIRED`.
+ */
+export const developerToken = (route: Route): Adds<WithDeveloper> => ({
   before: async ({ event, context }) => {
-    const token = bearerToken(event.headers);
-    if (!token)
-      throw new AppError('TOKEN_MISSING', 'Sign in first: this needs Authorization: Bearer <dashboard token>.');
-    context.developer = await verifyDashboardToken(token);
+    const token = requireToken(event);
+    if (!isPersonalToken(token)) {
+      const { developerId } = await verifyDashboardToken(token);
+      context.developer = { developerId, personalToken: undefined };
+      return;
+    }
+    const personalToken = await verifyPersonalToken(token);
+    requireScope(personalToken, route);
+    context.developer = { developerId: personalToken.developerId, personalToken };
   },
 });
 
-/** The project that the path names, if it is the developer's own; another's is as if it did not exist: 404. */
-export const ownedProject = (): Adds<WithDeveloper & WithOwnedProject> => ({
+/** The developer who must be signed in himself: a personal access token, if it is one, → 403 `SCOPE_REQUIRED`. */
+export const signedInDeveloper = (): Adds<WithSignedIn> => ({
   before: async ({ event, context }) => {
-    const projectId = event.pathParameters?.projectId ?? '';
-    const owned = await findOwnedProject(context.developer.developerId, projectId);
-    if (!owned) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
-    const record = currentRequest.getStore();
-    if (record) record.projectId = owned.project.id;
-    context.owned = owned;
+    const token = requireToken(event);
+    if (isPersonalToken(token)) {
+      await verifyPersonalToken(token);
+      throw personOnly();
+    }
+    context.signedIn = await verifyDashboardToken(token);
   },
 });
+
+/** The least role that a row below a project asks for. */
+export const roleFor = (route: Route): Role =>
+  route.role ?? (methodsOf(route).every((method) => method === 'GET') ? 'viewer' : 'admin');
+
+/** Refuses a role that is too low: 403 `ROLE_REQUIRED`. */
+export const requireRole = (role: Role, needed: Role): void => {
+  if (includesRole(role, needed)) return;
+  throw new AppError('ROLE_REQUIRED', `This needs the role ${needed} in the project; yours is ${role}.`);
+};
+
+/**
+ * The project that the path names, if the developer owns it or is a member, and his token, if it is confined to some, may
+ * reach it; any other is as if it did not exist: 404. Too low a role → 403 `ROLE_REQUIRED`.
+ */
+export const ownedProject = (route: Route): Adds<WithDeveloper & WithOwnedProject> => {
+  const needed = roleFor(route);
+  return {
+    before: async ({ event, context }) => {
+      const { developerId, personalToken } = context.developer;
+      const projectId = (event.pathParameters?.projectId ?? '').toLowerCase();
+      const reachable = personalToken?.projectIds?.includes(projectId) ?? true;
+      const owned = reachable ? await findOwnedProject(developerId, projectId) : undefined;
+      if (!owned) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+      const record = currentRequest.getStore();
+      if (record) record.projectId = owned.project.id;
+      requireRole(owned.role, needed);
+      context.owned = owned;
+    },
+  };
+};

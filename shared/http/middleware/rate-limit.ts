@@ -2,22 +2,22 @@ import { clock } from '../../clock.ts';
 import { rateLimits } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { log } from '../../log.ts';
-import { countRequest, OverLimit, type Standing, type Window } from '../../quota/rate-limit.ts';
+import { countRequest } from '../../quota/rate-limit.ts';
+import { blockOf, OverLimit, type Standing, type Window } from '../../quota/rate-window.ts';
 import { methodsOf, type Route } from '../route.ts';
 import type { Adds } from './adds.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
 /** Which windows a route counts in (contract 1, "Rate limits"). */
 const windowsOf = (route: Route): readonly Window[] => {
-  const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT } = rateLimits();
+  const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT, RATE_BLOCK } = rateLimits();
   if (RATE_LIMIT === 0) return [];
-  const dashboard = route.path.startsWith('/api/auth/');
+  const window = (name: Window['name'], limit: number): Window => ({ name, limit, block: blockOf(limit, RATE_BLOCK) });
+  const narrow = route.path.startsWith('/api/auth/') ? 'dashboard' : 'credential';
   return [
-    { name: 'all', limit: RATE_LIMIT },
-    ...(route.path.startsWith('/api/userAuth') ? [{ name: 'auth', limit: AUTH_RATE_LIMIT } as const] : []),
-    ...(route.credential
-      ? [{ name: dashboard ? 'dashboard' : 'credential', limit: CREDENTIAL_RATE_LIMIT } as const]
-      : []),
+    window('all', RATE_LIMIT),
+    ...(route.path.startsWith('/api/userAuth') ? [window('auth', AUTH_RATE_LIMIT)] : []),
+    ...(route.credential ? [window(narrow, CREDENTIAL_RATE_LIMIT)] : []),
   ];
 };
 

@@ -1,31 +1,43 @@
 import { currentRequest, log } from '../../log.ts';
-import type { Adds } from './adds.ts';
+import type { Project } from '../../projects/project.ts';
+import { countUsage, flushTallyIfDue } from '../../usage/tally.ts';
+import type { Adds, Needs } from './adds.ts';
 
-/** One JSON line a request: route, project, status, ms, database ms, request id. Never bodies, keys or tokens. */
-export const requestLog = (): Adds<{ startedAt: number }> => {
-  const write = ({
-    context,
-    response,
-  }: {
-    context: { startedAt?: number };
-    response?: { statusCode: number } | null;
-  }) => {
-    const record = currentRequest.getStore();
-    if (!record) return;
-    log.info({
-      route: record.route,
-      project: record.projectId,
-      status: response?.statusCode,
-      ms: Math.round((performance.now() - (context.startedAt ?? 0)) * 10) / 10,
-      databaseMs: Math.round(record.databaseMs * 10) / 10,
-      requestId: record.requestId,
-    });
-  };
-  return {
-    before: ({ context }) => {
-      context.startedAt = performance.now();
-    },
-    after: (request) => write(request as Parameters<typeof write>[0]),
-    onError: (request) => write(request as Parameters<typeof write>[0]),
-  };
+export interface RequestLog {
+  startedAt: number;
+  /** What was counted before, on its way to the table beside this request. */
+  flushing: Promise<void> | undefined;
+  /** Whose key came with the request, once it is known. */
+  project?: Project;
+}
+
+interface Ended {
+  readonly context: Needs<RequestLog>;
+  readonly response?: { readonly statusCode: number } | null;
+}
+
+const tenths = (ms: number): number => Math.round(ms * 10) / 10;
+
+const end = async ({ context, response }: Ended): Promise<void> => {
+  const record = currentRequest.getStore();
+  if (!record) return;
+  const { route, projectId, requestId, databaseMs } = record;
+  const status = response?.statusCode ?? 500;
+  const ms = performance.now() - context.startedAt;
+  log.info({ route, project: projectId, status, ms: tenths(ms), databaseMs: tenths(databaseMs), requestId });
+  if (context.project) countUsage({ projectId: context.project.id, route, status, ms });
+  await context.flushing;
 };
+
+/**
+ * One JSON line a request: route, project, status, ms, database ms, request id. Never bodies, keys or tokens. Requests that came
+ * with a project's key are counted for its usage too.
+ */
+export const requestLog = (): Adds<RequestLog> => ({
+  before: ({ context }) => {
+    context.startedAt = performance.now();
+    context.flushing = flushTallyIfDue();
+  },
+  after: (request) => end(request as Ended),
+  onError: (request) => end(request as Ended),
+});

@@ -1,4 +1,5 @@
-import type { CodeTemplate, MailTemplate } from './mail-template.ts';
+import { button, page, paragraph } from './layout.ts';
+import type { MailContent } from './mail-template.ts';
 
 /** The wording of a mail that proves who holds an address. */
 export interface Wording {
@@ -9,32 +10,10 @@ export interface Wording {
   readonly otherwise: string;
 }
 
-const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
-
-const paragraph = (content: string): string =>
-  `<p style="margin:0 0 16px;${font};font-size:16px;line-height:24px;color:#1f2328">${content}</p>`;
-
-const button = (label: string): string =>
-  paragraph(
-    `<a href="{{link}}" style="display:inline-block;padding:10px 20px;border-radius:6px;background:#1f2328;color:#ffffff;text-decoration:none">${label}</a>`,
-  );
-
 const code =
   '<p style="margin:0 0 16px;font-family:Consolas,Menlo,monospace;font-size:24px;letter-spacing:2px;color:#1f2328">{{code}}</p>';
 
-const page = (title: string, paragraphs: readonly string[]): string =>
-  [
-    '<!doctype html>',
-    '<html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width,initial-scale=1">',
-    `<title>${title}</title></head>`,
-    '<body style="margin:0;padding:32px 16px;background:#ffffff">',
-    '<div style="max-width:480px;margin:0 auto">',
-    ...paragraphs,
-    '</div></body></html>',
-  ].join('\n');
-
-const withLink = ({ subject, reason, action, otherwise }: Wording): MailTemplate => {
+const withLink = ({ subject, reason, action, otherwise }: Wording): MailContent => {
   const orCode = 'Or enter this code within {{minutes}} minutes:';
   return {
     subject,
@@ -43,7 +22,7 @@ const withLink = ({ subject, reason, action, otherwise }: Wording): MailTemplate
   };
 };
 
-const codeOnly = ({ subject, reason, otherwise }: Wording): MailTemplate => {
+const withoutLink = ({ subject, reason, otherwise }: Wording): MailContent => {
   const enter = 'Enter this code within {{minutes}} minutes:';
   return {
     subject,
@@ -52,8 +31,8 @@ const codeOnly = ({ subject, reason, otherwise }: Wording): MailTemplate => {
   };
 };
 
-/** Lays a wording out; placeholders are `siteName`, `link`, `code` and `minutes`. */
-export const codeTemplate = (wording: Wording): CodeTemplate => ({
-  withLink: withLink(wording),
-  codeOnly: codeOnly(wording),
+/** Lays a wording out; placeholders are `siteName`, `link`, `code` and `minutes`. Without a link it shows the code alone. */
+export const codeTemplate = (wording: Wording): MailContent & { readonly withoutLink: MailContent } => ({
+  ...withLink(wording),
+  withoutLink: withoutLink(wording),
 });

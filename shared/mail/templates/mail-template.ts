@@ -1,12 +1,15 @@
-/** A mail with placeholders, as `interpolate.ts` fills them in. */
-export interface MailTemplate {
+/** A mail with placeholders, as `interpolate.ts` fills them in; a part that is `null` is left out of the mail. */
+export interface MailContent {
   readonly subject: string;
-  readonly html: string;
-  readonly text: string;
+  readonly html: string | null;
+  readonly text: string | null;
 }
 
-/** A mail that carries a code, and a link too where the project has a site to lead to. */
-export interface CodeTemplate {
-  readonly withLink: MailTemplate;
-  readonly codeOnly: MailTemplate;
+/** A template as mails are made from it. */
+export interface MailTemplate extends MailContent {
+  readonly name: string;
+  /** What is used in its place where no `link` is given. */
+  readonly withoutLink?: MailContent;
+  /** What `{{siteName}}` stands for where no variable of that name is given. */
+  readonly siteName: string;
 }

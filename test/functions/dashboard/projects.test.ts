@@ -58,11 +58,13 @@ describe('creating a project', () => {
             google: { enabled: false, clientId: null, hasClientSecret: false },
           },
           hasProviderApiKey: false,
+          hasProviderWebhookSecret: false,
           providerFromEmail: null,
           database: { external: false },
           storage: { external: false },
           createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
           updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+          role: 'owner',
         },
       },
     });

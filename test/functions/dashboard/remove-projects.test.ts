@@ -47,7 +47,7 @@ const remains = async (project: Project) => ({
   records: await onControl((db) =>
     db.collection('collections').countDocuments({ projectId: new ObjectId(project.id) }),
   ),
-  mails: await onControl((db) => db.collection('mailJobs').countDocuments({ projectId: new ObjectId(project.id) })),
+  mails: await onControl((db) => db.collection('mailLogs').countDocuments({ projectId: new ObjectId(project.id) })),
   collections: (await onProject(project, (db) => db.listCollections().toArray())).length,
   items: await onTable(async (dynamo, table) => {
     const { Count } = await dynamo.send(

@@ -15,6 +15,7 @@ import { newProject } from '../../support/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
+process.env.RATE_BLOCK = '1';
 
 const count = 'dynamodb UpdateItemCommand';
 const frozen = Date.now();

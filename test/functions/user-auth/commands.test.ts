@@ -12,6 +12,7 @@ import { newUsersProject, type UsersProject } from '../../support/users.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
+process.env.RATE_BLOCK = '1';
 process.env.AUTH_RATE_LIMIT = '1000000';
 process.env.CREDENTIAL_RATE_LIMIT = '1000000';
 

@@ -3,6 +3,7 @@ import { addressKeyOf, type EmailTokenKind } from '../../../shared/auth/email-to
 import { type IssuedTokens, issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
 import { resetPassword } from '../../../shared/auth/email-tokens/reset-password.ts';
 import { verifyEmail } from '../../../shared/auth/email-tokens/verify-email.ts';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
 import { clock } from '../../../shared/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/client.ts';
@@ -49,7 +50,11 @@ type User = Awaited<ReturnType<UsersProject['newUser']>>;
 const issue = async (kind: EmailTokenKind, { email, userId }: User): Promise<IssuedTokens> => {
   const now = clock.now();
   const ahead = vi.spyOn(clock, 'now').mockReturnValue(now + 61_000);
-  const issued = await issueTokens({ projectId: project.id, kind, addressKey: addressKeyOf(email) }, email, userId);
+  const issued = await issueTokens(
+    { scope: projectScope(project.id), kind, addressKey: addressKeyOf(email) },
+    email,
+    userId,
+  );
   ahead.mockRestore();
   if (!issued.isGood) throw new Error('A mail was sent less than a minute ago');
   return issued;

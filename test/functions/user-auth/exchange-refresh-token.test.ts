@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
 import { issueExchangeCode, redeemExchangeCode } from '../../../shared/auth/social/exchange-code.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
 import { clock } from '../../../shared/clock.ts';
@@ -105,16 +106,19 @@ describe('an exchange code', () => {
   ])('after %i s is good: %s', async (seconds, good) => {
     const now = Math.ceil(clock.now() / 1000) * 1000;
     vi.spyOn(clock, 'now').mockReturnValue(now);
-    const code = await issueExchangeCode(project.id, { accessToken: 'a', refreshToken: 'the refresh token' });
+    const code = await issueExchangeCode(projectScope(project.id), {
+      accessToken: 'a',
+      refreshToken: 'the refresh token',
+    });
     vi.spyOn(clock, 'now').mockReturnValue(now + seconds * 1000);
-    const redeemed = redeemExchangeCode(project.id, code, 'a');
+    const redeemed = redeemExchangeCode(projectScope(project.id), code, 'a');
     if (good) expect(await redeemed).toBe('the refresh token');
     else expect(await laterRefusalOf(redeemed)).toMatchObject({ code: 'INVALID_EXCHANGE_CODE' });
   });
 
   test('is not stored in clear, nor is either token', async () => {
     const tokens = { accessToken: 'access-token-in-clear', refreshToken: 'refresh-token-in-clear' };
-    const code = await issueExchangeCode(project.id, tokens);
+    const code = await issueExchangeCode(projectScope(project.id), tokens);
     const { Items = [] } = await onTable((client, TableName) =>
       client.send(
         new QueryCommand({

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeGateway } from '../../../infra/local/gateway.ts';
 import { listen } from '../../../infra/local/ports.ts';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
 import { finishSignIn } from '../../../shared/auth/social/finish-sign-in.ts';
 import { requireProvider } from '../../../shared/auth/social/providers.ts';
 import { startState } from '../../../shared/auth/social/state.ts';
@@ -117,7 +118,7 @@ afterAll(() => closeGateway(server, 0));
 
 const signIn = async (code: string): Promise<Landing> => {
   const verifier = 'v'.repeat(43);
-  const state = await startState(project.id, 'github', verifier);
+  const state = await startState(projectScope(project.id), 'github', verifier);
   const client = { ip: '192.0.2.1', userAgent: 'test' };
   const { location } = await finishSignIn(requireProvider('github'), { state, code, verifier }, client);
   return landingOf(new URL(location));

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
 import { consumeState, startState } from '../../../shared/auth/social/state.ts';
 import { clock } from '../../../shared/clock.ts';
 import { Browser, target } from '../../support/browser.ts';
@@ -138,16 +139,16 @@ describe('a state, in the table', () => {
   const verifier = 'v'.repeat(43);
 
   test.each<[string, (state: string) => Parameters<typeof consumeState>]>([
-    ['another verifier', (state) => [project.id, state, 'github', 'w'.repeat(43)]],
-    ['an empty verifier', (state) => [project.id, state, 'github', '']],
-    ['another provider', (state) => [project.id, state, 'google', verifier]],
-    ['another project', (state) => [other.id, state, 'github', verifier]],
-    ['another state', (state) => [project.id, `${state}x`, 'github', verifier]],
+    ['another verifier', (state) => [projectScope(project.id), state, 'github', 'w'.repeat(43)]],
+    ['an empty verifier', (state) => [projectScope(project.id), state, 'github', '']],
+    ['another provider', (state) => [projectScope(project.id), state, 'google', verifier]],
+    ['another project', (state) => [projectScope(other.id), state, 'github', verifier]],
+    ['another state', (state) => [projectScope(project.id), `${state}x`, 'github', verifier]],
   ])('is not used up with %s', async (_, withOther) => {
-    const state = await startState(project.id, 'github', verifier);
+    const state = await startState(projectScope(project.id), 'github', verifier);
     expect(await consumeState(...withOther(state))).toBe(false);
-    expect(await consumeState(project.id, state, 'github', verifier)).toBe(true);
-    expect(await consumeState(project.id, state, 'github', verifier)).toBe(false);
+    expect(await consumeState(projectScope(project.id), state, 'github', verifier)).toBe(true);
+    expect(await consumeState(projectScope(project.id), state, 'github', verifier)).toBe(false);
   });
 });
 
@@ -164,8 +165,8 @@ describe('a state, by the clock', () => {
     const verifier = 'v'.repeat(43);
     const now = Math.ceil(clock.now() / 1000) * 1000;
     vi.spyOn(clock, 'now').mockReturnValue(now);
-    const state = await startState(project.id, 'github', verifier);
+    const state = await startState(projectScope(project.id), 'github', verifier);
     vi.spyOn(clock, 'now').mockReturnValue(now + seconds * 1000);
-    expect(await consumeState(project.id, state, 'github', verifier)).toBe(good);
+    expect(await consumeState(projectScope(project.id), state, 'github', verifier)).toBe(good);
   });
 });

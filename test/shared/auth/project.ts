@@ -8,10 +8,13 @@ export const projectWithKey = async (id: string): Promise<Project> => ({
   ownerId: 'f'.repeat(24),
   plan: 'free',
   placement: { kind: 'managed', cell: 'main' },
+  storage: { kind: 'managed' },
   siteUrl: null,
   allowedDomains: ['*'],
   allowPublicSignup: true,
   authEnabled: true,
   signingKeys: [await newSigningKey(id)],
   socialProviders: {},
+  sealedProviderApiKey: null,
+  providerFromEmail: null,
 });

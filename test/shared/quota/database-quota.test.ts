@@ -2,13 +2,18 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/clock.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { databaseUsed, forgetDatabaseUse, requireDatabaseRoom } from '../../../shared/quota/database-quota.ts';
+import {
+  databaseUsed,
+  forgetDatabaseUse,
+  requireDatabaseRoom,
+  requireManagedRoom,
+} from '../../../shared/quota/database-quota.ts';
 import { laterRefusalOf } from '../../support/refusal.ts';
 
 const database = vi.hoisted(() => ({ bytes: 0, measured: 0, down: false }));
 
 vi.mock('../../../shared/clients/mongo.ts', () => ({
-  onProject: async () => {
+  onManaged: async () => {
     database.measured += 1;
     if (database.down) throw new Error('down');
     return { dataSize: database.bytes };
@@ -27,9 +32,12 @@ const project = (rest: Partial<Project> = {}): Project => ({
   authEnabled: true,
   signingKeys: [],
   socialProviders: {},
+  storage: { kind: 'managed' },
+  sealedProviderApiKey: null,
+  providerFromEmail: null,
   ...rest,
 });
-const external = project({ placement: { kind: 'external', encryptedUri: '', host: 'h' } });
+const external = project({ placement: { kind: 'external', encryptedUri: '', host: 'h', openUri: async () => '' } });
 const limit = plans.free.databaseBytes;
 
 let time = 0;
@@ -112,8 +120,13 @@ describe('a project with room', () => {
 test("a project's own database has no limit and is not measured", async () => {
   database.bytes = limit * 2;
   await requireDatabaseRoom(external, 1);
-  expect(await databaseUsed(external)).toBe(0);
   expect(database.measured).toBe(0);
+});
+
+test('users of a project with its own database are in ours, and count there', async () => {
+  database.bytes = limit;
+  expect(await databaseUsed(external)).toBe(limit);
+  expect(await laterRefusalOf(requireManagedRoom(external, 1))).toMatchObject({ code: 'DATABASE_QUOTA_EXCEEDED' });
 });
 
 test('databaseUsed is what the database reports', async () => {

@@ -1,4 +1,4 @@
-import { onProject } from '../../../clients/mongo.ts';
+import { onManaged } from '../../../clients/mongo.ts';
 import type { Project } from '../../../projects/project.ts';
 import { nobody } from '../credential-gate.ts';
 import { endSessions } from '../replace-credentials.ts';
@@ -10,5 +10,5 @@ export const deleteUser = async (project: Project, id: string): Promise<void> =>
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
   await endSessions(project, _id.toHexString(), nobody);
-  await onProject(project, (db) => db.collection<UserRecord>(users.name).deleteOne({ _id }));
+  await onManaged(project, (db) => db.collection<UserRecord>(users.name).deleteOne({ _id }));
 };

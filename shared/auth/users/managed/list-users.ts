@@ -1,4 +1,4 @@
-import { onProject } from '../../../clients/mongo.ts';
+import { onManaged } from '../../../clients/mongo.ts';
 import { estimateDocuments } from '../../../collections/count-documents.ts';
 import type { Page, PageRequest } from '../../../page.ts';
 import type { Project } from '../../../projects/project.ts';
@@ -9,7 +9,7 @@ import { type ManagedUser, requireUser, toManagedUser, usersOf } from './managed
 export const listUsers = async (project: Project, { page, limit }: PageRequest): Promise<Page<ManagedUser>> => {
   const users = await usersOf(project);
   const [records, total] = await Promise.all([
-    onProject(project, (db) =>
+    onManaged(project, (db) =>
       db
         .collection<UserRecord>(users.name)
         .find({ isDeleted: { $ne: true } }, { sort: { _id: -1 }, skip: (page - 1) * limit, limit, maxTimeMS: 5000 })

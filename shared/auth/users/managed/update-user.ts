@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import { onProject } from '../../../clients/mongo.ts';
+import { onManaged } from '../../../clients/mongo.ts';
 import { clock } from '../../../clock.ts';
 import type { Collection } from '../../../collections/collection.ts';
 import { usersCollection } from '../../../collections/collection-name.ts';
@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../documents/document.ts';
 import type { UpdatePlan } from '../../../documents/update-plan.ts';
 import { AppError } from '../../../errors.ts';
 import type { Project } from '../../../projects/project.ts';
-import { requireDatabaseRoom } from '../../../quota/database-quota.ts';
+import { requireManagedRoom } from '../../../quota/database-quota.ts';
 import { checkEmail } from '../../email.ts';
 import { checkPassword, hashPassword } from '../../passwords.ts';
 import { takenField, userExists } from '../insert-user.ts';
@@ -45,7 +45,7 @@ const write = async (
   { disabled, password }: AccountChanges,
 ): Promise<UserRecord | null> => {
   try {
-    return await onProject(project, (db) =>
+    return await onManaged(project, (db) =>
       db.collection<UserRecord>(usersCollection).findOneAndUpdate(
         filter,
         {
@@ -76,7 +76,7 @@ export const updateUser = async (
   const record = await requireUser(project, id);
   const plan = profilePlan(users, body);
   const account = { ...emailChange(record, body.email), ...(await passwordChange(body.password)) };
-  if (plan) await requireDatabaseRoom(project, plan.size);
+  if (plan) await requireManagedRoom(project, plan.size);
   const filter = {
     _id: record._id,
     email: { $eq: record.email },

@@ -1,0 +1,112 @@
+import { type Contenders, compareBy, type Outcome, type Plan } from './compare.ts';
+import { type LoadRequest, measure, type Target } from './load.ts';
+import type { Compared } from './operations.ts';
+
+/** Many more would only wait for the one file store. */
+const connections = 16;
+/** Of uploads that have to be there first: about what a server deals with. */
+const amountPerSecond = 75;
+/** The generator prepares a request for each connection that it may not send. */
+const spare = 2 * connections;
+
+const bytes = 'hello';
+const upload = { filename: 'hello.txt', contentType: 'text/plain', size: bytes.length };
+
+const send = async <T>({ url, headers }: Target, route: string, body: unknown): Promise<T> => {
+  const response = await fetch(`${url}/api/storage/${route}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${route} answered ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+};
+
+const uploadOne = async (target: Target): Promise<string> => {
+  const { signedUrl, filePath } = await send<{ signedUrl: string; filePath: string }>(target, 'upload-request', upload);
+  const stored = await fetch(signedUrl, {
+    method: 'PUT',
+    headers: { 'content-type': upload.contentType },
+    body: bytes,
+  });
+  if (!stored.ok) throw new Error(`The storage answered ${stored.status} ${await stored.text()}`);
+  return filePath;
+};
+
+const confirmOne = async (target: Target): Promise<string> => {
+  const filePath = await uploadOne(target);
+  await send(target, 'upload-confirm', { filePath, size: upload.size });
+  return filePath;
+};
+
+/** Makes `count` of something, a few at a time. */
+const many = async (count: number, make: () => Promise<string>): Promise<string[]> => {
+  const made: string[] = [];
+  const maker = async (): Promise<void> => {
+    while (made.length < count) made.push(await make());
+  };
+  await Promise.all(Array.from({ length: connections }, maker));
+  return made;
+};
+
+interface FileOperation extends Compared {
+  /** Makes what one request uses up; nothing where a request needs nothing. */
+  readonly prepare?: (target: Target) => Promise<string>;
+  readonly request: (paths: readonly string[]) => LoadRequest;
+}
+
+const area = 'files';
+
+const operations: readonly FileOperation[] = [
+  {
+    name: 'upload-request',
+    area,
+    request: () => ({
+      method: 'POST',
+      connections,
+      path: () => '/api/storage/upload-request',
+      body: () => JSON.stringify(upload),
+    }),
+  },
+  {
+    name: 'upload-confirm',
+    area,
+    prepare: uploadOne,
+    request: (paths) => {
+      const left = [...paths];
+      return {
+        method: 'POST',
+        connections,
+        path: () => '/api/storage/upload-confirm',
+        body: () => JSON.stringify({ filePath: left.pop(), size: upload.size }),
+      };
+    },
+  },
+  {
+    name: 'delete file',
+    area,
+    prepare: confirmOne,
+    request: (paths) => {
+      const left = [...paths];
+      return {
+        method: 'DELETE',
+        connections,
+        path: () => '/api/storage/file',
+        body: () => JSON.stringify({ path: left.pop() }),
+      };
+    },
+  },
+];
+
+/** Compares what is done with files; their bytes never pass through a server. */
+export const compareFiles = (contenders: Contenders, plan: Plan): Promise<Outcome[]> =>
+  compareBy<FileOperation>(contenders, operations, plan, async ({ prepare, request }, name, warm) => {
+    const target = contenders[name];
+    if (!prepare) {
+      if (!warm) await measure(target, request([]), 1);
+      return measure(target, request([]), plan.seconds);
+    }
+    const amount = Math.ceil(amountPerSecond * plan.seconds);
+    const paths = await many(amount + spare, () => prepare(target));
+    return measure(target, { ...request(paths), amount }, plan.seconds);
+  });

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { type FunctionProcess, type Invocation, startFunctionProcess } from '../infra/local/runtime-api.ts';
+
+/** How a process of a function began, in ms; `call` and `status` only where it was called. */
+export interface Beginning {
+  /** From the start of the process until it asked for its first event. */
+  readonly init: number;
+  /** From the first event to its answer. */
+  readonly call?: number;
+  readonly status?: number;
+}
+
+interface Steps {
+  /** The process asked for its first event. */
+  readonly onAsked: (hand: (event: string) => void) => void;
+  readonly onAnswer: (result: string) => void;
+  readonly onFailure: (error: Error) => void;
+}
+
+const begin = (name: string, folder: string, env: NodeJS.ProcessEnv, steps: Steps): Promise<FunctionProcess> => {
+  let asked = false;
+  return startFunctionProcess(name, path.join(folder, name), env, {
+    next: () =>
+      new Promise<Invocation>((hand) => {
+        if (asked) return;
+        asked = true;
+        steps.onAsked((event) =>
+          hand({ id: randomUUID(), event, resolve: steps.onAnswer, reject: (error) => steps.onFailure(error) }),
+        );
+      }),
+    ended: (_process, beforeFirst, detail) => {
+      if (beforeFirst) steps.onFailure(new Error(`${name} does not start: ${detail}`));
+    },
+  });
+};
+
+/** Starts one process of a bundle, has it answer one event if there is one, and ends it. */
+export const beginOnce = async (
+  name: string,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  event: unknown,
+): Promise<Beginning> => {
+  const done = Promise.withResolvers<Beginning>();
+  const startedAt = performance.now();
+  let askedAt = 0;
+  const started = begin(name, folder, env, {
+    onAsked: (hand) => {
+      askedAt = performance.now();
+      if (event === undefined) done.resolve({ init: askedAt - startedAt });
+      else hand(JSON.stringify(event));
+    },
+    onAnswer: (result) => {
+      const { statusCode } = JSON.parse(result) as { readonly statusCode?: number };
+      done.resolve({
+        init: askedAt - startedAt,
+        call: performance.now() - askedAt,
+        ...(statusCode !== undefined && { status: statusCode }),
+      });
+    },
+    onFailure: done.reject,
+  });
+  try {
+    return await done.promise;
+  } finally {
+    await (await started).stop();
+  }
+};

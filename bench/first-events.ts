@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { dashboardExamples, publicExamples } from '../functions/examples.ts';
+import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
+import { functionName } from '../infra/function-files.ts';
+import type { Example } from '../shared/http/openapi/example.ts';
+import { methodsOf, type NamedRoute } from '../shared/http/route.ts';
+
+/** Who sends the events. */
+export interface Sender {
+  readonly projectId: string;
+  readonly secretKey: string;
+  readonly publishableKey: string;
+  /** Of the project's owner. */
+  readonly dashboardToken: string;
+}
+
+const unknownId = 'f'.repeat(24);
+
+const credentialsFor = ({ access }: NamedRoute, sender: Sender): Record<string, string> => {
+  if (access === 'developer') return { authorization: `Bearer ${sender.dashboardToken}` };
+  if (access === 'public') return {};
+  const isUsers = access === 'publishableKey' || access === 'user';
+  return { 'x-api-key': isUsers ? sender.publishableKey : sender.secretKey };
+};
+
+/** Nothing may happen to the project itself: what changes something in the dashboard names another one. */
+const projectOf = (route: NamedRoute, method: string, { projectId }: Sender): string =>
+  route.path.startsWith('/api/projects/') && method !== 'GET' ? unknownId : projectId;
+
+const eventFor = (route: NamedRoute, example: Example | undefined, sender: Sender) => {
+  const [method = 'GET'] = methodsOf(route);
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const known = new Map([
+    ['projectId', projectOf(route, method, sender)],
+    ['collectionName', 'posts'],
+    ['provider', 'github'],
+  ]);
+  const body = route.access === 'developer' ? {} : example?.body;
+  return {
+    version: '2.0',
+    routeKey: '$default',
+    rawPath: route.path,
+    rawQueryString: '',
+    headers: { 'content-type': 'application/json', ...credentialsFor(route, sender) },
+    pathParameters: Object.fromEntries(names.map((name) => [name, known.get(name) ?? unknownId])),
+    requestContext: {
+      domainName: 'localhost',
+      http: { method, path: route.path, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: 'bench' },
+      requestId: randomUUID(),
+    },
+    ...(route.body && body !== undefined && { body: JSON.stringify(body) }),
+    isBase64Encoded: false,
+  };
+};
+
+/** Function → an event that gets as far as its own work, with the credentials that it asks for; of routes only. */
+export const firstEvents = (sender: Sender): ReadonlyMap<string, unknown> => {
+  const tables = Object.entries<Readonly<Record<string, NamedRoute>>>({ ...publicRoutes, ...dashboardRoutes });
+  const examples = new Map<string, Readonly<Record<string, Example>>>(
+    Object.entries({ ...publicExamples, ...dashboardExamples }),
+  );
+  return new Map(
+    tables.flatMap(([area, table]) =>
+      Object.values(table).map((route) => [
+        functionName(area, route.id),
+        eventFor(route, examples.get(area)?.[route.id], sender),
+      ]),
+    ),
+  );
+};

@@ -1,0 +1,38 @@
+import { clock } from '../../shared/clock.ts';
+import { ShortCache } from '../../shared/short-cache.ts';
+
+export interface CacheFinding {
+  readonly requests: number;
+  readonly loads: number;
+  /** The longest time in ms that a record was used after it had changed. */
+  readonly oldestMs: number;
+}
+
+const ttlMs = 5000;
+
+/**
+ * A minute of 10 000 requests a second on one project whose settings change every second, spread over the instances, by a clock of
+ * its own: how often the record is read, and how old what was used got.
+ */
+export const simulateCache = async (instances: number): Promise<CacheFinding> => {
+  const { now } = clock;
+  let time = 0;
+  clock.now = () => time;
+  try {
+    const caches = Array.from({ length: instances }, () => new ShortCache<number>(ttlMs, 10));
+    let [loads, oldestMs, requests] = [0, 0, 0];
+    for (time = 0; time < 60_000; time += 0.1) {
+      const cache = caches[Math.floor(Math.random() * instances)] as ShortCache<number>;
+      const version = await cache.get('project', () => {
+        loads++;
+        return Promise.resolve(Math.floor(time / 1000));
+      });
+      requests++;
+      // The version that was used was replaced this long ago.
+      oldestMs = Math.max(oldestMs, time - (version + 1) * 1000);
+    }
+    return { requests, loads, oldestMs };
+  } finally {
+    clock.now = now;
+  }
+};

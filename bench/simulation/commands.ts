@@ -1,0 +1,15 @@
+import { commandChannel, type DatabaseCommand } from '../../shared/clients/commands.ts';
+
+/** Counts the commands that `act` sends to the table. */
+export type CountWrites = (act: () => Promise<unknown>) => Promise<number>;
+
+let seen = 0;
+commandChannel.subscribe((message) => {
+  if ((message as DatabaseCommand).system === 'dynamodb') seen++;
+});
+
+export const countWrites: CountWrites = async (act) => {
+  const before = seen;
+  await act();
+  return seen - before;
+};

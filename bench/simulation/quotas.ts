@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../../shared/errors.ts';
+import { giveSlotsBack, takeSlots } from '../../shared/mail/mail-quota.ts';
+import { reserve } from '../../shared/storage/upload-states.ts';
+import type { CountWrites } from './commands.ts';
+import { type Finding, onInstances } from './instances.ts';
+
+/** What is too busy is asked again, as a client would. */
+const patiently = async <T>(act: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+    }
+  }
+};
+
+/** Every instance takes two mail slots at once and gives every third back; no more than the plan allows are ever out. */
+export const simulateMail = async (
+  instances: number,
+  projectId: string,
+  countWrites: CountWrites,
+): Promise<Finding> => {
+  let out = 0;
+  const writes = await countWrites(() =>
+    onInstances(instances, 50, async (instance) => {
+      const ids = [randomUUID(), randomUUID()];
+      const taking = await patiently(() => takeSlots({ id: projectId, plan: 'pro' }, ids));
+      if (!taking.taken) return;
+      out += 2;
+      if (instance % 3 > 0) return;
+      const back = await patiently(() => giveSlotsBack({ ...taking.slots, ids: [ids[0] ?? ''] }));
+      out -= back;
+    }),
+  );
+  return { what: 'mail quota of 1,000', asked: instances * 2, let: out, least: 999, most: 1000, writes };
+};
+
+/** Every instance reserves a file of 64 KiB in a storage of 20 MiB. */
+export const simulateStorage = async (
+  instances: number,
+  projectId: string,
+  countWrites: CountWrites,
+): Promise<Finding> => {
+  const size = 64 * 1024;
+  const limit = 20 * 1024 * 1024;
+  let reserved = 0;
+  const writes = await countWrites(() =>
+    onInstances(instances, 20, async () => {
+      const ref = { projectId, storageId: 'managed', filePath: `${projectId}/${randomUUID()}_file` };
+      if (await patiently(() => reserve(ref, { size, contentType: 'text/plain' }, limit))) reserved++;
+    }),
+  );
+  const room = limit / size;
+  return { what: 'storage of 20 MiB in 64 KiB', asked: instances, let: reserved, least: room, most: room, writes };
+};

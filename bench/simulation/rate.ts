@@ -1,0 +1,43 @@
+import { RateCounter } from '../../shared/quota/rate-limit.ts';
+import { blockOf, OverLimit, type Window } from '../../shared/quota/rate-window.ts';
+import type { CountWrites } from './commands.ts';
+import { type Finding, onInstances } from './instances.ts';
+
+const isLetIn = async (counter: RateCounter, address: string, window: Window): Promise<boolean> => {
+  try {
+    await counter.count(address, [window]);
+    return true;
+  } catch (error) {
+    if (error instanceof OverLimit) return false;
+    throw error;
+  }
+};
+
+/** Requests of one address that reach every instance in turn, half as many again as the limit allows. */
+export const simulateRate = async (
+  instances: number,
+  limit: number,
+  address: string,
+  countWrites: CountWrites,
+): Promise<Finding> => {
+  const block = blockOf(limit, 0);
+  const counters = Array.from({ length: instances }, () => new RateCounter());
+  const each = Math.ceil((limit * 1.5) / instances);
+  let through = 0;
+  const writes = await countWrites(() =>
+    onInstances(instances, 200, async (instance) => {
+      for (let n = 0; n < each; n++) {
+        if (await isLetIn(counters[instance] as RateCounter, address, { name: 'all', limit, block })) through++;
+      }
+    }),
+  );
+  return {
+    what: `rate limit ${limit.toLocaleString('en-US')}, blocks of ${block}`,
+    asked: instances * each,
+    let: through,
+    // An instance never holds more than a quarter of what it has used, nor more than a block.
+    least: block === 1 ? limit : Math.max(0.8 * limit, limit - instances * (block - 1)),
+    most: limit,
+    writes,
+  };
+};

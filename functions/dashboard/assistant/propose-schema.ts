@@ -1,0 +1,11 @@
+import { proposeSchema } from '../../../shared/assistant/propose-schema.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardAssistantRoutes } from './routes.ts';
+
+const route = dashboardAssistantRoutes['propose-schema'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await proposeSchema(owned.project, input.body.prompt);
+  return respond(route, { success: true, data, message: 'Schema proposed. Nothing has been created.' });
+});

@@ -1,0 +1,16 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { ProposalAnswer, ProposalBody } from './schemas.ts';
+
+/** The schema assistant (contract 6). */
+export const dashboardAssistantRoutes = defineRoutes({
+  'propose-schema': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/schema-assistant',
+    access: 'developer',
+    audit: false,
+    uses: ['mongodb', 'encryption', 'language-model', 'language-model-quota'],
+    summary: 'Propose a schema for data described in words; nothing is created',
+    body: ProposalBody,
+    response: { status: 200, body: ProposalAnswer },
+  },
+});

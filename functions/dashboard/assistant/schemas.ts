@@ -1,0 +1,16 @@
+import * as v from 'valibot';
+import { longestPrompt } from '../../../shared/assistant/propose-schema.ts';
+import { FieldAnswer } from '../../../shared/http/collection-schemas.ts';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+
+export const ProposalBody = strictBody({
+  prompt: v.pipe(
+    v.string('must be a String'),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(longestPrompt, `must have at most ${longestPrompt} characters`),
+  ),
+});
+
+/** What creating a collection takes as its body. */
+export const ProposalAnswer = success(v.object({ name: v.optional(v.string()), schema: v.array(FieldAnswer) }));

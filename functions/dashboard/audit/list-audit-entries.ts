@@ -1,0 +1,11 @@
+import { listAuditEntries } from '../../../shared/audit/list-audit-entries.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuditRoutes } from './routes.ts';
+
+const route = dashboardAuditRoutes['list-audit-entries'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await listAuditEntries(owned.project, input.query);
+  return respondExactly(route, { success: true, data, message: 'Changes fetched' });
+});

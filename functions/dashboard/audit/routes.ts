@@ -1,0 +1,16 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { PageQuery } from '../schemas.ts';
+import { AuditPage } from './schemas.ts';
+
+/** What was changed in a project, by whom and when (contract 6, "Audit trail"). */
+export const dashboardAuditRoutes = defineRoutes({
+  'list-audit-entries': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/audit',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the changes of the last year, newest first',
+    query: PageQuery,
+    response: { status: 200, body: AuditPage },
+  },
+});

@@ -1,0 +1,38 @@
+import { defineExamples } from '../../../shared/http/openapi/example.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const email = 'grace@example.com';
+const password = 'correct horse battery';
+const headers = { dashboard_refresh: '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo1234567890A' };
+
+/** For the API description: a request of each row that succeeds. */
+export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
+  'register-developer': { body: { email, password }, failures: ['DEVELOPER_EXISTS'] },
+  'log-in-developer': { body: { email, password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
+  'refresh-developer': { headers, failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID'] },
+  'log-out-developer': { headers },
+  'get-developer': {},
+  'verify-developer-email': { body: { email, otp: '7KQM-3XWT' }, failures: ['INVALID_EMAIL_TOKEN'] },
+  'resend-developer-verification': { body: { email } },
+  'request-developer-reset': { body: { email } },
+  'reset-developer-password': {
+    body: { email, otp: '7KQM-3XWT', newPassword: 'another horse battery' },
+    failures: ['INVALID_EMAIL_TOKEN'],
+  },
+  'change-developer-password': {
+    body: { currentPassword: password, newPassword: 'a third horse battery' },
+    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'],
+  },
+  'delete-developer': { body: { password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
+  'list-developer-sessions': { query: { page: '1', limit: '20' } },
+  'revoke-developer-session': { params: { id: '6743f0c2a91b5d0012ab34ce' }, failures: ['SESSION_NOT_FOUND'] },
+  'start-github': { failures: ['UNKNOWN_PROVIDER'] },
+  'finish-github': {
+    query: { state: 'developers.u6bq0', code: '7c4a8d09ca3762af61e5' },
+    failures: ['UNKNOWN_PROVIDER'],
+  },
+  'exchange-github-code': {
+    body: { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI2NzQzIn0.c2ln', rtCode: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo' },
+    failures: ['INVALID_EXCHANGE_CODE'],
+  },
+});

@@ -1,0 +1,14 @@
+import { requestDeveloperMail } from '../../../shared/developers/email-tokens.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['request-developer-reset'];
+
+export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
+  await requestDeveloperMail('reset', input.body.email);
+  return respondExactly(route, {
+    success: true,
+    message: 'If the address belongs to an account, a mail to set a new password is on its way.',
+  });
+});

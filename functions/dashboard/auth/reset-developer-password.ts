@@ -1,0 +1,12 @@
+import { resetDeveloperPassword } from '../../../shared/developers/reset-password.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['reset-developer-password'];
+
+export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
+  const { newPassword, ...proof } = input.body;
+  await resetDeveloperPassword(proof, newPassword);
+  return respondExactly(route, { success: true, message: 'Password changed. Log in with the new one.' });
+});

@@ -1,0 +1,13 @@
+import { startGithub } from '../../../shared/developers/github/start-github.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { redirect } from '../../../shared/http/reply.ts';
+import { socialCookie } from '../../../shared/http/social-cookie.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['start-github'];
+
+export const handler = publicEndpoint(route).handler(async (event) => {
+  const { location, begun } = await startGithub();
+  const cookies = begun ? [socialCookie(event, begun.state, begun.verifier, 'developers')] : [];
+  return redirect(route, location, { cookies });
+});

@@ -1,0 +1,9 @@
+import * as v from 'valibot';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+
+export const DatabaseUriBody = strictBody({ uri: v.string('must be a String') });
+
+/** `serverIps`: the two addresses that the database has to let in. */
+export const DatabaseAnswer = success(
+  v.object({ external: v.boolean(), host: v.optional(v.string()), serverIps: v.tuple([v.string(), v.string()]) }),
+);

@@ -1,0 +1,12 @@
+import { listDocuments } from '../../../shared/documents/list-documents.ts';
+import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardDocumentRoutes } from './routes.ts';
+
+const route = dashboardDocumentRoutes['browse-documents'];
+
+export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
+  const data = await listDocuments(owned.project, collection, { kind: 'secret' }, input.queryPairs);
+  const message = 'count' in data ? 'Count fetched successfully' : 'Data fetched successfully';
+  return respond(route, { success: true, data, message });
+});

@@ -1,0 +1,40 @@
+import { defineExamples } from '../../../shared/http/openapi/example.ts';
+import { dataExamples } from '../../data/examples.ts';
+import { dashboardDocumentRoutes } from './routes.ts';
+
+const projectId = '6743f0c2a91b5d0012ab34cd';
+const collectionName = 'posts';
+const id = '6743f0c2a91b5d0012ab34ce';
+const failuresOf = (name: string) => {
+  const { failures = [] } = dataExamples[name] ?? {};
+  return failures.filter((code) => code !== 'TOKEN_MISSING' && code !== 'TOKEN_INVALID' && code !== 'OWNER_IMMUTABLE');
+};
+
+/** For the API description: a request of each row that succeeds. */
+export const dashboardDocumentExamples = defineExamples(dashboardDocumentRoutes, {
+  'browse-documents': {
+    params: { projectId, collectionName },
+    query: { limit: '20', sort: '-views', views_gte: '1' },
+    failures: failuresOf('list-documents'),
+  },
+  'add-document': {
+    params: { projectId, collectionName },
+    body: { title: 'Hello', views: 10, tags: ['first'] },
+    failures: failuresOf('create-document'),
+  },
+  'view-document': {
+    params: { projectId, collectionName, id },
+    query: { include_deleted: 'true' },
+    failures: failuresOf('get-document'),
+  },
+  'edit-document': {
+    params: { projectId, collectionName, id },
+    body: { views: 11, 'meta.source': 'editor' },
+    failures: failuresOf('update-document'),
+  },
+  'discard-document': {
+    params: { projectId, collectionName, id },
+    query: { permanent: 'false' },
+    failures: failuresOf('delete-document'),
+  },
+});

@@ -1,0 +1,53 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { JsonObject } from '../../../shared/http/schemas.ts';
+import { DeleteAnswer, DeleteQuery, GetQuery, ListAnswer, ListQuery } from '../../data/schemas.ts';
+import { DocumentAnswer } from './schemas.ts';
+
+/** The data browser: the documents of a collection for its developer, by the rules of the secret key (contract 6). */
+export const dashboardDocumentRoutes = defineRoutes({
+  'browse-documents': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/collections/{collectionName}/documents',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List, filter, sort, page and count documents, as the data API does',
+    query: ListQuery,
+    response: { status: 200, body: ListAnswer },
+  },
+  'add-document': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/collections/{collectionName}/documents',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Insert a document',
+    body: JsonObject,
+    response: { status: 201, body: DocumentAnswer },
+  },
+  'view-document': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Read a document',
+    query: GetQuery,
+    response: { status: 200, body: DocumentAnswer },
+  },
+  'edit-document': {
+    method: ['PUT', 'PATCH'],
+    path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Change fields of a document, dotted keys included',
+    body: JsonObject,
+    response: { status: 200, body: DocumentAnswer },
+  },
+  'discard-document': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Move a document to the trash, or delete it permanently',
+    query: DeleteQuery,
+    response: { status: 200, body: DeleteAnswer },
+  },
+});

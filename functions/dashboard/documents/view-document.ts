@@ -1,0 +1,14 @@
+import { getDocument } from '../../../shared/documents/get-document.ts';
+import { parsePopulate } from '../../../shared/documents/list-query.ts';
+import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardDocumentRoutes } from './routes.ts';
+
+const route = dashboardDocumentRoutes['view-document'];
+
+export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
+  const { include_deleted: includeDeleted, populate, expand } = input.query;
+  const options = { includeDeleted, populate: parsePopulate(populate, expand) };
+  const data = await getDocument(owned.project, collection, { kind: 'secret' }, input.params.id, options);
+  return respond(route, { success: true, data, message: 'Document fetched' });
+});

@@ -1,0 +1,73 @@
+import { defineRoutes } from '../../../../shared/http/route.ts';
+import {
+  ContactChangesBody,
+  NewAudienceBody,
+  NewContactBody,
+  PartQuery,
+  ProviderAnswer,
+} from '../../../mail/audiences/schemas.ts';
+
+/** Audiences and contacts as the public mail API has them, for the developer who is signed in (contract 6). */
+export const dashboardAudienceRoutes = defineRoutes({
+  'list-project-audiences': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/audiences',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List audiences of the project',
+    query: PartQuery,
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'create-project-audience': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/mail/audiences',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Create an audience of the project',
+    body: NewAudienceBody,
+    response: { status: 201, body: ProviderAnswer },
+  },
+  'delete-project-audience': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/mail/audiences/{audienceId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Delete an audience of the project',
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'list-project-contacts': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the contacts of an audience of the project',
+    query: PartQuery,
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'create-project-contact': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Add a contact to an audience of the project',
+    body: NewContactBody,
+    response: { status: 201, body: ProviderAnswer },
+  },
+  'update-project-contact': {
+    method: 'PATCH',
+    path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts/{contactId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Change fields of a contact of the project',
+    body: ContactChangesBody,
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'delete-project-contact': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts/{contactId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Take a contact out of an audience of the project',
+    response: { status: 200, body: ProviderAnswer },
+  },
+});

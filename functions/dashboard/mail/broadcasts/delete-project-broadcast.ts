@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../../shared/http/endpoint.ts';
+import { respond } from '../../../../shared/http/reply.ts';
+import { deleteBroadcast } from '../../../../shared/mail/marketing/broadcasts.ts';
+import { dashboardBroadcastRoutes } from './routes.ts';
+
+const route = dashboardBroadcastRoutes['delete-project-broadcast'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await deleteBroadcast(owned.project, input.params.id);
+  return respond(route, { success: true, data, message: 'Broadcast deleted successfully.' });
+});

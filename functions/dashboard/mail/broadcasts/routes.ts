@@ -1,0 +1,49 @@
+import { defineRoutes } from '../../../../shared/http/route.ts';
+import { PartQuery, ProviderAnswer } from '../../../mail/audiences/schemas.ts';
+import { NewBroadcastBody } from '../../../mail/broadcasts/schemas.ts';
+
+/** Broadcasts as the public mail API has them, for the developer who is signed in (contract 6). */
+export const dashboardBroadcastRoutes = defineRoutes({
+  'create-project-broadcast': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/mail/broadcasts',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'mail-quota'],
+    summary: 'Create a broadcast of the project: a draft, or one that is sent at a given time',
+    body: NewBroadcastBody,
+    response: { status: 201, body: ProviderAnswer },
+  },
+  'send-project-broadcast': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/mail/broadcasts/{id}/send',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'mail-quota'],
+    summary: 'Send a broadcast of the project now',
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'list-project-broadcasts': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/broadcasts',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List broadcasts of the project',
+    query: PartQuery,
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'get-project-broadcast': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/broadcasts/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Read a broadcast of the project',
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'delete-project-broadcast': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/mail/broadcasts/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Delete a broadcast of the project that has not been sent',
+    response: { status: 200, body: ProviderAnswer },
+  },
+});

@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../../shared/http/endpoint.ts';
+import { respond } from '../../../../shared/http/reply.ts';
+import { sendBroadcast } from '../../../../shared/mail/marketing/broadcasts.ts';
+import { dashboardBroadcastRoutes } from './routes.ts';
+
+const route = dashboardBroadcastRoutes['send-project-broadcast'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await sendBroadcast(owned.project, input.params.id);
+  return respond(route, { success: true, data, message: 'Broadcast sent successfully.' });
+});

@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { getMailLog } from '../../../shared/mail/get-mail-log.ts';
+import { dashboardMailRoutes } from './routes.ts';
+
+const route = dashboardMailRoutes['get-sent-mail'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await getMailLog(owned.project, input.params.providerId);
+  return respond(route, { success: true, data, message: 'Mail log fetched' });
+});

@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { listMailLogs } from '../../../shared/mail/list-mail-logs.ts';
+import { dashboardMailRoutes } from './routes.ts';
+
+const route = dashboardMailRoutes['list-sent-mails'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) => {
+  const data = await listMailLogs(owned.project);
+  return respond(route, { success: true, data, message: 'Mail logs fetched' });
+});

@@ -1,0 +1,104 @@
+import { MailLogAnswer, MailLogsAnswer } from '../../../shared/http/mail-schemas.ts';
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { SendAnswer } from '../../mail/schemas.ts';
+import { PageQuery } from '../schemas.ts';
+import {
+  DeletedSuppressionAnswer,
+  DeletedTemplateAnswer,
+  NewTemplateBody,
+  SuppressionPage,
+  TemplateAnswer,
+  TemplateChangesBody,
+  TemplatePage,
+  TestMailBody,
+} from './schemas.ts';
+
+/** The mail of a project for the developer who is signed in (contract 6): templates, the log, suppressed addresses. */
+export const dashboardMailRoutes = defineRoutes({
+  'list-mail-templates': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/templates',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List mail templates, own ones by name, then the built-in ones',
+    query: PageQuery,
+    response: { status: 200, body: TemplatePage },
+  },
+  'create-mail-template': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/mail/templates',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Make a mail template; with the key of a built-in one it takes its place',
+    body: NewTemplateBody,
+    response: { status: 201, body: TemplateAnswer },
+  },
+  'get-mail-template': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/templates/{templateId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Read a mail template; a built-in one by its key',
+    response: { status: 200, body: TemplateAnswer },
+  },
+  'update-mail-template': {
+    method: ['PUT', 'PATCH'],
+    path: '/api/projects/{projectId}/mail/templates/{templateId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Change a mail template; what is left out stays',
+    body: TemplateChangesBody,
+    response: { status: 200, body: TemplateAnswer },
+  },
+  'delete-mail-template': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/mail/templates/{templateId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Delete a mail template',
+    response: { status: 200, body: DeletedTemplateAnswer },
+  },
+  'send-test-mail': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/mail/templates/{templateId}/test',
+    access: 'developer',
+    audit: false,
+    uses: ['mongodb', 'encryption', 'mail-quota', 'mail-queue'],
+    summary: 'Send a mail made from a template, to see what it looks like',
+    body: TestMailBody,
+    response: { status: 200, body: SendAnswer },
+  },
+  'list-sent-mails': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/logs',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the latest 50 mails of the project and how they stand',
+    response: { status: 200, body: MailLogsAnswer },
+  },
+  'get-sent-mail': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/logs/{providerId}/live',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'mail-provider'],
+    summary: 'Read how a mail of the project stands, here and at the provider',
+    response: { status: 200, body: MailLogAnswer },
+  },
+  'list-suppressions': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/mail/suppressions',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the addresses that mails of the project leave out, newest first',
+    query: PageQuery,
+    response: { status: 200, body: SuppressionPage },
+  },
+  'delete-suppression': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/mail/suppressions/{email}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Let an address have mails of the project again',
+    response: { status: 200, body: DeletedSuppressionAnswer },
+  },
+});

@@ -1,0 +1,42 @@
+import * as v from 'valibot';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { newTemplateEntries, templateChangesEntries } from '../../../shared/mail/templates/template-settings.ts';
+import { pageOf } from '../schemas.ts';
+
+export const NewTemplateBody = strictBody(newTemplateEntries);
+export const TemplateChangesBody = strictBody(templateChangesEntries);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const TestMailBody = strictBody({
+  to: v.string('must be a String'),
+  variables: v.optional(v.custom<Record<string, unknown>>(isObject, 'must be an Object')),
+});
+
+const summary = {
+  _id: v.string(),
+  key: v.nullable(v.string()),
+  name: v.string(),
+  subject: v.string(),
+  builtIn: v.boolean(),
+  updatedAt: v.nullable(v.date()),
+};
+
+/** The template record of contract 5; lists leave html and text out. */
+export const TemplateAnswer = success(
+  v.object({ ...summary, html: v.nullable(v.string()), text: v.nullable(v.string()) }),
+);
+export const TemplatePage = pageOf(v.object(summary));
+export const DeletedTemplateAnswer = success(v.object({ _id: v.string() }));
+
+const Suppression = v.object({
+  email: v.string(),
+  reason: v.picklist(['bounced', 'complained']),
+  providerEmailId: v.nullable(v.string()),
+  createdAt: v.date(),
+});
+
+/** An address that mails of the project leave out (contract 5, "Suppression"). */
+export const SuppressionPage = pageOf(Suppression);
+export const DeletedSuppressionAnswer = success(v.object({ email: v.string() }));

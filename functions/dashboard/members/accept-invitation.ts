@@ -1,0 +1,11 @@
+import { acceptInvitation } from '../../../shared/developers/members/accept-invitation.ts';
+import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardMemberRoutes } from './routes.ts';
+
+const route = dashboardMemberRoutes['accept-invitation'];
+
+export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
+  const data = await acceptInvitation(signedIn.developerId, input.body.token);
+  return respondExactly(route, { success: true, data, message: 'You are a member of the project now' });
+});

@@ -1,0 +1,11 @@
+import { inviteMember } from '../../../shared/developers/members/invite-member.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardMemberRoutes } from './routes.ts';
+
+const route = dashboardMemberRoutes['create-invitation'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
+  const data = await inviteMember(owned, developer.developerId, input.body);
+  return respondExactly(route, { success: true, data, message: 'Invitation sent' });
+});

@@ -1,0 +1,10 @@
+import { listInvitations } from '../../../shared/developers/members/list-members.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardMemberRoutes } from './routes.ts';
+
+const route = dashboardMemberRoutes['list-invitations'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) =>
+  respondExactly(route, { success: true, data: listInvitations(owned, input.query), message: 'Invitations fetched' }),
+);

@@ -1,0 +1,11 @@
+import { listMembers } from '../../../shared/developers/members/list-members.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardMemberRoutes } from './routes.ts';
+
+const route = dashboardMemberRoutes['list-members'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await listMembers(owned, input.query);
+  return respondExactly(route, { success: true, data, message: 'Members fetched' });
+});

@@ -1,0 +1,12 @@
+import { removeMember } from '../../../shared/developers/members/change-members.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardMemberRoutes } from './routes.ts';
+
+const route = dashboardMemberRoutes['remove-member'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
+  const { developerId } = input.params;
+  await removeMember(owned, developerId, developer.developerId);
+  return respondExactly(route, { success: true, data: { _id: developerId }, message: 'Member removed' });
+});

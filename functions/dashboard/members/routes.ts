@@ -1,0 +1,79 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { PageQuery } from '../schemas.ts';
+import {
+  AcceptBody,
+  ChangedMemberAnswer,
+  InvitationAnswer,
+  InvitationPage,
+  MemberChangesBody,
+  MemberPage,
+  MembershipAnswer,
+  NewInvitationBody,
+  RemovedAnswer,
+} from './schemas.ts';
+
+/** Who works in a project besides its owner, and how they come into it (contract 6, "Members"). */
+export const dashboardMemberRoutes = defineRoutes({
+  'list-members': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/members',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the owner and the members of a project',
+    query: PageQuery,
+    response: { status: 200, body: MemberPage },
+  },
+  'update-member': {
+    method: 'PATCH',
+    path: '/api/projects/{projectId}/members/{developerId}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Give a member another role, at once',
+    body: MemberChangesBody,
+    response: { status: 200, body: ChangedMemberAnswer },
+  },
+  'remove-member': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/members/{developerId}',
+    access: 'developer',
+    role: 'viewer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Remove a member, at once; viewers can only leave themselves',
+    response: { status: 200, body: RemovedAnswer },
+  },
+  'list-invitations': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/members/invitations',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the open invitations to a project, latest first',
+    query: PageQuery,
+    response: { status: 200, body: InvitationPage },
+  },
+  'create-invitation': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/members/invitations',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'email-tokens', 'mail-queue'],
+    summary: 'Invite somebody to a project by mail',
+    body: NewInvitationBody,
+    response: { status: 201, body: InvitationAnswer },
+  },
+  'delete-invitation': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/members/invitations/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Withdraw an open invitation',
+    response: { status: 200, body: RemovedAnswer },
+  },
+  'accept-invitation': {
+    method: 'POST',
+    path: '/api/invitations/accept',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Become a member of the project that an invitation to the own address is for',
+    body: AcceptBody,
+    response: { status: 200, body: MembershipAnswer },
+  },
+});

@@ -1,0 +1,13 @@
+import { changeMember } from '../../../shared/developers/members/change-members.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardMemberRoutes } from './routes.ts';
+
+const route = dashboardMemberRoutes['update-member'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const { developerId } = input.params;
+  const { role } = input.body;
+  await changeMember(owned, developerId, role);
+  return respondExactly(route, { success: true, data: { _id: developerId, role }, message: 'Role changed' });
+});

@@ -1,0 +1,8 @@
+import { defineExamples } from '../../../shared/http/openapi/example.ts';
+import { dashboardServiceRoutes } from './routes.ts';
+
+/** For the API description: a request of each row that succeeds. */
+export const dashboardServiceExamples = defineExamples(dashboardServiceRoutes, {
+  'get-dashboard-openapi': {},
+  'get-dashboard-health': {},
+});

@@ -1,0 +1,22 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { HealthAnswer, OpenApiAnswer } from '../../service/schemas.ts';
+
+/** What the dashboard API says about itself. */
+export const dashboardServiceRoutes = defineRoutes({
+  'get-dashboard-openapi': {
+    method: 'GET',
+    path: '/api/openapi.json',
+    access: 'public',
+    uses: [],
+    summary: 'Read the OpenAPI description of the dashboard API',
+    response: { status: 200, body: OpenApiAnswer },
+  },
+  'get-dashboard-health': {
+    method: 'GET',
+    path: '/api/health',
+    access: 'public',
+    uses: ['mongodb', 'encryption', 'health'],
+    summary: 'Read whether every part of the service answers; 503 where one does not',
+    response: { status: 200, body: HealthAnswer },
+  },
+});

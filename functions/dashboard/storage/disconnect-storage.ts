@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { disconnectStorage } from '../../../shared/storage/connect-storage.ts';
+import { dashboardStorageRoutes } from './routes.ts';
+
+const route = dashboardStorageRoutes['disconnect-storage'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) => {
+  const project = await disconnectStorage(owned);
+  return respond(route, { success: true, data: { ...project, role: owned.role }, message: 'Storage disconnected' });
+});

@@ -1,0 +1,27 @@
+import { defineExamples } from '../../../shared/http/openapi/example.ts';
+import { dashboardStorageRoutes } from './routes.ts';
+
+const projectId = '6743f0c2a91b5d0012ab34cd';
+
+/** For the API description: a request of each row that succeeds. */
+export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
+  'list-files': { params: { projectId }, query: { page: '1', limit: '20' } },
+  'delete-files': {
+    params: { projectId },
+    body: { paths: ['6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt'] },
+    failures: ['STORAGE_UNAVAILABLE'],
+  },
+  'connect-storage': {
+    params: { projectId },
+    body: {
+      endpoint: 'https://s3.eu-central-1.amazonaws.com',
+      region: 'eu-central-1',
+      bucket: 'shop-files',
+      accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+      secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+      publicHost: 'https://files.shop.example.com',
+    },
+    failures: ['INVALID_STORAGE', 'PRO_PLAN_REQUIRED'],
+  },
+  'disconnect-storage': { params: { projectId } },
+});

@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { isSiteUrl } from '../../../shared/projects/settings.ts';
+import { pageOf } from '../schemas.ts';
+
+const text = (most: number) =>
+  v.pipe(
+    v.string('must be a String'),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(most, `must have at most ${most} characters`),
+  );
+
+const visible = (most: number) => v.pipe(text(most), v.regex(/^[\x21-\x7e]+$/, 'must be visible ASCII without spaces'));
+
+const withScheme = (host: string): string => (host.includes('://') ? host : `https://${host}`);
+
+const publicHost = v.nullable(
+  v.pipe(
+    text(500),
+    v.transform(withScheme),
+    v.check((url) => isSiteUrl(url) && !/[?#]/.test(url), 'must be a host, or an http or https address without query'),
+    v.transform((url) => url.replace(/\/+$/, '')),
+  ),
+);
+
+/** What an S3-compatible storage is reached with; the access key is never shown again. */
+export const StorageBody = strictBody({
+  endpoint: v.pipe(
+    text(500),
+    v.check(isSiteUrl, 'must be an address such as https://s3.example.com, without user name and password'),
+  ),
+  region: v.pipe(text(50), v.regex(/^[A-Za-z0-9-]+$/, 'must be a region such as eu-central-1, or auto')),
+  bucket: v.pipe(
+    v.string('must be a String'),
+    v.regex(
+      /^(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+      'must have 3 to 63 small letters, digits, dots and hyphens, and begin and end with a letter or digit',
+    ),
+  ),
+  accessKeyId: visible(200),
+  secretAccessKey: visible(500),
+  publicHost: v.optional(publicHost),
+});
+
+const most = 100;
+const count = `must have 1 to ${most} paths`;
+
+export const FilePathsBody = strictBody({
+  paths: v.pipe(
+    v.array(v.string('must be a String'), 'must be an Array'),
+    v.minLength(1, count),
+    v.maxLength(most, count),
+  ),
+});
+
+export const FilePage = pageOf(
+  v.object({
+    path: v.string(),
+    name: v.string(),
+    size: v.number(),
+    contentType: v.string(),
+    url: v.nullable(v.string()),
+    createdAt: v.date(),
+  }),
+);
+
+/** An answer for every path, in the order of the request. */
+export const DeletedFilesAnswer = success(
+  v.object({ items: v.array(v.object({ path: v.string(), deleted: v.boolean() })) }),
+);

@@ -1,0 +1,11 @@
+import { createToken } from '../../../shared/developers/tokens/create-token.ts';
+import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardTokenRoutes } from './routes.ts';
+
+const route = dashboardTokenRoutes['create-token'];
+
+export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
+  const data = await createToken(signedIn, input.body);
+  return respondExactly(route, { success: true, data, message: 'Token created. It is only shown now.' });
+});

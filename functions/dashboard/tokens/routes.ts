@@ -1,0 +1,33 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { PageQuery } from '../schemas.ts';
+import { NewTokenAnswer, NewTokenBody, RevokedTokenAnswer, TokenPage } from './schemas.ts';
+
+/** Personal access tokens, for scripts (contract 6, "Personal access tokens"). Only who is signed in deals with them. */
+export const dashboardTokenRoutes = defineRoutes({
+  'list-tokens': {
+    method: 'GET',
+    path: '/api/auth/tokens',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the own personal access tokens, newest first',
+    query: PageQuery,
+    response: { status: 200, body: TokenPage },
+  },
+  'create-token': {
+    method: 'POST',
+    path: '/api/auth/tokens',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'sessions'],
+    summary: 'Make a personal access token; it is shown this once',
+    body: NewTokenBody,
+    response: { status: 201, body: NewTokenAnswer },
+  },
+  'revoke-token': {
+    method: 'DELETE',
+    path: '/api/auth/tokens/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Revoke a personal access token, at once',
+    response: { status: 200, body: RevokedTokenAnswer },
+  },
+});

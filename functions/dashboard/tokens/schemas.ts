@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { scopes } from '../../../shared/developers/tokens/scopes.ts';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { pageOf } from '../schemas.ts';
+
+const days = 'must be a whole Number from 1 to 365';
+
+const Scope = v.picklist(scopes, 'must be a scope such as documents:read');
+
+export const NewTokenBody = strictBody({
+  name: v.pipe(
+    v.string('must be a String'),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(100, 'must have at most 100 characters'),
+    v.regex(/^[^\p{Cc}]*$/u, 'must not contain control characters'),
+  ),
+  scopes: v.pipe(
+    v.array(Scope, 'must be an Array'),
+    v.minLength(1, 'must name at least one scope'),
+    v.maxLength(scopes.length, `must have at most ${scopes.length} entries`),
+  ),
+  projectIds: v.optional(
+    v.nullable(
+      v.pipe(
+        v.array(v.pipe(v.string('must be a String'), v.regex(/^[0-9a-f]{24}$/, 'must be an id')), 'must be an Array'),
+        v.minLength(1, 'must name at least one project'),
+        v.maxLength(50, 'must have at most 50 entries'),
+      ),
+    ),
+  ),
+  expiresInDays: v.optional(v.pipe(v.number(days), v.integer(days), v.minValue(1, days), v.maxValue(365, days)), 90),
+});
+
+const token = {
+  _id: v.string(),
+  name: v.string(),
+  scopes: v.array(Scope),
+  projectIds: v.nullable(v.array(v.string())),
+  createdAt: v.date(),
+  expiresAt: v.date(),
+  lastUsedAt: v.nullable(v.date()),
+};
+
+export const TokenPage = pageOf(v.object(token));
+/** The token itself is in the answer that makes it, and nowhere else. */
+export const NewTokenAnswer = success(v.object({ ...token, token: v.string() }));
+export const RevokedTokenAnswer = success(v.object({ _id: v.string() }));

@@ -1,0 +1,74 @@
+import * as v from 'valibot';
+import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { largestImport } from '../../../shared/transfers/start-import.ts';
+import { exportFormats, importFormats } from '../../../shared/transfers/transfer-record.ts';
+
+const flag = v.boolean('must be a Boolean');
+
+const importFormat = v.picklist(importFormats, 'must be ndjson or csv');
+const sizeMessage = `must be a whole number of bytes from 1 to ${largestImport}`;
+
+export const NewExportBody = strictBody({
+  format: v.picklist(exportFormats, 'must be ndjson or json'),
+  includeDeleted: v.optional(flag, false),
+});
+
+const size = v.pipe(
+  v.number(sizeMessage),
+  v.integer(sizeMessage),
+  v.minValue(1, sizeMessage),
+  v.maxValue(largestImport, sizeMessage),
+);
+
+/** The lines themselves in `content`, or `upload` and the size of a file that is to be uploaded. */
+export const NewImportBody = v.pipe(
+  strictBody({
+    format: importFormat,
+    content: v.optional(v.string('must be a String')),
+    upload: v.optional(v.literal(true, 'must be true')),
+    size: v.optional(size),
+  }),
+  v.check(
+    (body) =>
+      body.content === undefined
+        ? body.upload !== undefined && body.size !== undefined
+        : body.upload === undefined && body.size === undefined,
+    'Send either content, or upload: true and size.',
+  ),
+);
+
+const state = v.picklist(['awaiting', 'queued', 'running', 'done', 'failed']);
+
+const common = {
+  _id: v.string(),
+  collection: v.string(),
+  state,
+  failure: v.nullable(v.string()),
+  createdAt: v.date(),
+  updatedAt: v.date(),
+  expiresAt: v.date(),
+};
+
+const Import = v.object({
+  ...common,
+  format: v.picklist(importFormats),
+  inserted: v.number(),
+  rejected: v.number(),
+  errors: v.array(v.object({ line: v.number(), field: v.string(), message: v.string() })),
+});
+
+/** The export and import records of contract 6. */
+export const ExportAnswer = success(
+  v.object({
+    ...common,
+    format: v.picklist(exportFormats),
+    includeDeleted: v.boolean(),
+    count: v.number(),
+    bytes: v.number(),
+    url: v.nullable(v.string()),
+  }),
+);
+export const ImportAnswer = success(Import);
+export const StartedImportAnswer = success(
+  v.object({ ...Import.entries, signedUrl: v.nullable(v.string()), contentType: v.string() }),
+);

@@ -1,0 +1,16 @@
+import { defineExamples } from '../../../shared/http/openapi/example.ts';
+import { dashboardTrashRoutes } from './routes.ts';
+
+const params = { projectId: '6743f0c2a91b5d0012ab34cd', collectionName: 'posts' };
+const id = '6743f0c2a91b5d0012ab34ce';
+
+/** For the API description: a request of each row that succeeds. */
+export const dashboardTrashExamples = defineExamples(dashboardTrashRoutes, {
+  'list-trash': { params, query: { page: '1', limit: '20' } },
+  'empty-trash': { params },
+  'restore-document': {
+    params: { ...params, id },
+    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
+  },
+  'remove-document': { params: { ...params, id }, failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'] },
+});

@@ -1,0 +1,11 @@
+import { listTrash } from '../../../shared/documents/trash/list-trash.ts';
+import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardTrashRoutes } from './routes.ts';
+
+const route = dashboardTrashRoutes['list-trash'];
+
+export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
+  const data = await listTrash(owned.project, collection.name, input.query);
+  return respond(route, { success: true, data, message: 'Trash fetched' });
+});

@@ -1,0 +1,21 @@
+import * as v from 'valibot';
+import { success } from '../../../shared/http/schemas.ts';
+import { Document } from '../../data/schemas.ts';
+
+const Trashed = v.intersect([Document, v.looseObject({ daysLeft: v.nullable(v.number()) })]);
+
+/** The trash of contract 6: a page of a dashboard list, `totalCapped` and `truncated` where lists of documents have them. */
+export const TrashPage = success(
+  v.object({
+    items: v.array(Trashed),
+    total: v.number(),
+    totalCapped: v.optional(v.literal(true)),
+    page: v.number(),
+    limit: v.number(),
+    truncated: v.optional(v.literal(true)),
+  }),
+);
+
+export const EmptiedAnswer = success(v.object({ removed: v.number(), complete: v.boolean() }));
+export const RestoredAnswer = success(Document);
+export const RemovedAnswer = success(v.object({ id: v.string() }));

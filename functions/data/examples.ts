@@ -1,0 +1,68 @@
+import { defineExamples } from '../../shared/http/openapi/example.ts';
+import { dataRoutes } from './routes.ts';
+
+const collectionName = 'posts';
+const id = '6743f0c2a91b5d0012ab34cd';
+
+/** For the API description: a request of each row that succeeds. */
+export const dataExamples = defineExamples(dataRoutes, {
+  'create-document': {
+    params: { collectionName },
+    body: { title: 'Hello', views: 10, tags: ['first'], meta: { source: 'import' } },
+    failures: ['DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'],
+  },
+  'insert-documents': {
+    params: { collectionName },
+    body: [
+      { title: 'One', views: 1 },
+      { title: 'Two', views: 2 },
+    ],
+    failures: ['DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'],
+  },
+  'list-documents': {
+    params: { collectionName },
+    query: { limit: '20', sort: '-views', fields: 'title,views', views_gte: '5', tags: 'first' },
+    failures: ['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT', 'TOKEN_MISSING', 'TOKEN_INVALID'],
+  },
+  'get-document': {
+    params: { collectionName, id },
+    query: { include_deleted: 'false' },
+    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'TOKEN_MISSING', 'TOKEN_INVALID'],
+  },
+  'update-document': {
+    params: { collectionName, id },
+    body: { views: 11, 'meta.source': 'editor' },
+    failures: [
+      'INVALID_ID',
+      'INVALID_UPDATE',
+      'NOTHING_TO_UPDATE',
+      'DOCUMENT_NOT_FOUND',
+      'DUPLICATE_VALUE',
+      'OWNER_IMMUTABLE',
+      'DATABASE_QUOTA_EXCEEDED',
+      'DOCUMENT_TOO_LARGE',
+    ],
+  },
+  'delete-document': {
+    params: { collectionName, id },
+    query: { permanent: 'false' },
+    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'],
+  },
+  'recover-document': {
+    params: { collectionName, id },
+    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
+  },
+  'aggregate-documents': {
+    params: { collectionName },
+    body: { pipeline: [{ $match: { views: { $gte: 1 } } }, { $group: { _id: '$title', views: { $sum: '$views' } } }] },
+    failures: [
+      'INVALID_PIPELINE',
+      'BLOCKED_STAGE',
+      'QUERY_TIMEOUT',
+      'RESULT_TOO_LARGE',
+      'TOKEN_MISSING',
+      'TOKEN_INVALID',
+    ],
+  },
+  'get-schema': { params: { collectionName } },
+});

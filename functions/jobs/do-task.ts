@@ -1,0 +1,48 @@
+import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { runPurge } from '../../shared/documents/trash/run-purge.ts';
+import { describeError, log, runJob, workFor } from '../../shared/log.ts';
+import { runTransfer } from '../../shared/transfers/run-transfer.ts';
+import { workRetryDelay } from '../../shared/work/retries.ts';
+import { parseTask, type Task } from '../../shared/work/task.ts';
+import { delayTask } from '../../shared/work/work-queue.ts';
+
+const run = (task: Task): Promise<void> => {
+  switch (task.task) {
+    case 'purge-trash':
+      return runPurge(task.projectId);
+    case 'transfer':
+      return runTransfer(task.transferId);
+  }
+};
+
+/** True where the message is done with; false where it is to come again. */
+const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<boolean> => {
+  const task = parseTask(body);
+  if (!task) {
+    log.error({ job: 'do-task', message: 'The message is no task' });
+    return true;
+  }
+  workFor(task.requestId);
+  const start = performance.now();
+  try {
+    await run(task);
+    log.info({ job: 'do-task', ...task, ms: Math.round(performance.now() - start) });
+    return true;
+  } catch (error) {
+    log.error({ job: 'do-task', ...task, error: describeError(error) });
+    await delayTask(receiptHandle, workRetryDelay(Number(attributes.ApproximateReceiveCount))).catch(() => undefined);
+    return false;
+  }
+};
+
+/**
+ * Does the tasks that the work queue hands out; one that fails comes again later, and after its last try goes to the dead
+ * letters.
+ */
+export const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
+  const batchItemFailures: SQSBatchItemFailure[] = [];
+  for (const record of Records) {
+    if (!(await runJob(() => isDone(record)))) batchItemFailures.push({ itemIdentifier: record.messageId });
+  }
+  return { batchItemFailures };
+};

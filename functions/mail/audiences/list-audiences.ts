@@ -1,0 +1,14 @@
+import { projectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { listAudiences } from '../../../shared/mail/marketing/audiences.ts';
+import { audienceRoutes } from './routes.ts';
+
+const route = audienceRoutes['list-audiences'];
+
+export const handler = projectEndpoint(route).handler(async (_event, { project, input }) =>
+  respond(route, {
+    success: true,
+    data: await listAudiences(project, input.query),
+    message: 'Audiences fetched successfully.',
+  }),
+);

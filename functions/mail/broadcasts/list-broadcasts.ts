@@ -1,0 +1,14 @@
+import { projectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { listBroadcasts } from '../../../shared/mail/marketing/broadcasts.ts';
+import { broadcastRoutes } from './routes.ts';
+
+const route = broadcastRoutes['list-broadcasts'];
+
+export const handler = projectEndpoint(route).handler(async (_event, { project, input }) =>
+  respond(route, {
+    success: true,
+    data: await listBroadcasts(project, input.query),
+    message: 'Broadcasts fetched successfully.',
+  }),
+);

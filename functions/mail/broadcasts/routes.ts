@@ -1,0 +1,49 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { PartQuery, ProviderAnswer } from '../audiences/schemas.ts';
+import { NewBroadcastBody } from './schemas.ts';
+
+/** Broadcasts: one mail to everyone in an audience, in the order of the specification. */
+export const broadcastRoutes = defineRoutes({
+  'create-broadcast': {
+    method: 'POST',
+    path: '/api/mail/broadcasts',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption', 'mail-quota'],
+    summary: 'Create a broadcast: a draft, or one that is sent at a given time',
+    body: NewBroadcastBody,
+    response: { status: 201, body: ProviderAnswer },
+  },
+  'send-broadcast': {
+    method: 'POST',
+    path: '/api/mail/broadcasts/{id}/send',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption', 'mail-quota'],
+    summary: 'Send a broadcast now',
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'list-broadcasts': {
+    method: 'GET',
+    path: '/api/mail/broadcasts',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List broadcasts',
+    query: PartQuery,
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'get-broadcast': {
+    method: 'GET',
+    path: '/api/mail/broadcasts/{id}',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Read a broadcast',
+    response: { status: 200, body: ProviderAnswer },
+  },
+  'delete-broadcast': {
+    method: 'DELETE',
+    path: '/api/mail/broadcasts/{id}',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Delete a broadcast that has not been sent',
+    response: { status: 200, body: ProviderAnswer },
+  },
+});

@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import { parseDate } from '../../../shared/documents/date-value.ts';
+import { strictBody } from '../../../shared/http/schemas.ts';
+import { isMailbox } from '../../../shared/mailbox.ts';
+
+const text = v.string('must be a String');
+
+/** A header line of a mail: a line break in it would begin another header. */
+const subject = v.pipe(
+  text,
+  v.trim(),
+  v.nonEmpty('is required'),
+  v.maxLength(998, 'must have at most 998 characters'),
+  v.regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must not contain control characters'),
+);
+
+const scheduledAt = v.pipe(
+  text,
+  v.check((value) => parseDate(value) !== undefined, 'must be an ISO 8601 date-time such as 2030-01-31T09:00:00Z'),
+  v.transform((value) => parseDate(value)?.toISOString() ?? value),
+);
+
+export const NewBroadcastBody = strictBody({
+  audienceId: v.pipe(text, v.nonEmpty('is required')),
+  subject,
+  html: v.pipe(text, v.nonEmpty('is required')),
+  scheduledAt: v.optional(scheduledAt),
+  from: v.optional(v.pipe(text, v.trim(), v.check(isMailbox, 'must be an e-mail address, or Name <address>'))),
+});

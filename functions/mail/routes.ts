@@ -1,0 +1,41 @@
+import { MailLogAnswer, MailLogsAnswer } from '../../shared/http/mail-schemas.ts';
+import { defineRoutes } from '../../shared/http/route.ts';
+import { BatchAnswer, BatchBody, SendAnswer, SendBody } from './schemas.ts';
+
+/** The mail API, in the order of the specification. */
+export const mailRoutes = defineRoutes({
+  'send-mail': {
+    method: 'POST',
+    path: '/api/mail/send',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption', 'mail-quota', 'mail-queue'],
+    summary: 'Accept a mail, direct or from a template, to be sent in the background',
+    body: SendBody,
+    response: { status: 200, body: SendAnswer },
+  },
+  'send-batch': {
+    method: 'POST',
+    path: '/api/mail/send-batch',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption', 'mail-quota', 'mail-provider'],
+    summary: 'Send 1 to 100 mails by one call of the provider',
+    body: BatchBody,
+    response: { status: 200, body: BatchAnswer },
+  },
+  'list-mail-logs': {
+    method: 'GET',
+    path: '/api/mail/logs',
+    access: 'secretKey',
+    uses: ['mongodb'],
+    summary: 'List the latest 50 mails and how they stand',
+    response: { status: 200, body: MailLogsAnswer },
+  },
+  'get-mail-log': {
+    method: 'GET',
+    path: '/api/mail/logs/{providerId}',
+    access: 'secretKey',
+    uses: ['mongodb', 'encryption', 'mail-provider'],
+    summary: 'Read how a mail stands, here and at the provider',
+    response: { status: 200, body: MailLogAnswer },
+  },
+});

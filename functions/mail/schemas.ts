@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { JsonObject, JsonObjects, success } from '../../shared/http/schemas.ts';
+import { longestSubject, mostRecipients } from '../../shared/mail/mail-limits.ts';
+
+/** A field that the domain checks, because the wording of its refusals is specified; the metadata is for the API description. */
+const field = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.pipe(v.unknown(), v.metadata(metadata)));
+
+const addresses = (description: string) => ({
+  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: mostRecipients }],
+  description: `${description}: e-mail addresses, or Name <address>.`,
+});
+const text = (description: string) => ({ type: ['string', 'null'], description });
+
+const addressing = {
+  to: field(addresses('Who the mail goes to')),
+  replyTo: field(addresses('Who answers go to')),
+};
+
+const words = {
+  subject: field({ ...text('One line.'), maxLength: longestSubject }),
+  html: field(text('Besides or instead of text.')),
+  text: field(text('Besides or instead of html.')),
+};
+
+/** A mail with its own words, or from a template. */
+export const SendBody = v.pipe(
+  JsonObject,
+  v.union([
+    v.looseObject({ ...addressing, ...words }),
+    v.looseObject({
+      ...addressing,
+      templateId: field(text('The id of a template of the project.')),
+      templateName: field(text('Instead of the id: the name or key of a template, without regard to case.')),
+      variables: field({ type: ['object', 'null'], description: 'What the template is filled in with.' }),
+    }),
+  ]),
+);
+
+export const BatchBody = v.pipe(JsonObjects, v.array(v.looseObject({ ...addressing, ...words })));
+
+export const SendAnswer = success(
+  v.object({
+    /** The id of the job, which is that of the log too. */
+    id: v.string(),
+    provider: v.picklist(['default', 'byok']),
+    monthlyUsage: v.number(),
+    monthlyLimit: v.number(),
+  }),
+);
+
+export const BatchAnswer = success(
+  v.array(v.union([v.object({ id: v.string() }), v.object({ error: v.object({ message: v.string() }) })])),
+);

@@ -1,0 +1,11 @@
+import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { sendProjectMail } from '../../shared/mail/send-mail.ts';
+import { mailRoutes } from './routes.ts';
+
+const route = mailRoutes['send-mail'];
+
+export const handler = projectEndpoint(route).handler(async (_event, { project, input }) => {
+  const data = await sendProjectMail(project, input.body);
+  return respond(route, { success: true, data, message: 'Mail queued successfully.' });
+});

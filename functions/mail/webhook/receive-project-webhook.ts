@@ -1,0 +1,10 @@
+import { webhookEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { receiveDelivery } from '../../../shared/mail/webhook/receive-delivery.ts';
+import { webhookRoutes } from './routes.ts';
+
+const route = webhookRoutes['receive-project-webhook'];
+
+export const handler = webhookEndpoint(route).handler(async (_event, { delivery }) =>
+  respond(route, { success: true, message: await receiveDelivery(delivery) }),
+);

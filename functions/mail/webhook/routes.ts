@@ -1,0 +1,23 @@
+import { defineRoutes } from '../../../shared/http/route.ts';
+import { WebhookAnswer } from './schemas.ts';
+
+/** What the mail provider calls. */
+export const webhookRoutes = defineRoutes({
+  'receive-webhook': {
+    method: 'POST',
+    path: '/api/mail/webhook',
+    access: 'public',
+    ownUrl: true,
+    uses: ['mongodb', 'mail-webhook'],
+    summary: 'Take a delivery event of the mail provider',
+    response: { status: 200, body: WebhookAnswer },
+  },
+  'receive-project-webhook': {
+    method: 'POST',
+    path: '/api/mail/webhook/{projectId}',
+    access: 'public',
+    uses: ['mongodb', 'encryption'],
+    summary: 'Take a delivery event of the account that a project has at the mail provider',
+    response: { status: 200, body: WebhookAnswer },
+  },
+});

@@ -1,0 +1,7 @@
+import { healthEndpoint } from '../../shared/http/endpoint.ts';
+import { respondHealth } from '../../shared/http/health-reply.ts';
+import { serviceRoutes } from './routes.ts';
+
+const route = serviceRoutes['get-health'];
+
+export const handler = healthEndpoint(route).handler(async (_event, { health }) => respondHealth(route, await health));

@@ -1,0 +1,22 @@
+import { defineRoutes } from '../../shared/http/route.ts';
+import { HealthAnswer, OpenApiAnswer } from './schemas.ts';
+
+/** What the public API says about itself. */
+export const serviceRoutes = defineRoutes({
+  'get-openapi': {
+    method: 'GET',
+    path: '/api/openapi.json',
+    access: 'public',
+    uses: [],
+    summary: 'Read the OpenAPI description of the public API',
+    response: { status: 200, body: OpenApiAnswer },
+  },
+  'get-health': {
+    method: 'GET',
+    path: '/api/health',
+    access: 'public',
+    uses: ['mongodb', 'encryption', 'health'],
+    summary: 'Read whether every part of the service answers; 503 where one does not',
+    response: { status: 200, body: HealthAnswer },
+  },
+});

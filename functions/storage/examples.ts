@@ -1,0 +1,18 @@
+import { defineExamples } from '../../shared/http/openapi/example.ts';
+import { storageRoutes } from './routes.ts';
+
+const filePath = '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt';
+const size = 5;
+
+/** For the API description: a request of each row that succeeds. */
+export const storageExamples = defineExamples(storageRoutes, {
+  'request-upload': {
+    body: { filename: 'report.txt', contentType: 'text/plain', size },
+    failures: ['STORAGE_QUOTA_EXCEEDED', 'FILE_TOO_LARGE'],
+  },
+  'confirm-upload': {
+    body: { filePath, size },
+    failures: ['SIZE_MISMATCH', 'FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'STORAGE_QUOTA_EXCEEDED', 'STORAGE_UNAVAILABLE'],
+  },
+  'delete-file': { body: { path: filePath }, failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE'] },
+});

@@ -1,0 +1,10 @@
+import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { requestUpload } from '../../shared/storage/request-upload.ts';
+import { storageRoutes } from './routes.ts';
+
+const route = storageRoutes['request-upload'];
+
+export const handler = projectEndpoint(route).handler(async (_event, { project, input }) =>
+  respond(route, await requestUpload(project, input.body)),
+);

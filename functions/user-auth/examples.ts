@@ -1,0 +1,55 @@
+import { defineExamples } from '../../shared/http/openapi/example.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const email = 'ada@example.com';
+const password = 'correct horse battery';
+const refreshToken = {
+  'x-refresh-token': '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo1234567890A',
+  'x-refresh-token-mode': 'header',
+};
+
+/** For the API description: a request of each row that succeeds. */
+export const userAuthExamples = defineExamples(userAuthRoutes, {
+  'sign-up': {
+    headers: { 'x-refresh-token-mode': 'header' },
+    body: { email, password, name: 'Ada' },
+    failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED', 'SIGNUP_DISABLED'],
+  },
+  'log-in': {
+    headers: { 'x-refresh-token-mode': 'header' },
+    body: { email, password },
+    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
+  },
+  'refresh-token': {
+    headers: refreshToken,
+    failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID', 'AUTH_DISABLED'],
+  },
+  'log-out': { headers: refreshToken },
+  'get-me': { failures: ['AUTH_DISABLED'] },
+  'update-profile': { body: { name: 'Ada Lovelace' }, failures: ['NOTHING_TO_UPDATE', 'DUPLICATE_VALUE'] },
+  'change-password': {
+    body: { currentPassword: password, newPassword: 'another horse battery' },
+    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'],
+  },
+  'get-public-profile': { params: { username: 'ada' }, failures: ['USER_NOT_FOUND'] },
+  'request-password-reset': { body: { email } },
+  'reset-password': {
+    body: { email, otp: '7KQM-3XWT', newPassword: 'a third horse battery' },
+    failures: ['INVALID_EMAIL_TOKEN'],
+  },
+  'verify-email': { body: { email, otp: '7KQM-3XWT' }, failures: ['INVALID_EMAIL_TOKEN'] },
+  'resend-verification-otp': { body: { email } },
+  'start-social': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
+  'social-callback': {
+    params: { provider: 'github' },
+    query: { state: '6743f0c2a91b5d0012ab34cd.u6bq0', code: '7c4a8d09ca3762af61e5' },
+    failures: ['SOCIAL_SIGN_IN_FAILED', 'UNKNOWN_PROVIDER'],
+  },
+  'exchange-refresh-token': {
+    body: { token: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI2NzQzIn0.c2ln', rtCode: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo' },
+    failures: ['INVALID_EXCHANGE_CODE'],
+  },
+  'list-sessions': {},
+  'revoke-session': { params: { id: '6743f0c2a91b5d0012ab34ce' }, failures: ['SESSION_NOT_FOUND'] },
+  'get-jwks': { params: { projectId: '6743f0c2a91b5d0012ab34cd' }, failures: ['PROJECT_NOT_FOUND'] },
+});

@@ -1,0 +1,54 @@
+import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { filledSecrets } from '../secrets.ts';
+import { DeployProblem } from './deploy-problem.ts';
+
+/** The outputs of the stack that holds the secrets: name → ARN. */
+export type SecretArns = Readonly<Record<string, string>>;
+
+type Rule = (typeof filledSecrets)[keyof typeof filledSecrets];
+
+const clientOf = (arn: string): SecretsManagerClient => new SecretsManagerClient({ region: arn.split(':')[3] ?? '' });
+
+const read = async (arn: string): Promise<string> => {
+  const { SecretString = '' } = await clientOf(arn).send(new GetSecretValueCommand({ SecretId: arn }));
+  return SecretString;
+};
+
+const refuseShape = ({ variable, description }: Rule): never => {
+  throw new DeployProblem(`${variable} does not look like what it should be: ${description} Nothing was changed.`);
+};
+
+/** Puts in what the environment holds, where it differs; answers whether it did. */
+const fill = async (arn: string, value: string): Promise<boolean> => {
+  if ((await read(arn)) === value) return false;
+  await clientOf(arn).send(new PutSecretValueCommand({ SecretId: arn, SecretString: value }));
+  return true;
+};
+
+const requireFilled = async ({ variable, shape, id }: Rule, arn: string): Promise<void> => {
+  if (shape.test(await read(arn))) return;
+  throw new DeployProblem(
+    [
+      `The secret ${id} has not been filled, so nothing that needs it was deployed. Deploy again with it:`,
+      `  ${variable}='…' npm run deploy`,
+    ].join('\n'),
+  );
+};
+
+/**
+ * Fills the secrets of a deployment from environment variables; those that are not given stay as they are. Answers which have
+ * changed. Throws `DeployProblem` where a value has not the form of what it should be, before any is put in, and where
+ * one is missing that the service cannot do without. Values are never printed.
+ */
+export const fillSecrets = async (arns: SecretArns, environment: NodeJS.ProcessEnv): Promise<readonly string[]> => {
+  const rules: readonly Rule[] = Object.values(filledSecrets);
+  const given = rules.map((rule) => ({ rule, arn: arns[rule.output], value: environment[rule.variable]?.trim() }));
+  for (const { rule, value } of given) if (value && !rule.shape.test(value)) refuseShape(rule);
+  const changed: string[] = [];
+  for (const { rule, arn, value } of given) {
+    if (!arn) throw new DeployProblem(`The stack of the secrets has no output ${rule.output}`);
+    if (value && (await fill(arn, value))) changed.push(rule.id);
+    else if (!value && rule.required) await requireFilled(rule, arn);
+  }
+  return changed;
+};

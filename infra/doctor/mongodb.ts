@@ -1,0 +1,92 @@
+import { type Db, MongoClient } from 'mongodb';
+import { projectDatabaseName } from '../../shared/clients/mongo.ts';
+import { controlIndexes } from '../../shared/projects/control-indexes.ts';
+import { type Check, failed, type Outcome, ok, type Patient, warning } from './check.ts';
+import { secretOf } from './secrets.ts';
+
+const reachMs = 8000;
+
+/** Of no project: what is tried out there is gone afterwards. */
+const trialDatabase = projectDatabaseName('0'.repeat(24));
+
+const onMongo = async (patient: Patient, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
+  const uri = await secretOf(patient, 'MONGODB_URI', 'MONGODB_SECRET_ARN');
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: reachMs, connectTimeoutMS: reachMs });
+  try {
+    return await ask(client);
+  } finally {
+    await client.close();
+  }
+};
+
+/** From here it need not be reachable: clusters let in the addresses of the functions alone. */
+const unreachable = warning(
+  'does not let this machine in, so it was not looked into',
+  'See that the health checks below say mongodb is ok; to have it looked into, let this machine in for a moment.',
+);
+
+const orUnreachable = async (patient: Patient, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
+  try {
+    return await onMongo(patient, ask);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'MongoServerSelectionError' && !patient.local) return unreachable;
+    throw error;
+  }
+};
+
+/** Everything that the service does with a project's database: write, index, measure, drop. */
+const tryOut = async (db: Db): Promise<void> => {
+  await db.collection('trial').insertOne({ at: new Date() }, { writeConcern: { w: 'majority', journal: true } });
+  await db.collection('trial').createIndex({ at: 1 });
+  await db.stats();
+  await db.dropDatabase();
+};
+
+const missingIndexes = async (db: Db): Promise<string[]> => {
+  const missing: string[] = [];
+  const collections = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
+  for (const [name, indexes] of Object.entries(controlIndexes)) {
+    const there = collections.has(name) ? await db.collection(name).indexes() : [];
+    const names = new Set(there.map((index) => index.name));
+    missing.push(...indexes.flatMap((index) => (names.has(index.name) ? [] : `${name}.${index.name}`)));
+  }
+  return missing;
+};
+
+/** The cluster, as far as this machine may see it. */
+export const mongoChecks: readonly Check[] = [
+  {
+    name: 'MongoDB',
+    run: (patient) =>
+      orUnreachable(patient, async (client) => {
+        const start = performance.now();
+        await client.db('admin').command({ ping: 1 });
+        return ok(`answers in ${Math.round(performance.now() - start)} ms, the way there included`);
+      }),
+  },
+  {
+    name: 'rights in MongoDB',
+    run: (patient) =>
+      orUnreachable(patient, async (client) => {
+        try {
+          await tryOut(client.db(trialDatabase));
+          return ok('databases of projects can be made, indexed, measured and dropped');
+        } catch (error) {
+          if ((error as { readonly code?: unknown }).code !== 13) throw error;
+          return failed(
+            'its user may not do all that the service does',
+            'Give it the role readWriteAnyDatabase and dbAdminAnyDatabase.',
+          );
+        }
+      }),
+  },
+  {
+    name: 'control database',
+    run: (patient) =>
+      orUnreachable(patient, async (client) => {
+        const missing = await missingIndexes(client.db(patient.environment.CONTROL_DATABASE ?? 'control'));
+        if (missing.length === 0) return ok('every index is in place');
+        return failed(`indexes are missing: ${missing.join(', ')}`, 'Deploy the jobs stack again, which makes them.');
+      }),
+  },
+];

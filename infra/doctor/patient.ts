@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+import { readEnvironment } from '../local/environment-file.ts';
+import { StartProblem } from '../local/problem.ts';
+import type { Patient } from './check.ts';
+import { environmentOf, functionsOf } from './functions.ts';
+
+const usage = `npm run doctor -- --local
+npm run doctor -- [--deployment Basalt] [--region eu-central-1] [--profile name]`;
+
+const options = {
+  local: { type: 'boolean' },
+  deployment: { type: 'string', default: 'Basalt' },
+  region: { type: 'string' },
+  profile: { type: 'string' },
+} as const;
+
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new StartProblem(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+  }
+};
+
+const localPatient = async (directory: string): Promise<Patient> => {
+  const environment = await readEnvironment(directory);
+  if (!environment) throw new StartProblem(`There is no local stack in ${directory}. Start one with: npm start`);
+  // The clients find the local stores by what functions are told, as functions do.
+  Object.assign(process.env, environment);
+  return { local: true, environment, functions: [], aws: {} };
+};
+
+/** Whom the command line asks to be looked at; nothing there to look at → `StartProblem`. */
+export const patientOf = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<Patient> => {
+  const { local, deployment, region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION, profile } = parse(args);
+  if (local) return localPatient(env.BASALT_DIR || '.basalt');
+  const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+  const functions = await functionsOf(deployment, aws);
+  if (functions.length === 0) {
+    throw new StartProblem(
+      `There is no deployment ${deployment} in ${region ?? 'the region of the profile'}.\n${usage}`,
+    );
+  }
+  return { local: false, environment: environmentOf(functions), functions, aws };
+};

@@ -1,0 +1,122 @@
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+} from '@aws-sdk/client-dynamodb';
+import { GetPublicAccessBlockCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type Check, failed, type Outcome, ok, type Patient, setting, warning } from './check.ts';
+
+interface Client {
+  destroy(): void;
+}
+
+const asking = async <C extends Client, T>(client: C, ask: (client: C) => Promise<T>): Promise<T> => {
+  try {
+    return await ask(client);
+  } finally {
+    client.destroy();
+  }
+};
+
+const onTable = <T>(patient: Patient, ask: (client: DynamoDBClient, TableName: string) => Promise<T>): Promise<T> =>
+  asking(new DynamoDBClient(patient.aws), (client) => ask(client, setting(patient, 'TABLE_NAME')));
+
+const onBucket = <T>(patient: Patient, ask: (client: S3Client, Bucket: string) => Promise<T>): Promise<T> =>
+  asking(new S3Client({ ...patient.aws, forcePathStyle: patient.local }), (client) =>
+    ask(client, setting(patient, 'FILES_BUCKET')),
+  );
+
+const letters = async (client: SQSClient, QueueUrl: string): Promise<number> => {
+  const AttributeNames = ['ApproximateNumberOfMessages' as const];
+  const { Attributes } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
+  return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
+};
+
+const behind = 1000;
+
+const queueOutcome = (patient: Patient, variable: string): Promise<Outcome> =>
+  asking(new SQSClient({ ...patient.aws, useQueueUrlAsEndpoint: false }), async (client) => {
+    const QueueUrl = setting(patient, variable);
+    const AttributeNames = ['ApproximateNumberOfMessages' as const, 'RedrivePolicy' as const];
+    const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
+    if (!Attributes.RedrivePolicy) return failed('has no dead-letter queue', 'Deploy again with: npm run deploy');
+    const policy = JSON.parse(Attributes.RedrivePolicy) as { readonly deadLetterTargetArn: string };
+    const QueueName = policy.deadLetterTargetArn.split(':').at(-1) ?? '';
+    const { QueueUrl: deadUrl = '' } = await client.send(new GetQueueUrlCommand({ QueueName }));
+    const dead = await letters(client, deadUrl);
+    if (dead > 0) {
+      return warning(
+        `${dead} dead letters in ${QueueName}`,
+        'Find why in the log of the job, then redrive them to the queue.',
+      );
+    }
+    const waiting = Number(Attributes.ApproximateNumberOfMessages ?? 0);
+    if (waiting > behind) return warning(`${waiting} messages wait`, 'See whether its job is throttled or fails.');
+    return ok(`${waiting} messages wait, no dead letters`);
+  });
+
+/** The table, the files' bucket and the queues. */
+export const storeChecks: readonly Check[] = [
+  {
+    name: 'table',
+    run: (patient) =>
+      onTable(patient, async (client, TableName) => {
+        const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+        if (Table?.TableStatus !== 'ACTIVE')
+          return failed(`${TableName} is ${Table?.TableStatus}`, 'Wait until it is ACTIVE.');
+        if (!patient.local && !Table.DeletionProtectionEnabled) {
+          return warning(`${TableName} can be deleted by mistake`, 'Deploy the data stack again, which protects it.');
+        }
+        return ok(`${TableName} is active`);
+      }),
+  },
+  {
+    name: 'expiry of items',
+    run: (patient) =>
+      onTable(patient, async (client, TableName) => {
+        const { TimeToLiveDescription: ttl } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
+        const on = ttl?.TimeToLiveStatus === 'ENABLED' && ttl.AttributeName === 'expiresAt';
+        if (on) return ok('expiresAt is the time to live');
+        return failed('the table keeps what has expired for ever', 'Turn time to live on, by the attribute expiresAt.');
+      }),
+  },
+  {
+    name: 'backups of the table',
+    deployedOnly: true,
+    run: (patient) =>
+      onTable(patient, async (client, TableName) => {
+        const { ContinuousBackupsDescription: backups } = await client.send(
+          new DescribeContinuousBackupsCommand({ TableName }),
+        );
+        return backups?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED'
+          ? ok('point-in-time recovery is on')
+          : failed('point-in-time recovery is off', 'Deploy the data stack again, which turns it on.');
+      }),
+  },
+  {
+    name: 'bucket of the files',
+    run: (patient) =>
+      onBucket(patient, async (client, Bucket) => {
+        await client.send(new HeadBucketCommand({ Bucket }));
+        return ok(`${Bucket} is there`);
+      }),
+  },
+  {
+    name: 'privacy of the bucket',
+    deployedOnly: true,
+    run: (patient) =>
+      onBucket(patient, async (client, Bucket) => {
+        const { PublicAccessBlockConfiguration: block } = await client.send(
+          new GetPublicAccessBlockCommand({ Bucket }),
+        );
+        const all =
+          block?.BlockPublicAcls && block.BlockPublicPolicy && block.IgnorePublicAcls && block.RestrictPublicBuckets;
+        if (all) return ok('nobody reads it but through CloudFront');
+        return failed('public access is not blocked', 'Deploy the files stack again, which blocks it.');
+      }),
+  },
+  { name: 'mail queue', run: (patient) => queueOutcome(patient, 'MAIL_QUEUE_URL') },
+  { name: 'work queue', run: (patient) => queueOutcome(patient, 'WORK_QUEUE_URL') },
+];

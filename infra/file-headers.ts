@@ -1,0 +1,48 @@
+/**
+ * What a browser may show in its window: pictures, sound, films, fonts and plain text. It is matched against a whole
+ * `Content-Type`, in which a comma would begin a second type that browsers prefer. Anything else, HTML, SVG, XML and
+ * scripts above all, is handed out as a download.
+ */
+const shown = [
+  'image/(?:apng|avif|bmp|gif|heic|heif|jpeg|jpg|jxl|png|tiff|webp|x-icon|vnd\\.microsoft\\.icon)',
+  '(?:audio|video|font)/[a-z0-9.-]+',
+  'text/(?:css|csv|markdown|plain)',
+  'application/json',
+];
+
+/** Source of a regular expression without regard to case, in the language of JavaScript. */
+export const shownTypes = `^(?:${shown.join('|')}) *(?:;[^,]*)?$`;
+
+const mayBeShown = new RegExp(shownTypes, 'i');
+
+/** What every answer of the origin of public files carries, whatever the file is. */
+export const fileHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox",
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'accept-ranges, content-length, content-range, etag',
+} as const;
+
+/** A path is never given to a second file. Not longer than a day, so that a deleted file is gone by then. */
+export const fileCacheControl = 'public, max-age=86400, immutable';
+
+/** The `Content-Disposition` for a content type; `undefined` where browsers may show the file. */
+export const fileDisposition = (contentType: string): 'attachment' | undefined =>
+  mayBeShown.test(contentType) ? undefined : 'attachment';
+
+/**
+ * The same rule in the language of CloudFront Functions, run on every answer to a viewer. What an uploader may have
+ * stored as `Content-Disposition` never goes out. A 304 has no type, and leaves what the browser knows as it is.
+ */
+export const dispositionFunction = `
+var shown = new RegExp(${JSON.stringify(shownTypes)}, 'i');
+function handler(event) {
+  var headers = event.response.headers;
+  var type = headers['content-type'];
+  var isShown = type && !type.multiValue && shown.test(type.value);
+  if (isShown || event.response.statusCode === 304) delete headers['content-disposition'];
+  else headers['content-disposition'] = { value: 'attachment' };
+  return event.response;
+}
+`.trim();

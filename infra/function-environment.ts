@@ -1,0 +1,44 @@
+import type { Egress } from './egress.ts';
+import type { Sessions } from './grants.ts';
+import type { DeploymentSettings } from './settings.ts';
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Only those that the deployment has chosen. */
+const given = (variables: Readonly<Record<string, string | undefined>>): Variables =>
+  Object.fromEntries(Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined));
+
+/** What every function has: a text that starts it afresh when it changes. */
+export const everyEnvironment = ({ restart }: DeploymentSettings): Variables => given({ RESTART: restart });
+
+/** The limits that functions behind a gateway count by. */
+export const limitsEnvironment = (settings: DeploymentSettings): Variables => ({
+  RATE_LIMIT: settings.rateLimit,
+  AUTH_RATE_LIMIT: settings.authRateLimit,
+  CREDENTIAL_RATE_LIMIT: settings.credentialRateLimit,
+  RATE_BLOCK: settings.rateBlock,
+});
+
+/** The sender of the service's own mails. */
+export const senderEnvironment = ({ emailFrom }: DeploymentSettings): Variables => given({ EMAIL_FROM: emailFrom });
+
+/** What only the functions of one API need to know. */
+export const apiEnvironment = (
+  { dashboardUrl, dashboardGithubClientId }: DeploymentSettings,
+  dashboardApiUrl: string,
+): Readonly<Record<Sessions, Variables>> => ({
+  users: {},
+  developers: {
+    DASHBOARD_API_URL: dashboardApiUrl,
+    ...given({ DASHBOARD_URL: dashboardUrl, DASHBOARD_GITHUB_CLIENT_ID: dashboardGithubClientId }),
+  },
+});
+
+/** What only the functions of one area need to know. */
+export const areaEnvironment = (
+  { aiBaseUrl, aiModel }: DeploymentSettings,
+  egress: Egress | undefined,
+): Readonly<Record<string, Variables>> => ({
+  'dashboard/assistant': given({ AI_BASE_URL: aiBaseUrl, AI_MODEL: aiModel }),
+  'dashboard/database': egress ? { VERIFIER_IP_A: egress.addresses.a, VERIFIER_IP_B: egress.addresses.b } : {},
+});

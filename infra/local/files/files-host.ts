@@ -1,0 +1,27 @@
+import path from 'node:path';
+import { startFauxqs } from 'fauxqs';
+import { listen } from '../ports.ts';
+import { dropTornFiles } from './drop-torn-files.ts';
+import { Emulation } from './emulation.ts';
+import { createGuard } from './guard.ts';
+import { listenOnLoopback } from './listen-on-loopback.ts';
+import { createPublicOrigin } from './public-origin.ts';
+import type { FilesHostOptions } from './start-files.ts';
+
+// Runs S3 and the origin of public files in a process of its own: files-host.ts OPTIONS DIRECTORY, the
+// options as JSON. Prints "up"; ends with its
+// standard input.
+const [json = '', directory = ''] = process.argv.slice(2);
+const { bucket, publicFolder, s3Port, publicPort, region, keys } = JSON.parse(json) as FilesHostOptions;
+
+for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
+process.stdin.resume();
+
+listenOnLoopback();
+await dropTornFiles(directory);
+const { port } = await startFauxqs({ port: 0, logger: false, defaultRegion: region, s3StorageDir: directory });
+const emulation = new Emulation(port);
+await emulation.createBucket(bucket);
+await listen(createGuard({ emulation, keys, region }), s3Port);
+await listen(createPublicOrigin(emulation, path.posix.join('/', bucket, publicFolder)), publicPort);
+process.stdout.write('up\n');

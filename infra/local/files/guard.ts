@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { uploadCors } from '../../upload-cors.ts';
+import type { Emulation } from './emulation.ts';
+import { checkWrite, headStatus } from './preconditions.ts';
+import { overridesOf } from './response-overrides.ts';
+import { refuse, S3Refusal } from './s3-error.ts';
+import { targetOf } from './s3-target.ts';
+import { type S3Keys, SignatureCheck } from './signature.ts';
+
+export interface GuardOptions {
+  readonly emulation: Emulation;
+  readonly keys: S3Keys;
+  readonly region: string;
+}
+
+/** What the emulation takes. */
+const maxBytes = 11 * 1024 * 1024;
+
+const allows = (list: readonly string[], name: string): boolean => list.includes(name);
+
+const corsHeaders = (origin: string | undefined): OutgoingHttpHeaders =>
+  origin === undefined
+    ? {}
+    : {
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': uploadCors.methods.join(', '),
+        'access-control-expose-headers': uploadCors.exposedHeaders.join(', '),
+        vary: 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method',
+      };
+
+const preflight = ({ headers }: IncomingMessage, response: ServerResponse): void => {
+  const method = headers['access-control-request-method'] ?? '';
+  const asked = (headers['access-control-request-headers'] ?? '').toLowerCase().split(',');
+  const names = asked.flatMap((name) => name.trim() || []);
+  const allowed = names.every((name) => allows(uploadCors.requestHeaders, name));
+  if (headers.origin === undefined || !allows(uploadCors.methods, method) || !allowed) {
+    throw new S3Refusal('AccessForbidden');
+  }
+  const head: OutgoingHttpHeaders = {
+    ...corsHeaders(headers.origin),
+    ...(names.length > 0 ? { 'access-control-allow-headers': names.join(', ') } : {}),
+    'access-control-max-age': String(uploadCors.maxAgeSeconds),
+  };
+  response.writeHead(200, head).end();
+};
+
+const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (length === undefined) {
+    if (encoding !== undefined) throw new S3Refusal('MissingContentLength');
+    return undefined;
+  }
+  if (Number(length) > maxBytes) throw new S3Refusal('EntityTooLarge');
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+};
+
+const checkBody = (body: Buffer, sha256: string | undefined, md5: unknown): void => {
+  if (sha256 !== undefined && createHash('sha256').update(body).digest('hex') !== sha256) {
+    throw new S3Refusal('XAmzContentSHA256Mismatch');
+  }
+  if (md5 !== undefined && createHash('md5').update(body).digest('base64') !== md5) throw new S3Refusal('BadDigest');
+};
+
+/**
+ * S3 as it is from outside, in front of the emulation: requests are signed with the right keys, in time and to the letter,
+ * conditions hold, pages of any origin may upload. Nothing is stored of a request that is refused or cut off.
+ */
+export const createGuard = ({ emulation, keys, region }: GuardOptions): Server => {
+  const signatures = new SignatureCheck(keys, region);
+  let lastWrite: Promise<unknown> = Promise.resolve();
+
+  /** One write at a time, so that nothing comes between the conditions of a write and the write. */
+  const inTurn = <T>(write: () => Promise<T>): Promise<T> => {
+    const done = lastWrite.then(write);
+    lastWrite = done.catch(() => undefined);
+    return done;
+  };
+
+  const answer = async (request: IncomingMessage): Promise<IncomingMessage> => {
+    const { method = 'GET', url = '/', headers } = request;
+    const target = targetOf(url);
+    const sha256 = await signatures.check(request, target);
+    const body = await readBody(request);
+    checkBody(body ?? Buffer.alloc(0), sha256, headers['content-md5']);
+    const sent = { method, url, headers, body };
+    if (method === 'GET' || method === 'HEAD') return emulation.send(sent);
+    return inTurn(async () => {
+      await checkWrite(emulation, request, target.path);
+      return emulation.send(sent);
+    });
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (request.method === 'OPTIONS') {
+      preflight(request, response);
+      return;
+    }
+    const found = await answer(request);
+    const { statusCode = 500, headers } = found;
+    const status = request.method === 'HEAD' && statusCode === 200 ? headStatus(request, headers.etag) : statusCode;
+    const asked = overridesOf(request, status);
+    response.writeHead(status, { ...headers, ...asked, ...corsHeaders(request.headers.origin) });
+    found.on('error', () => response.destroy()).pipe(response);
+  };
+
+  return createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      request.resume();
+      const refusal = error instanceof S3Refusal ? error : new S3Refusal('InternalError');
+      refuse(response, refusal, corsHeaders(request.headers.origin));
+    });
+  });
+};

@@ -1,0 +1,107 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { fileCacheControl, fileDisposition, fileHeaders } from '../../file-headers.ts';
+import type { Emulation } from './emulation.ts';
+
+/** Paths of files have no other characters; no part of one is `.` or `..`. */
+const filePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/;
+
+const text = (response: ServerResponse, status: number, words: string, more: OutgoingHttpHeaders = {}): void => {
+  const body = `${words}\n`;
+  response
+    .writeHead(status, {
+      ...fileHeaders,
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-length': body.length,
+      ...more,
+    })
+    .end(response.req.method === 'HEAD' ? undefined : body);
+};
+
+const isUnchanged = ({ headers }: IncomingMessage, etag: string, lastModified: string): boolean => {
+  const { 'if-none-match': known, 'if-modified-since': since } = headers;
+  if (known !== undefined) {
+    return known.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
+  }
+  return since !== undefined && Date.parse(lastModified) <= Date.parse(since);
+};
+
+/** The bytes asked for, both ends included; the whole file where one range is not what is asked for. */
+const rangeOf = ({ headers }: IncomingMessage, etag: string, size: number) => {
+  const { range, 'if-range': ifRange } = headers;
+  const match = /^bytes=(\d*)-(\d*)$/.exec(range ?? '');
+  const [, first = '', last = ''] = match ?? [];
+  if ((first === '' && last === '') || (ifRange !== undefined && ifRange !== etag)) return 'whole';
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return 'whole';
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  return start > end ? 'none' : { start, end };
+};
+
+/**
+ * The origin of public files, as the deployment's is: `/<path>` is the object at `<root>/<path>`, for `GET` and
+ * `HEAD` alone, with headers that keep whatever is in it from acting as a page.
+ */
+export const createPublicOrigin = (emulation: Emulation, root: string): Server => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      text(response, 403, 'Only GET and HEAD are allowed.');
+      return;
+    }
+    const url = `${root}${path}`;
+    const found = filePath.test(path) && path.length < 300 ? await emulation.head(url) : undefined;
+    if (!found) {
+      text(response, 404, 'There is no such file.');
+      return;
+    }
+    const { etag = '', 'last-modified': lastModified = '', 'content-type': type = '' } = found;
+    const size = Number(found['content-length']);
+    const disposition = fileDisposition(type);
+    const head = {
+      ...fileHeaders,
+      'accept-ranges': 'bytes',
+      'cache-control': fileCacheControl,
+      'content-type': type,
+      ...(disposition ? { 'content-disposition': disposition } : {}),
+      ...(found['content-encoding'] ? { 'content-encoding': found['content-encoding'] } : {}),
+      etag,
+      'last-modified': lastModified,
+    };
+    if (isUnchanged(request, etag, lastModified)) {
+      response.writeHead(304, head).end();
+      return;
+    }
+    const range = rangeOf(request, etag, size);
+    if (range === 'none') {
+      text(response, 416, 'The file has no such bytes.', { 'content-range': `bytes */${size}` });
+      return;
+    }
+    const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range;
+    const part = range === 'whole' ? {} : { 'content-range': `bytes ${start}-${end}/${size}` };
+    const status = range === 'whole' ? 200 : 206;
+    const whole = { ...head, 'content-length': end - start + 1, ...part };
+    if (request.method === 'HEAD') {
+      response.writeHead(status, whole).end();
+      return;
+    }
+    const asked = range === 'whole' ? {} : { range: `bytes=${start}-${end}` };
+    const content = await emulation.send({ method: 'GET', url, headers: { ...asked, 'if-match': etag } });
+    if (content.statusCode !== status) throw new Error('The file was removed or replaced meanwhile');
+    response.writeHead(status, whole);
+    content.on('error', () => response.destroy()).pipe(response);
+  };
+
+  return createServer((request, response) => {
+    serve(request, response).catch(() => {
+      if (response.headersSent) response.destroy();
+      else text(response, 500, 'The file could not be read.');
+    });
+  });
+};

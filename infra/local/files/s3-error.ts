@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** What S3 refuses requests with, by code: the status and the words. */
+const refusals = {
+  AccessDenied: [403, 'Access Denied'],
+  AccessForbidden: [403, 'CORSResponse: This CORS request is not allowed.'],
+  AuthorizationHeaderMalformed: [400, 'The authorization header is malformed.'],
+  AuthorizationQueryParametersError: [400, 'Error parsing the X-Amz-Credential parameter.'],
+  BadDigest: [400, 'The Content-MD5 you specified did not match what we received.'],
+  EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
+  InternalError: [500, 'We encountered an internal error. Please try again.'],
+  InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
+  InvalidURI: [400, "Couldn't parse the specified URI."],
+  KeyTooLongError: [400, 'Your key is too long'],
+  MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  NotImplemented: [501, 'A header you provided implies functionality that is not implemented.'],
+  PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
+  RequestTimeTooSkewed: [403, 'The difference between the request time and the current time is too large.'],
+  SignatureDoesNotMatch: [
+    403,
+    'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
+  ],
+  XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
+} as const;
+
+export type RefusalCode = keyof typeof refusals;
+
+/** A refusal as S3 words it, by a code of its own list. */
+export class S3Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly status: number;
+
+  constructor(code: RefusalCode, message: string = refusals[code][1]) {
+    super(message);
+    this.code = code;
+    this.status = refusals[code][0];
+  }
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** Answers with a refusal, as XML; without a body to `HEAD`. */
+export const refuse = (response: ServerResponse, { code, status, message }: S3Refusal, more: OutgoingHttpHeaders) => {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const requestId = randomBytes(8).toString('hex').toUpperCase();
+  const xml =
+    '<?xml version="1.0" encoding="UTF-8"?>\n' +
+    `<Error><Code>${code}</Code><Message>${escaped(message)}</Message><RequestId>${requestId}</RequestId></Error>`;
+  const body = response.req.method === 'HEAD' ? '' : xml;
+  response
+    .writeHead(status, {
+      'content-type': 'application/xml',
+      'x-amz-request-id': requestId,
+      connection: 'close',
+      ...more,
+    })
+    .end(body);
+};

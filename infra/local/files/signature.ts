@@ -1,0 +1,162 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { clock } from '../../../shared/clock.ts';
+import { S3Refusal } from './s3-error.ts';
+import type { S3Target } from './s3-target.ts';
+
+export interface S3Keys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+type Init = ConstructorParameters<typeof SignatureV4>[0];
+type Secret = string | ArrayBuffer | ArrayBufferView;
+
+const bytesOf = (data: Secret): string | Uint8Array =>
+  typeof data === 'string'
+    ? data
+    : ArrayBuffer.isView(data)
+      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+      : new Uint8Array(data);
+
+class Sha256 {
+  readonly #hash;
+
+  constructor(secret?: Secret) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytesOf(secret));
+  }
+
+  update(data: Secret): void {
+    this.#hash.update(bytesOf(data));
+  }
+
+  digest(): Promise<Uint8Array> {
+    return Promise.resolve(this.#hash.digest());
+  }
+}
+
+/** What a request says about its own signature, wherever it says it. */
+interface Claim {
+  readonly credential: string;
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  /** `20260101T000000Z` */
+  readonly date: string;
+  readonly payloadHash: string;
+  /** Seconds for which a presigned URL is good. */
+  readonly expires: number | undefined;
+}
+
+const unsigned = 'UNSIGNED-PAYLOAD';
+const algorithm = 'AWS4-HMAC-SHA256';
+const authorization = /^AWS4-HMAC-SHA256 Credential=([^, ]+), ?SignedHeaders=([^, ]+), ?Signature=([0-9a-f]{64})$/;
+const longestWeek = 7 * 24 * 3600;
+const skewMs = 15 * 60 * 1000;
+
+const fromHeaders = ({ headers }: IncomingMessage): Claim => {
+  const match = authorization.exec(headers.authorization ?? '');
+  const [, credential = '', signedHeaders = '', signature = ''] = match ?? [];
+  if (!match) throw new S3Refusal(headers.authorization ? 'AuthorizationHeaderMalformed' : 'AccessDenied');
+  const { 'x-amz-date': date, 'x-amz-content-sha256': payloadHash } = headers;
+  if (typeof payloadHash !== 'string') {
+    throw new S3Refusal('AccessDenied', 'Missing required header for this request: x-amz-content-sha256');
+  }
+  const list = signedHeaders.split(';');
+  return { credential, signedHeaders: list, signature, date: String(date), payloadHash, expires: undefined };
+};
+
+const fromQuery = (query: URLSearchParams): Claim => {
+  const value = (name: string): string => {
+    const [only, second] = query.getAll(`X-Amz-${name}`);
+    if (only === undefined || second !== undefined) throw new S3Refusal('AuthorizationQueryParametersError');
+    return only;
+  };
+  const expires = value('Expires');
+  if (value('Algorithm') !== algorithm || !/^\d{1,6}$/.test(expires) || Number(expires) > longestWeek) {
+    throw new S3Refusal('AuthorizationQueryParametersError');
+  }
+  return {
+    credential: value('Credential'),
+    signedHeaders: value('SignedHeaders').split(';'),
+    signature: value('Signature'),
+    date: value('Date'),
+    payloadHash: query.get('X-Amz-Content-Sha256') ?? unsigned,
+    expires: Number(expires),
+  };
+};
+
+const timeOf = (date: string): number =>
+  Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+
+const checkTime = ({ date, expires }: Claim): void => {
+  const signedAt = timeOf(date);
+  if (Number.isNaN(signedAt)) throw new S3Refusal('AccessDenied', 'The date of the signature is not valid');
+  const age = clock.now() - signedAt;
+  if (expires === undefined) {
+    if (Math.abs(age) > skewMs) throw new S3Refusal('RequestTimeTooSkewed');
+  } else {
+    if (age > expires * 1000) throw new S3Refusal('AccessDenied', 'Request has expired');
+    if (age < -skewMs) throw new S3Refusal('AccessDenied', 'Request is not valid yet');
+  }
+};
+
+/** Whatever has a meaning to S3 has to be signed, or a presigned upload could be turned into a copy. */
+const checkSignedHeaders = ({ signedHeaders }: Claim, { headers }: IncomingMessage): void => {
+  const mustBe = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
+  if (!mustBe.every((name) => signedHeaders.includes(name))) {
+    throw new S3Refusal('AccessDenied', 'There were headers present in the request which were not signed');
+  }
+};
+
+/** Tells signed requests from others, as S3 does: SigV4 in the `Authorization` header or in a presigned URL. */
+export class SignatureCheck extends SignatureV4 {
+  readonly #keys: S3Keys;
+  readonly #region: string;
+
+  constructor(keys: S3Keys, region: string) {
+    const init: Init = { credentials: keys, region, service: 's3', sha256: Sha256, uriEscapePath: false };
+    super(init);
+    this.#keys = keys;
+    this.#region = region;
+  }
+
+  /** Throws `S3Refusal` where the signature is not right; answers the SHA-256 that the body has to have, if any was signed. */
+  async check(request: IncomingMessage, target: S3Target): Promise<string | undefined> {
+    const presigned = target.query.has('X-Amz-Signature');
+    const claim = presigned ? fromQuery(target.query) : fromHeaders(request);
+    const [accessKeyId, ...scope] = claim.credential.split('/');
+    if (accessKeyId !== this.#keys.accessKeyId) throw new S3Refusal('InvalidAccessKeyId');
+    if (scope.join('/') !== `${claim.date.slice(0, 8)}/${this.#region}/s3/aws4_request`) {
+      const code = presigned ? 'AuthorizationQueryParametersError' : 'AuthorizationHeaderMalformed';
+      throw new S3Refusal(code, `The credential is not for this day and the region '${this.#region}'`);
+    }
+    checkTime(claim);
+    checkSignedHeaders(claim, request);
+    const expected = Buffer.from(await this.#signatureOf(request, target, claim, scope.join('/')));
+    const given = Buffer.from(claim.signature);
+    if (expected.length !== given.length || !timingSafeEqual(expected, given)) {
+      throw new S3Refusal('SignatureDoesNotMatch');
+    }
+    if (claim.payloadHash === 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD') throw new S3Refusal('NotImplemented');
+    return /^[0-9a-f]{64}$/.test(claim.payloadHash) ? claim.payloadHash : undefined;
+  }
+
+  async #signatureOf(request: IncomingMessage, target: S3Target, claim: Claim, scope: string): Promise<string> {
+    const headers = Object.fromEntries(
+      claim.signedHeaders.map((name) => [
+        name,
+        String(request.headers[name] ?? '')
+          .trim()
+          .replace(/\s+/g, ' '),
+      ]),
+    );
+    const names = [...new Set(target.query.keys())];
+    const query = Object.fromEntries(names.map((name) => [name, target.query.getAll(name)]));
+    const { method = 'GET' } = request;
+    const signed = { method, protocol: 'http:', hostname: '127.0.0.1', path: target.path, headers, query };
+    const canonical = this.createCanonicalRequest(signed, headers, claim.payloadHash);
+    const text = await this.createStringToSign(claim.date, scope, canonical, algorithm);
+    return this.sign(text, { signingDate: new Date(timeOf(claim.date)) });
+  }
+}

@@ -1,0 +1,71 @@
+import path from 'node:path';
+import { localAccount } from '../aws-account.ts';
+import { startHelper } from '../helper-process.ts';
+import type { PartOptions } from '../part.ts';
+import { preferPort } from '../ports.ts';
+import { type LocalSettings, localBucket } from '../settings.ts';
+import type { S3Keys } from './signature.ts';
+
+export interface FilesHostOptions {
+  /** Made where it is missing. */
+  readonly bucket: string;
+  readonly region: string;
+  /** The only keys with which requests may be signed. */
+  readonly keys: S3Keys;
+  readonly s3Port: number;
+  /** `/<path>` of the public origin is the object `<publicFolder>/<path>`; empty for all of the bucket. */
+  readonly publicFolder: string;
+  readonly publicPort: number;
+}
+
+export interface FilesOptions extends PartOptions, Omit<FilesHostOptions, 's3Port' | 'publicPort'> {
+  /** Where the files are kept. */
+  readonly directory: string;
+  /** Port of the public API; the files' ports are preferred at places after it, or any for 0. */
+  readonly port: number;
+}
+
+export interface Files {
+  /** Where S3 is, for signed requests. */
+  readonly s3Url: string;
+  /** Where the objects below `files/` can be read by everybody. */
+  readonly filesUrl: string;
+  readonly bucket: string;
+  stop(): Promise<void>;
+}
+
+const host = path.join(import.meta.dirname, 'files-host.ts');
+
+/** Preferred places after the port of the public API: addresses of files stay good from one start to the next. */
+const places = { public: 6, s3: 7 } as const;
+
+/** Starts S3 and the origin of public files on loopback, with the files kept in `directory`. */
+export const startFiles = async ({ port, directory, report, onExit, ...options }: FilesOptions): Promise<Files> => {
+  const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);
+  const [publicPort, s3Port] = [await portOf(places.public), await portOf(places.s3)];
+  const args = [JSON.stringify({ ...options, publicPort, s3Port } satisfies FilesHostOptions), directory];
+  const { stop } = await startHelper({ name: 'The file store', file: host, args, report, onExit });
+  const at = (number: number): string => `http://127.0.0.1:${number}`;
+  return { s3Url: at(s3Port), filesUrl: at(publicPort), bucket: options.bucket, stop };
+};
+
+/** The file store of the settings, or one of our own with its files below `directory`. */
+export const findFiles = async (directory: string, settings: LocalSettings, options: PartOptions): Promise<Files> => {
+  if (settings.files) return { ...settings.files, stop: async () => undefined };
+  return startFiles({
+    ...options,
+    directory: path.join(directory, 'files'),
+    bucket: localBucket,
+    publicFolder: 'files',
+    region: localAccount.region,
+    keys: localAccount.credentials,
+    port: settings.port,
+  });
+};
+
+/** What tells functions where the files are. */
+export const filesEnvironment = ({ s3Url, filesUrl, bucket }: Files): Record<string, string> => ({
+  AWS_ENDPOINT_URL_S3: s3Url,
+  FILES_BUCKET: bucket,
+  FILES_URL: filesUrl,
+});

@@ -1,0 +1,57 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { functionName } from '../function-files.ts';
+import { closeGateway, type Invoke } from './gateway.ts';
+import { listen } from './ports.ts';
+import { readBody } from './request-body.ts';
+
+export interface Invocations {
+  /** What tells functions where others can be invoked, and how the verifiers are called. */
+  readonly environment: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+const path = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/;
+
+const answer = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void => {
+  if (!response.destroyed) response.writeHead(status, headers).end(JSON.stringify(body));
+};
+
+/**
+ * Speaks the one call of Lambda's own API that the service makes, `Invoke`, on loopback: a function calls another one as
+ * deployed.
+ */
+export const startInvocations = async (invoke: Invoke): Promise<Invocations> => {
+  const server = createServer((request, response) => {
+    const name = path.exec(request.url ?? '')?.[1];
+    readBody(request, (body) => {
+      if (request.method !== 'POST' || name === undefined || !Buffer.isBuffer(body)) {
+        answer(response, 404, { Message: 'Not found' });
+        return;
+      }
+      Promise.resolve()
+        .then(() => invoke(decodeURIComponent(name), JSON.parse(body.toString())))
+        .then((result) => answer(response, 200, result ?? null))
+        .catch((error: unknown) => {
+          const failure = { errorType: 'Error', errorMessage: String(error) };
+          answer(response, 200, failure, { 'x-amz-function-error': 'Unhandled' });
+        });
+    });
+  });
+  const port = await listen(server, 0);
+  return {
+    environment: {
+      AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}`,
+      VERIFIER_A: functionName('jobs', 'verify-database-a'),
+      VERIFIER_B: functionName('jobs', 'verify-database-b'),
+      // On one machine both connect from the same place, whichever that is.
+      VERIFIER_IP_A: '127.0.0.1',
+      VERIFIER_IP_B: '127.0.0.1',
+    },
+    stop: () => closeGateway(server, 0),
+  };
+};

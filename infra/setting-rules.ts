@@ -1,0 +1,36 @@
+import type { DeploymentSettings } from './settings.ts';
+
+type Domain = 'publicDomain' | 'dashboardDomain' | 'filesDomain';
+type Name = keyof DeploymentSettings;
+
+/** Each of these is of no use without the other. */
+const pairs: readonly (readonly [Name, Name])[] = [
+  ['filesDomain', 'filesCertificateArn'],
+  ['hostedZoneId', 'hostedZoneName'],
+];
+
+const domains: readonly Domain[] = ['publicDomain', 'dashboardDomain', 'filesDomain'];
+
+const refuse = (message: string): never => {
+  throw new Error(`Deployment settings ${message}`);
+};
+
+/** Refuses settings that are each usable but not together; answers the others as they are. */
+export const refuseContradictions = (chosen: DeploymentSettings): DeploymentSettings => {
+  for (const [one, other] of pairs) {
+    if ((chosen[one] === undefined) !== (chosen[other] === undefined)) {
+      refuse(`${one} and ${other} must be given together`);
+    }
+  }
+  const { apiCertificateArn, publicDomain, dashboardDomain, hostedZoneName } = chosen;
+  if ((apiCertificateArn === undefined) !== (publicDomain === undefined && dashboardDomain === undefined)) {
+    refuse('apiCertificateArn and publicDomain or dashboardDomain must be given together');
+  }
+  for (const domain of hostedZoneName === undefined ? [] : domains) {
+    const name = chosen[domain];
+    if (name !== undefined && name !== hostedZoneName && !name.endsWith(`.${hostedZoneName}`)) {
+      refuse(`${domain} must lie in hostedZoneName, ${hostedZoneName}`);
+    }
+  }
+  return chosen;
+};

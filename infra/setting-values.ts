@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+
+/** A number as CDK context gives it: text from the command line, a number from a file. */
+const digits = (fallback: number) =>
+  v.pipe(
+    v.optional(v.union([v.string(), v.number()]), fallback),
+    v.transform(String),
+    v.regex(/^\d{1,9}$/, 'must be a whole number'),
+  );
+
+/** A count of requests, as functions take it from their environment. */
+export const requests = digits;
+
+/** A whole number from `least` to `most`. */
+export const wholeNumber = (fallback: number, least: number, most: number) =>
+  v.pipe(
+    digits(fallback),
+    v.transform(Number),
+    v.check((count) => count >= least && count <= most, `must be from ${least} to ${most}`),
+  );
+
+/** Origins of web pages, separated by commas. */
+export const origins = v.pipe(
+  v.optional(v.string(), ''),
+  v.transform((list) => list.split(',').flatMap((entry) => entry.trim() || [])),
+  v.array(
+    v.pipe(
+      v.string(),
+      v.regex(/^https?:\/\/[a-z0-9.-]+(:\d{1,5})?$/, 'must be origins such as https://app.example.com'),
+    ),
+  ),
+);
+
+const matching = (pattern: RegExp, message: string) => v.optional(v.pipe(v.string(), v.regex(pattern, message)));
+
+/** An address, or `Name <address>`. */
+export const sender = matching(
+  /^([^<>\p{Cc}]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u,
+  'must be like Example <no-reply@example.com>',
+);
+
+export const mailAddress = matching(/^[^<>@\s]+@[^<>@\s]+$/, 'must be an address such as ops@example.com');
+
+/** A URL without query; `example` shows what is meant. */
+export const pageUrl = (example: string) => matching(/^https:\/\/[^\s?#]+$/, `must be an address such as ${example}`);
+
+/** Scheme and host alone. */
+export const baseUrl = (example: string) => matching(/^https:\/\/[^/\s]+$/, `must be an address such as ${example}`);
+
+export const domain = (example: string) =>
+  matching(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, `must be a domain such as ${example}`);
+
+/** The ARN of a certificate; of one in us-east-1 for CloudFront, which takes no other. */
+export const certificate = matching(
+  /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[a-z0-9-]+$/,
+  'must be the ARN of a certificate',
+);
+export const edgeCertificate = matching(
+  /^arn:aws:acm:us-east-1:\d{12}:certificate\/[a-z0-9-]+$/,
+  'must be the ARN of a certificate in us-east-1',
+);
+
+export const hostedZone = matching(/^Z[A-Z0-9]{1,31}$/, 'must be the id of a hosted zone such as Z0123456789ABC');
+
+export const clientId = matching(/^[\x21-\x7e]{1,100}$/, 'must be the client id of an OAuth app');
+
+export const modelName = matching(/^[\w.:/@-]{1,200}$/, 'must be the name of a model');
+
+/** Any short text. */
+export const label = matching(/^[\w.:-]{1,64}$/, 'must be a short text without spaces');

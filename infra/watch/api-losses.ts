@@ -1,0 +1,44 @@
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib/core';
+import type { Loss } from './loss.ts';
+
+/** One answer in a hundred, and never for a handful of them. */
+const failingPercent = 1;
+const fewestFailures = 5;
+
+/** The gateway gives up after 30 s, a function after 29 s. */
+const nearLimitMs = 25_000;
+
+const period = Duration.minutes(5);
+
+/** Share of a gateway's answers that are 5xx, in per cent; 0 for fewer than five of them in five minutes. */
+const failureRate = (api: HttpApi): MathExpression =>
+  new MathExpression({
+    expression: `IF(failures >= ${fewestFailures}, 100 * failures / requests, 0)`,
+    usingMetrics: {
+      failures: api.metricServerError({ period, statistic: 'Sum' }),
+      requests: api.metricCount({ period, statistic: 'Sum' }),
+    },
+    period,
+    label: '5xx in per cent',
+  });
+
+/** What is lost when a gateway's answers fail or take too long; `whose` as in "the public API". */
+export const apiLosses = (id: string, whose: string, api: HttpApi): readonly Loss[] => [
+  {
+    id: `${id}Failing`,
+    title: `Requests to ${whose} fail`,
+    help: `At least ${failingPercent} % of the answers in five minutes were 5xx. Look for the routes and their errors ("5xx by route", "Errors" in the guide); 503 means that MongoDB or DynamoDB does not answer.`,
+    metric: failureRate(api),
+    atLeast: failingPercent,
+  },
+  {
+    id: `${id}Slow`,
+    title: `Requests to ${whose} are about to be cut off`,
+    help: `Answers took ${nearLimitMs / 1000} s or more; at 29 s they are given up. Look for the slowest routes ("Slowest routes" in the guide) and at the load of MongoDB.`,
+    metric: api.metricLatency({ period, statistic: 'Maximum' }),
+    atLeast: nearLimitMs,
+    periods: 2,
+  },
+];

@@ -1,0 +1,83 @@
+import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { Duration, type Stack } from 'aws-cdk-lib/core';
+import { type Job, jobs } from '../../functions/jobs/jobs.ts';
+import type { EndpointFunction } from '../endpoint-function.ts';
+import { timeoutOf } from '../jobs-stack.ts';
+import type { Loss } from './loss.ts';
+
+/** What a user loses while a job fails. One that runs on deployment fails the deployment instead. */
+const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, string>> = {
+  'remove-projects': 'Deleted projects keep their data',
+  'remove-developers': 'Deleted developer accounts keep their data',
+  'sweep-uploads': 'Abandoned uploads keep counting against the storage of projects',
+  'deliver-mail': 'Mails are late',
+  'purge-trash': 'Deleted documents stay in the trash for longer than they should',
+  'do-task': 'Exports, imports and purges are late',
+  'verify-database-a': 'Own databases cannot be connected',
+  'verify-database-b': 'Own databases cannot be connected',
+  'tend-transfers': 'Exports and imports that were lost do not begin again',
+  'requeue-mail': 'Mails that the queue has lost are not sent again',
+};
+
+/** A run that takes this share of its time may next time be cut short. */
+const nearShare = 0.8;
+
+const hour = Duration.hours(1);
+const fiveMinutes = Duration.minutes(5);
+
+/** Periods as long as a run comes around; three failures in a row are no accident. */
+const runsOf = ({ starts }: Job): { readonly period: Duration; readonly periods: number } =>
+  typeof starts === 'object' && 'everyMinutes' in starts && starts.everyMinutes > 5
+    ? { period: hour, periods: 2 }
+    : { period: fiveMinutes, periods: 3 };
+
+/** Lines of a log that tell of an error: a job that fails with one thing carries on with the next, so its run does not fail. */
+const loggedErrors = (scope: Stack, name: string, logGroup: LogGroup, period: Duration): Metric =>
+  new MetricFilter(scope, `${name}-logged-errors`, {
+    logGroup,
+    filterPattern: FilterPattern.stringValue('$.level', '=', 'error'),
+    metricNamespace: scope.stackName,
+    metricName: `${name}-errors`,
+    metricValue: '1',
+  }).metric({ statistic: 'Sum', period });
+
+const lossesOf = (scope: Stack, name: keyof typeof lost, { lambda, log }: EndpointFunction): readonly Loss[] => {
+  const job: Job = jobs[name];
+  const { period, periods } = runsOf(job);
+  const limitMs = timeoutOf(job).toMilliseconds();
+  const failures = new MathExpression({
+    expression: 'FILL(failed, 0) + FILL(logged, 0)',
+    usingMetrics: {
+      failed: lambda.metricErrors({ statistic: 'Sum', period }),
+      logged: loggedErrors(scope, name, log, period),
+    },
+    period,
+    label: `Errors of ${name}`,
+  });
+  const failing: Loss = {
+    id: `${name}-failing`,
+    title: `${lost[name]}: ${name} fails`,
+    help: `Runs of ${name} end in an error or write one to the log ("Errors" in the guide). It carries on by itself once the reason is gone.`,
+    metric: failures,
+    atLeast: 1,
+    periods,
+  };
+  const slow: Loss = {
+    id: `${name}-slow`,
+    title: `${lost[name]}: ${name} does not keep up`,
+    help: `A run of ${name} took ${(limitMs * nearShare) / 1000} s of the ${limitMs / 1000} s it has. What is cut short is carried on by the next run, so once is no harm; every time means that it falls behind.`,
+    metric: lambda.metricDuration({ statistic: 'Maximum', period }),
+    atLeast: limitMs * nearShare,
+    periods,
+  };
+  return job.starts === 'invoked' ? [failing] : [failing, slow];
+};
+
+/** What is lost when jobs fail, or take nearly all the time they have; what they log is counted in `scope`. */
+export const jobLosses = (scope: Stack, functions: ReadonlyMap<string, EndpointFunction>): readonly Loss[] =>
+  (Object.keys(lost) as (keyof typeof lost)[]).flatMap((name) => {
+    const job = functions.get(name);
+    if (!job) throw new Error(`There is no job ${name}`);
+    return lossesOf(scope, name, job);
+  });

@@ -1,0 +1,15 @@
+import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+
+/** Something that a user loses while a metric is at or above a figure: one alarm. */
+export interface Loss {
+  /** Unique in the deployment, for CloudFormation. */
+  readonly id: string;
+  /** What is lost, as a sentence; the alarm is called so. */
+  readonly title: string;
+  /** What has been measured and what to do first. */
+  readonly help: string;
+  readonly metric: IMetric;
+  readonly atLeast: number;
+  /** How many periods in a row; one unless said otherwise. */
+  readonly periods?: number;
+}

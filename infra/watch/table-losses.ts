@@ -1,0 +1,51 @@
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { type ITable, Operation } from 'aws-cdk-lib/aws-dynamodb';
+import { Duration } from 'aws-cdk-lib/core';
+import type { Loss } from './loss.ts';
+
+const period = Duration.minutes(5);
+
+const throttleEvents = (table: ITable, kind: 'Read' | 'Write'): Metric =>
+  new Metric({
+    namespace: 'AWS/DynamoDB',
+    metricName: `${kind}ThrottleEvents`,
+    dimensionsMap: { TableName: table.tableName },
+    statistic: 'Sum',
+    period,
+  });
+
+/** The operations of the service, for which DynamoDB keeps its own failures apart. */
+const operations = [
+  Operation.GET_ITEM,
+  Operation.PUT_ITEM,
+  Operation.UPDATE_ITEM,
+  Operation.QUERY,
+  Operation.TRANSACT_WRITE_ITEMS,
+];
+
+/** What is lost when the table refuses or fails. */
+export const tableLosses = (table: ITable): readonly Loss[] => [
+  {
+    id: 'TableWritesThrottled',
+    title: 'Sign-ins, uploads and mails are refused or late: the table is written faster than it takes',
+    help: 'DynamoDB turned writes away. A peak that doubles the last one passes within minutes; one project or one address above 1 000 writes a second does not (docs/scale.md, "DynamoDB").',
+    metric: throttleEvents(table, 'Write'),
+    atLeast: 10,
+    periods: 2,
+  },
+  {
+    id: 'TableReadsThrottled',
+    title: 'Sign-ins and uploads are refused or late: the table is read faster than it takes',
+    help: 'DynamoDB turned reads away; see docs/scale.md, "DynamoDB".',
+    metric: throttleEvents(table, 'Read'),
+    atLeast: 10,
+    periods: 2,
+  },
+  {
+    id: 'TableFailing',
+    title: 'Sign-ins, uploads and mails fail: DynamoDB itself has failures',
+    help: 'Requests to the data API go on uncounted meanwhile. See the AWS Health Dashboard; nothing has to be done afterwards.',
+    metric: table.metricSystemErrorsForOperations({ operations, period, statistic: 'Sum' }),
+    atLeast: 5,
+  },
+];

@@ -1,0 +1,78 @@
+import { askLanguageModel, type ChatMessage, hasLanguageModel } from '../clients/chat-completions.ts';
+import { assistantSettings } from '../config.ts';
+import { AppError } from '../errors.ts';
+import { log } from '../log.ts';
+import type { Project } from '../projects/project.ts';
+import { instructions } from './instructions.ts';
+import { countProposal, uncountProposal } from './monthly-cap.ts';
+import { type Proposal, readProposal } from './proposal.ts';
+
+/** The longest description, in characters. */
+export const longestPrompt = 4000;
+
+/** How much of an answer that could not be used is shown to the model again. */
+const shownAgain = 16_000;
+
+const notConfigured = (): AppError =>
+  new AppError('ASSISTANT_UNAVAILABLE', 'The schema assistant is not set up on this service.', { retryAfter: 3600 });
+
+const noAnswer = (reason: string): AppError =>
+  new AppError('ASSISTANT_UNAVAILABLE', 'The schema assistant does not answer right now. Please try again.', {
+    cause: new Error(reason),
+    retryAfter: 10,
+  });
+
+const nothingUsable = (reason: string): AppError =>
+  new AppError(
+    'ASSISTANT_FAILED',
+    'The schema assistant found no usable schema. Describe the data in other words, or define the schema by hand.',
+    { cause: new Error(reason) },
+  );
+
+/** Asks once more with what was wrong, where the model said anything. */
+const repair = (answer: string, reason: string): readonly ChatMessage[] => [
+  { role: 'assistant', content: answer.slice(0, shownAgain) },
+  { role: 'user', content: `That cannot be used: ${reason}. Answer with the corrected JSON object and nothing else.` },
+];
+
+const propose = async (prompt: string): Promise<Proposal> => {
+  const signal = AbortSignal.timeout(assistantSettings().AI_TIMEOUT_SECONDS * 1000);
+  const begin: readonly ChatMessage[] = [
+    { role: 'system', content: instructions },
+    { role: 'user', content: prompt },
+  ];
+  let messages = begin;
+  let reason = '';
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const outcome = await askLanguageModel(messages, signal);
+    if (outcome.kind === 'unavailable') throw noAnswer(outcome.reason);
+    if (outcome.kind === 'unusable') {
+      ({ reason } = outcome);
+      continue;
+    }
+    const read = readProposal(outcome.content);
+    if (read.usable) return read.proposal;
+    ({ reason } = read);
+    messages = [...begin, ...repair(outcome.content, reason)];
+  }
+  throw nothingUsable(reason);
+};
+
+/**
+ * Proposes a collection for data that is described in words; nothing is created. What the language model answers is held to the
+ * rules of collections, with one further try that tells it what was wrong, all within 20 s. Not configured, no answer → 503
+ * `ASSISTANT_UNAVAILABLE` (not counted); nothing usable → 502 `ASSISTANT_FAILED`; over the month's proposals → 429
+ * `ASSISTANT_QUOTA_EXCEEDED`.
+ */
+export const proposeSchema = async (project: Project, prompt: string): Promise<Proposal> => {
+  if (!hasLanguageModel()) throw notConfigured();
+  const counted = await countProposal(project);
+  try {
+    return await propose(prompt);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'ASSISTANT_UNAVAILABLE') {
+      await uncountProposal(counted).catch(() => log.warn({ message: 'A proposal stays counted', ...counted }));
+    }
+    throw error;
+  }
+};

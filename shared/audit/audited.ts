@@ -1,0 +1,61 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError, statusOf } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import type { AuditRecord, Change } from './audit-record.ts';
+
+const onEntries = <T>(operation: (entries: Collection<AuditRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<AuditRecord>('auditEntries')));
+
+const begin = async ({ projectId, developerId, tokenId, ...what }: Change): Promise<ObjectId> => {
+  const _id = new ObjectId();
+  await onEntries((entries) =>
+    entries.insertOne({
+      _id,
+      projectId: new ObjectId(projectId),
+      at: new Date(clock.now()),
+      developerId: new ObjectId(developerId),
+      tokenId: tokenId === null ? null : new ObjectId(tokenId),
+      ...what,
+      outcome: 'unknown',
+    }),
+  );
+  return _id;
+};
+
+/** The entry is there already; that it says `unknown` for good is worth a line in the log, and no failure of the change. */
+const settle = async (write: Promise<unknown>, entry: ObjectId): Promise<void> => {
+  try {
+    await write;
+  } catch (error) {
+    log.error({ message: 'An audit entry stays unsettled', entry: entry.toHexString(), error: describeError(error) });
+  }
+};
+
+const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;
+
+/**
+ * Makes a change that leaves an entry in the project's audit trail (contract 6, "Audit trail"). The entry is written first:
+ * where that fails → 503 and nothing is changed. A refusal (4xx) takes it back; any other failure leaves it as `unknown`.
+ */
+export const audited = async <T>(change: Change, act: () => Promise<T>): Promise<T> => {
+  const entry = await begin(change);
+  let result: T;
+  try {
+    result = await act();
+  } catch (error) {
+    if (isRefusal(error)) {
+      await settle(
+        onEntries((entries) => entries.deleteOne({ _id: entry })),
+        entry,
+      );
+    }
+    throw error;
+  }
+  await settle(
+    onEntries((entries) => entries.updateOne({ _id: entry }, { $set: { outcome: 'done' } })),
+    entry,
+  );
+  return result;
+};

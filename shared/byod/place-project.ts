@@ -1,0 +1,31 @@
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { OwnedProject } from '../projects/find-owned-project.ts';
+import type { Project } from '../projects/project.ts';
+import { type PlacementRecord, type ProjectRecord, toPlacement } from '../projects/project-record.ts';
+import { type ProjectView, toProjectView } from '../projects/project-view.ts';
+
+/** The project as it will be once its documents live there. */
+export const placedIn = (project: Project, placement: PlacementRecord): Project => ({
+  ...project,
+  placement: toPlacement(project.id, placement),
+});
+
+/** Has every function find the project's documents there, within 5 s. */
+export const placeProject = async (
+  { project, record }: OwnedProject,
+  placement: PlacementRecord,
+): Promise<ProjectView> => {
+  const updated = await onControl((db) =>
+    db
+      .collection<ProjectRecord>('projects')
+      .findOneAndUpdate(
+        { _id: record._id, state: 'active' },
+        { $set: { placement, updatedAt: new Date(clock.now()) } },
+        { returnDocument: 'after' },
+      ),
+  );
+  if (!updated) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  return toProjectView(updated, project.plan);
+};

@@ -1,0 +1,44 @@
+import { egressSettings } from '../config.ts';
+import { AppError } from '../errors.ts';
+
+/** The URI leads where it may not, or is none that is taken. */
+export const restrictedUri = (cause?: unknown): AppError =>
+  new AppError(
+    'DATABASE_URI_RESTRICTED',
+    'DB URI is pointing to a restricted host, internal network, or unsupported URI format.',
+    { cause },
+  );
+
+/** Nobody answers there, or not to these credentials. */
+export const notConnected = (): AppError =>
+  new AppError('DATABASE_NOT_CONNECTED', 'Could not connect to the provided MongoDB URI.');
+
+/** A verifier failed, or was not done in time. */
+export const notVerified = (cause: unknown): AppError =>
+  new AppError(
+    'DATABASE_NOT_VERIFIED',
+    'Public API verification could not be completed (network/timeout). Please try again later.',
+    { cause },
+  );
+
+const providers: readonly (readonly [domain: string, name: string])[] = [
+  ['mongodb.net', 'MongoDB Atlas'],
+  ['cosmos.azure.com', 'Azure Cosmos DB'],
+  ['documents.azure.com', 'Azure Cosmos DB'],
+];
+
+const providerOf = (host: string): string =>
+  providers.find(([domain]) => host.endsWith(`.${domain}`))?.[1] ?? 'your database provider';
+
+/** The two addresses that the verifiers connect from; a text that says so where they are not set up. */
+export const serverAddresses = (): readonly [string, string] => {
+  const { VERIFIER_IP_A, VERIFIER_IP_B } = egressSettings();
+  return [VERIFIER_IP_A, VERIFIER_IP_B];
+};
+
+/** Somebody is there and lets not both verifiers in. */
+export const accessDenied = (host: string): AppError =>
+  new AppError(
+    'DATABASE_ACCESS_DENIED',
+    `Access Denied: Please whitelist Server IPs ${serverAddresses().join(', ')} in ${providerOf(host)}`,
+  );

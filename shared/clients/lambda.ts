@@ -1,0 +1,41 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { commandChannel, type DatabaseCommand } from './commands.ts';
+import { timed } from './timed.ts';
+
+let client: LambdaClient | undefined;
+
+const open = (): LambdaClient => {
+  const made = new LambdaClient({ maxAttempts: 1, requestHandler: { connectionTimeout: 1000 } });
+  if (commandChannel.hasSubscribers) {
+    made.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) => {
+          commandChannel.publish({ system: 'lambda', name: commandName ?? '' } satisfies DatabaseCommand);
+          return next(args);
+        },
+      { step: 'initialize', name: 'publishCommand' },
+    );
+  }
+  return made;
+};
+
+/**
+ * Runs another function and gives what it answered, once and without a second try. Rejects where it cannot be reached, fails,
+ * or has not answered within `limitMs`.
+ */
+export const invokeFunction = async (name: string, event: object, limitMs: number): Promise<unknown> => {
+  client ??= open();
+  const lambda = client;
+  const command = new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) });
+  const { FunctionError, Payload } = await timed(limitMs, () =>
+    lambda.send(command, { abortSignal: AbortSignal.timeout(limitMs) }),
+  );
+  if (FunctionError) throw new Error(`${name} failed: ${FunctionError}`);
+  return JSON.parse(Payload?.transformToString() ?? 'null');
+};
+
+/** Closes the connections of this process; for scripts and tests that want to end. */
+export const closeLambda = (): void => {
+  client?.destroy();
+  client = undefined;
+};

@@ -1,0 +1,59 @@
+import { type Db, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
+import { AppError } from '../../errors.ts';
+import type { Placement } from '../../projects/project.ts';
+import { mongoFailure, unavailable } from '../mongo-failure.ts';
+import { observed } from '../observed.ts';
+import { timed } from '../timed.ts';
+import { ClientCache, type OpenDatabase } from './client-cache.ts';
+import { parseDatabaseUri } from './database-uri.ts';
+import { openClient } from './open-client.ts';
+import { resolveSeeds } from './resolve-seeds.ts';
+
+type External = Extract<Placement, { readonly kind: 'external' }>;
+
+const maxClients = 20;
+const clients = new ClientCache(maxClients);
+
+const open = async ({ openUri }: External, settings: MongoClientOptions): Promise<OpenDatabase> => {
+  const uri = parseDatabaseUri(await openUri());
+  const target = await resolveSeeds(uri);
+  const client = observed((monitor) => openClient(uri, target, { ...settings, ...monitor }));
+  return { client, db: client.db(uri.database) };
+};
+
+/** What the driver could make nothing of is the database's doing, too: it belongs to somebody who may have it say anything. */
+const failureOf = (error: unknown): AppError => {
+  const failure = mongoFailure(error);
+  return failure instanceof AppError ? failure : unavailable(error);
+};
+
+/**
+ * Runs an operation on a project's own database, through a client of its own that no other project uses. `settings` and
+ * `limitMs` are those of operations of a kind, which `kind` names. Whatever goes wrong is an `AppError`: what the caller asked
+ * for in a wrong way as on ours, everything else 503 `DATABASE_UNAVAILABLE`.
+ */
+export const onOwnDatabase = async <T>(
+  placement: External,
+  kind: string,
+  settings: MongoClientOptions,
+  limitMs: number,
+  operation: (db: Db) => Promise<T>,
+): Promise<T> => {
+  const key = `${kind} ${placement.encryptedUri}`;
+  try {
+    return await timed(limitMs, () =>
+      clients.use(
+        key,
+        () => open(placement, { ...settings, maxPoolSize: 2 }),
+        ({ db }) => operation(db),
+      ),
+    );
+  } catch (error) {
+    // Its servers may have moved: the next request looks them up again.
+    if (error instanceof MongoServerSelectionError) clients.retire(key);
+    throw failureOf(error);
+  }
+};
+
+/** Closes the connections to customers' databases in this process; for scripts and tests that want to end. */
+export const closeOwnDatabases = (): Promise<void> => clients.close();

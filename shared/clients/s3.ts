@@ -1,0 +1,70 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { fileSettings } from '../config.ts';
+import { AppError } from '../errors.ts';
+import { commandChannel, type DatabaseCommand } from './commands.ts';
+import { timed } from './timed.ts';
+
+/** Longest wait for one call, its one retry included. */
+const callLimitMs = 5000;
+
+let client: S3Client | undefined;
+
+/** Tells tests which commands a client sends, each try of them; signing a URL sends none. */
+export const publishCommands = (made: S3Client): S3Client => {
+  if (commandChannel.hasSubscribers) {
+    made.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) => {
+          commandChannel.publish({ system: 's3', name: commandName ?? '' } satisfies DatabaseCommand);
+          return next(args);
+        },
+      { step: 'deserialize', name: 'publishCommand' },
+    );
+  }
+  return made;
+};
+
+const open = (): S3Client =>
+  publishCommands(
+    new S3Client({
+      maxAttempts: 2,
+      requestHandler: { connectionTimeout: 1000, requestTimeout: 2400, throwOnRequestTimeout: true },
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      forcePathStyle: fileSettings().AWS_ENDPOINT_URL_S3 !== undefined,
+    }),
+  );
+
+/** The status that a storage answered with, if it was one. */
+export const storageStatus = (error: unknown): number | undefined =>
+  (error as { readonly $metadata?: { readonly httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
+
+const decisions = new Set<number | undefined>([404, 409, 412]);
+
+/** True where the storage answered that a thing is not there or a condition does not hold: an answer, not a fault. */
+export const isStorageDecision = (error: unknown): boolean =>
+  decisions.has(storageStatus(error)) && (error as Error).name !== 'NoSuchBucket';
+
+/**
+ * Runs one call on our bucket. What the storage decides (404, 409, 412) is thrown as the SDK throws it, for the caller to
+ * read; everything else becomes `SERVICE_UNAVAILABLE`.
+ */
+export const onFiles = async <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> => {
+  client ??= open();
+  const s3 = client;
+  try {
+    return await timed(callLimitMs, () => call(s3, fileSettings().FILES_BUCKET));
+  } catch (cause) {
+    if (isStorageDecision(cause)) throw cause;
+    throw new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', {
+      cause,
+      retryAfter: 5,
+    });
+  }
+};
+
+/** Closes the connections of this process; for scripts and tests that want to end. */
+export const closeS3 = (): void => {
+  client?.destroy();
+  client = undefined;
+};

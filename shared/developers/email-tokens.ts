@@ -1,0 +1,49 @@
+import { canonicalEmail } from '../auth/email.ts';
+import { consumeProof, type EmailProof, invalidEmailToken } from '../auth/email-tokens/email-proof.ts';
+import type { EmailTokenKind } from '../auth/email-tokens/email-token.ts';
+import { type MailOrigin, sendTokenFrom } from '../auth/email-tokens/send-email-token.ts';
+import { developerScope } from '../auth/session-keys.ts';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { dashboardSettings } from '../config.ts';
+import { describeError, log } from '../log.ts';
+import type { Developer, DeveloperRecord } from './developer-record.ts';
+import { findDeveloperRecord } from './find-developer.ts';
+
+/** Who mails to developers say they are from. */
+export const serviceName = 'Basalt';
+
+const origin = (): MailOrigin => ({
+  scope: developerScope,
+  projectId: null,
+  siteName: serviceName,
+  siteUrl: dashboardSettings().DASHBOARD_URL ?? null,
+});
+
+/** Sends the mail that verifies a new developer's address. The account stands whether or not that succeeds. */
+export const sendDeveloperVerification = async ({ _id, email }: Developer): Promise<void> => {
+  try {
+    await sendTokenFrom(origin(), 'verify', email, _id);
+  } catch (error) {
+    log.error({ message: 'A verification mail could not be queued', error: describeError(error) });
+  }
+};
+
+/** Sends a mail to whichever developer has an address, known or not: the same answer in the same time (contract 6, "Developer accounts"). */
+export const requestDeveloperMail = async (kind: EmailTokenKind, email: string): Promise<void> => {
+  const address = canonicalEmail(email);
+  const record = await findDeveloperRecord({ email: { $eq: address } });
+  const receives = record && (kind === 'reset' || !record.emailVerified);
+  await sendTokenFrom(origin(), kind, address, receives ? record._id.toHexString() : undefined);
+};
+
+/** Marks a developer's address as verified. A token or code that is wrong, used or expired → 400 `INVALID_EMAIL_TOKEN`. */
+export const verifyDeveloperEmail = async (proof: EmailProof): Promise<void> => {
+  const owner = await consumeProof(developerScope, 'verify', proof);
+  const { matchedCount } = await onControl((db) =>
+    db
+      .collection<DeveloperRecord>('developers')
+      .updateOne(owner, { $set: { emailVerified: true, updatedAt: new Date(clock.now()) } }),
+  );
+  if (matchedCount === 0) throw invalidEmailToken();
+};

@@ -1,0 +1,37 @@
+import { ObjectId } from 'mongodb';
+import type { Identity } from '../auth/users/user-record.ts';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { DeveloperRecord } from './developer-record.ts';
+
+export interface NewDeveloper {
+  /** Canonical. */
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly hasPassword: boolean;
+  readonly emailVerified: boolean;
+  readonly identities: readonly Identity[];
+}
+
+/** Opens an account on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of any number of equal calls one wins. */
+export const insertDeveloper = async (developer: NewDeveloper): Promise<DeveloperRecord> => {
+  const now = new Date(clock.now());
+  const record: DeveloperRecord = {
+    _id: new ObjectId(),
+    ...developer,
+    credentialVersion: 0,
+    plan: 'free',
+    createdAt: now,
+    updatedAt: now,
+  };
+  try {
+    await onControl((db) => db.collection<DeveloperRecord>('developers').insertOne(record));
+    return record;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
+    throw new AppError('DEVELOPER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', {
+      cause: error,
+    });
+  }
+};

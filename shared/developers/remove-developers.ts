@@ -1,0 +1,57 @@
+import { revokeAllSessions } from '../auth/revoke-sessions.ts';
+import { developerScope } from '../auth/session-keys.ts';
+import { closeGate, nobody } from '../auth/users/credential-gate.ts';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { describeError, log } from '../log.ts';
+import type { ProjectRecord } from '../projects/project-record.ts';
+import type { DeveloperRecord } from './developer-record.ts';
+import { revokeAllTokens } from './tokens/revoke-tokens.ts';
+
+/** Longer than any request takes, so that nothing is made for an account that is being removed. */
+const quietMs = 60_000;
+const developersPerRun = 20;
+
+/** Removes what a developer has, step by step; each step may be repeated. His projects are then removed like any others. */
+export const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
+  const developerId = _id.toHexString();
+  await revokeAllTokens(_id);
+  await closeGate(developerScope, developerId, nobody);
+  await revokeAllSessions(developerScope, developerId);
+  const now = new Date(clock.now());
+  await onControl(async (db) => {
+    const projects = db.collection<ProjectRecord>('projects');
+    await projects.updateMany(
+      { ownerId: _id, state: 'active' },
+      { $set: { state: 'deleting', deletingSince: now, updatedAt: now } },
+    );
+    await projects.updateMany({ 'members.developerId': _id }, { $pull: { members: { developerId: _id } } });
+  });
+};
+
+/**
+ * Removes what is left of accounts that were deleted at least a minute ago, oldest first, at most 20 a run, their records last. A
+ * run that is cut short is carried on by the next one. Answers how many accounts are gone.
+ */
+export const removeDeletedDevelopers = async (): Promise<number> => {
+  const due = await onControl((db) =>
+    db
+      .collection<DeveloperRecord>('developers')
+      .find(
+        { deletingSince: { $lte: new Date(clock.now() - quietMs) } },
+        { sort: { deletingSince: 1 }, limit: developersPerRun, maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
+  let gone = 0;
+  for (const record of due) {
+    try {
+      await removeOwned(record);
+      await onControl((db) => db.collection<DeveloperRecord>('developers').deleteOne({ _id: record._id }));
+      gone++;
+    } catch (error) {
+      log.error({ job: 'remove-developers', developer: record._id.toHexString(), error: describeError(error) });
+    }
+  }
+  return gone;
+};

@@ -1,0 +1,41 @@
+import type { Filter } from 'mongodb';
+import { revokeAllSessions } from '../auth/revoke-sessions.ts';
+import { developerScope } from '../auth/session-keys.ts';
+import { closeGate } from '../auth/users/credential-gate.ts';
+import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
+import { credentialVersionOf, type DeveloperRecord } from './developer-record.ts';
+
+/**
+ * Changes what a developer signs in with, in one command that `filter` decides, and then ends his sessions but `except`.
+ * Answers the developer as he is now; `undefined`, and nothing happens, where none matches.
+ */
+export const replaceDeveloperCredentials = async (
+  filter: Filter<DeveloperRecord>,
+  set: Partial<DeveloperRecord>,
+  { except }: { readonly except?: string } = {},
+): Promise<DeveloperRecord | undefined> => {
+  const updated = await onControl((db) =>
+    db
+      .collection<DeveloperRecord>('developers')
+      .findOneAndUpdate(
+        { ...filter, deletingSince: { $exists: false } } as Filter<DeveloperRecord>,
+        { $set: { ...set, updatedAt: new Date(clock.now()) }, $inc: { credentialVersion: 1 } },
+        { returnDocument: 'after', maxTimeMS: 5000 },
+      ),
+  );
+  if (!updated) return undefined;
+  const developerId = updated._id.toHexString();
+  await closeGate(developerScope, developerId, credentialVersionOf(updated));
+  await revokeAllSessions(developerScope, developerId, except === undefined ? {} : { except });
+  return updated;
+};
+
+/** Matches a developer whose credentials are still those of `record`; older accounts begin without a version. */
+export const unchangedSince = (record: DeveloperRecord): Filter<DeveloperRecord> => {
+  const version = credentialVersionOf(record);
+  return {
+    _id: record._id,
+    credentialVersion: version === 0 ? { $in: [0, null] } : version,
+  } as Filter<DeveloperRecord>;
+};

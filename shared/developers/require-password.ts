@@ -1,0 +1,24 @@
+import { countAttempt, forgiveAttempt } from '../auth/lockout.ts';
+import { verifyPassword } from '../auth/passwords.ts';
+import { type Client, developerScope } from '../auth/session-keys.ts';
+import { AppError } from '../errors.ts';
+import type { DeveloperRecord } from './developer-record.ts';
+
+export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
+
+/**
+ * Has a developer who is signed in prove himself again: 401 `INVALID_CREDENTIALS`, counted like a log-in, so that a stolen token
+ * is no way to guess the password. Who came by GitHub and never had one leaves it out.
+ */
+export const requirePassword = async (
+  { email, passwordHash, hasPassword }: DeveloperRecord,
+  password: string | undefined,
+  { ip }: Client,
+): Promise<void> => {
+  if (hasPassword === false) return;
+  if (password === undefined) throw wrongPassword();
+  const attempt = { scope: developerScope, address: email, ip };
+  await countAttempt(attempt);
+  if (!(await verifyPassword(password, passwordHash))) throw wrongPassword();
+  await forgiveAttempt(attempt);
+};

@@ -1,0 +1,26 @@
+import type { DashboardBearer } from '../auth/dashboard-tokens.ts';
+import { listSessions, type Session } from '../auth/list-sessions.ts';
+import { requireRevocation } from '../auth/revoke-sessions.ts';
+import { developerScope } from '../auth/session-keys.ts';
+import type { Page, PageRequest } from '../page.ts';
+
+/** A session of a developer; `current` is the one that asks. */
+export interface DeveloperSession extends Session {
+  readonly current: boolean;
+}
+
+/** A page of a developer's own sessions, the one used last first. */
+export const listDeveloperSessions = async (
+  { developerId, sessionId }: DashboardBearer,
+  { page, limit }: PageRequest,
+): Promise<Page<DeveloperSession>> => {
+  const sessions = await listSessions(developerScope, developerId);
+  const items = sessions
+    .slice((page - 1) * limit, page * limit)
+    .map((session) => ({ ...session, current: session._id === sessionId }));
+  return { items, total: sessions.length, page, limit };
+};
+
+/** Ends one of a developer's own sessions; one that he has not → 404 `SESSION_NOT_FOUND`. */
+export const revokeDeveloperSession = (developerId: string, sessionId: string): Promise<void> =>
+  requireRevocation(developerScope, developerId, sessionId);

@@ -1,0 +1,81 @@
+import { ObjectId } from 'mongodb';
+import type { DashboardBearer } from '../../auth/dashboard-tokens.ts';
+import { requireSession } from '../../auth/require-session.ts';
+import { developerScope } from '../../auth/session-keys.ts';
+import { onControl } from '../../clients/mongo.ts';
+import { clock } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { freeSlot } from '../../projects/slots.ts';
+import { getDeveloper } from '../find-developer.ts';
+import type { Scope } from './scopes.ts';
+import { hashToken, newPersonalToken, type TokenRecord, type TokenView, toTokenView } from './token-record.ts';
+
+export interface NewToken {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Ids of projects, 24 hex characters each; left out or `null` for all that the developer reaches. */
+  readonly projectIds?: readonly string[] | null | undefined;
+  /** 1 to 365. */
+  readonly expiresInDays: number;
+}
+
+const most = 50;
+const dayMs = 86_400_000;
+
+/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+const attempts = 200;
+
+/** The slots in use; what has expired gives its slot back first. */
+const usedSlots = (developerId: ObjectId, now: Date): Promise<number[]> =>
+  onControl(async (db) => {
+    const tokens = db.collection<TokenRecord>('personalTokens');
+    await tokens.deleteMany({ developerId, expiresAt: { $lte: now } });
+    const records = await tokens.find({ developerId }, { projection: { slot: 1 }, maxTimeMS: 5000 }).toArray();
+    return records.map(({ slot }) => slot);
+  });
+
+/** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
+const insert = async (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> => {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const slot = freeSlot(await usedSlots(token.developerId, token.createdAt), most);
+    if (slot === undefined) {
+      throw new AppError('LIMIT_REACHED', `You have ${most} personal access tokens. Revoke one to make another.`);
+    }
+    const record = { ...token, slot };
+    try {
+      await onControl((db) => db.collection<TokenRecord>('personalTokens').insertOne(record));
+      return record;
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
+    }
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', 'Too many tokens are being made at once. Please try again.', {
+    retryAfter: 1,
+  });
+};
+
+/**
+ * Makes a personal access token; it is shown this once and kept as a hash only. A session that was revoked → 401
+ * `TOKEN_INVALID`; more than 50 → 403 `LIMIT_REACHED`, exact under any number of parallel calls.
+ */
+export const createToken = async (
+  { developerId, sessionId }: DashboardBearer,
+  { name, scopes, projectIds, expiresInDays }: NewToken,
+): Promise<TokenView & { readonly token: string }> => {
+  await getDeveloper(developerId);
+  await requireSession(developerScope, developerId, sessionId);
+  const token = newPersonalToken();
+  const now = clock.now();
+  const record = await insert({
+    _id: new ObjectId(),
+    developerId: new ObjectId(developerId),
+    name,
+    hash: hashToken(token),
+    scopes: [...new Set(scopes)],
+    projectIds: projectIds ? [...new Set(projectIds)].map((id) => new ObjectId(id)) : null,
+    createdAt: new Date(now),
+    expiresAt: new Date(now + expiresInDays * dayMs),
+    lastUsedAt: null,
+  });
+  return { ...toTokenView(record), token };
+};

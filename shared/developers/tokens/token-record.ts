@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IndexDescription, ObjectId } from 'mongodb';
+import type { Scope } from './scopes.ts';
+
+/** A document of `control.personalTokens`; of the token itself only the SHA-256 is kept. `slot` holds the limit of a developer's. */
+export interface TokenRecord {
+  readonly _id: ObjectId;
+  readonly developerId: ObjectId;
+  readonly slot: number;
+  readonly name: string;
+  readonly hash: string;
+  readonly scopes: readonly Scope[];
+  /** `null`: every project that the developer reaches. */
+  readonly projectIds: readonly ObjectId[] | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Noted at most once an hour. */
+  readonly lastUsedAt: Date | null;
+}
+
+/** Indexes of `control.personalTokens`; the last one has MongoDB remove what has expired, some time later. */
+export const tokenIndexes: readonly IndexDescription[] = [
+  { key: { hash: 1 }, name: 'hash', unique: true },
+  { key: { developerId: 1, slot: 1 }, name: 'slot', unique: true },
+  { key: { developerId: 1, _id: -1 }, name: 'developer' },
+  { key: { expiresAt: 1 }, name: 'expiry', expireAfterSeconds: 0 },
+];
+
+const prefix = 'bslt_pat_';
+const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;
+
+/** A new personal access token: `bslt_pat_` and 256 random bits in base64url. */
+export const newPersonalToken = (): string => prefix + randomBytes(32).toString('base64url');
+
+/** The form in which a token is stored and looked up: SHA-256, hexadecimal. */
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** Whether a bearer token claims to be a personal access token. */
+export const isPersonalToken = (token: string): boolean => token.startsWith(prefix);
+
+/** Whether it can be one. */
+export const isWellFormedToken = (token: string): boolean => wellFormed.test(token);
+
+/** A personal access token as its developer sees it; never the token, never its hash. Ids are 24 hex characters. */
+export interface TokenView {
+  readonly _id: string;
+  readonly name: string;
+  readonly scopes: Scope[];
+  readonly projectIds: string[] | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+export const toTokenView = (record: TokenRecord): TokenView => ({
+  _id: record._id.toHexString(),
+  name: record.name,
+  scopes: [...record.scopes],
+  projectIds: record.projectIds?.map((id) => id.toHexString()) ?? null,
+  createdAt: record.createdAt,
+  expiresAt: record.expiresAt,
+  lastUsedAt: record.lastUsedAt,
+});

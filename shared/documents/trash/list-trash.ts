@@ -1,0 +1,38 @@
+import type { Page, PageRequest } from '../../page.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Document } from '../document.ts';
+import { parseListQuery } from '../list-query.ts';
+import { readPage } from '../read-page.ts';
+import type { Sort } from '../sort.ts';
+import { filteredTotal, type Total } from '../total.ts';
+import { daysLeft } from './grace.ts';
+import { isInTrash } from './trash-conditions.ts';
+
+/** A document in the trash, and how many days it has left; a field of its own of that name is not shown here. */
+export type TrashedDocument = Document & { readonly daysLeft: number | null };
+
+export interface TrashPage extends Page<TrashedDocument>, Total {
+  /** The page was cut at 5 MiB: the rest of it comes with a smaller `limit`. */
+  readonly truncated?: true;
+}
+
+/** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */
+const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
+
+/** A page of the trash of a collection, what was trashed last first; `total` is exact up to 10 000 (contract 6, "Trash"). */
+export const listTrash = async (
+  project: Project,
+  collectionName: string,
+  { page, limit }: PageRequest,
+): Promise<TrashPage> => {
+  const asked = parseListQuery([
+    ['page', String(page)],
+    ['limit', String(limit)],
+  ]);
+  const [{ rows, cut }, total] = await Promise.all([
+    readPage(project, collectionName, isInTrash, { ...asked, sort: latestFirst }),
+    filteredTotal(project, collectionName, [isInTrash]),
+  ]);
+  const items = rows.map(({ sized: { document } }) => ({ ...document, daysLeft: daysLeft(document.deletedAt) }));
+  return { items, ...total, page, limit, ...(cut ? { truncated: true } : {}) };
+};

@@ -1,0 +1,82 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../../clock.ts';
+import { usersCollection } from '../../collections/collection-name.ts';
+import type { CollectionRecord } from '../../collections/collection-record.ts';
+import { onCollections } from '../../collections/control-collections.ts';
+import { AppError } from '../../errors.ts';
+import { describeError, log } from '../../log.ts';
+import type { Project } from '../../projects/project.ts';
+import { graceEnd } from './grace.ts';
+import { type Removal, removeTrashed } from './remove-trashed.ts';
+import { notTrashedAfter, trashedBy } from './trash-conditions.ts';
+
+const runMs = 60_000;
+const collectionsAtOnce = 100;
+
+type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptiedAt'>;
+
+/** The collections after `name`, in that order. Users have no trash. */
+const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> =>
+  onCollections((collections) =>
+    collections
+      .find(
+        { projectId: new ObjectId(project.id), state: 'active', name: { $gt: name, $ne: usersCollection } },
+        {
+          projection: { name: 1, trashEmptiedAt: 1 },
+          sort: { name: 1 },
+          limit: collectionsAtOnce,
+          maxTimeMS: 5000,
+        },
+      )
+      .toArray(),
+  );
+
+/** What was emptied is gone; what is trashed from now on is kept again. */
+const forgetEmptying = (_id: ObjectId, trashEmptiedAt: Date): Promise<unknown> =>
+  onCollections((collections) => collections.updateOne({ _id, trashEmptiedAt }, { $unset: { trashEmptiedAt: '' } }));
+
+const purgeCollection = async (
+  project: Project,
+  { _id, name, trashEmptiedAt }: Purgeable,
+  deadline: number,
+): Promise<Removal> => {
+  const expired = await removeTrashed(project, name, trashedBy(graceEnd()), deadline);
+  if (!trashEmptiedAt || !expired.complete) return expired;
+  const emptied = await removeTrashed(project, name, notTrashedAfter(trashEmptiedAt), deadline);
+  if (emptied.complete) await forgetEmptying(_id, trashEmptiedAt);
+  return { removed: expired.removed + emptied.removed, complete: emptied.complete };
+};
+
+/** A database that does not answer answers for none of its collections. */
+const isDown = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_UNAVAILABLE';
+
+/**
+ * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of. Works for a
+ * minute at most, `complete` says whether that was enough; what is left is found again by the next run, and any number of runs
+ * may work at once. A collection that cannot be purged does not keep the others; its failure is thrown at the end.
+ */
+export const purgeProject = async (project: Project, withinMs = runMs): Promise<Removal> => {
+  const deadline = clock.now() + withinMs;
+  const failures: unknown[] = [];
+  let removed = 0;
+  let last = '';
+  for (;;) {
+    const collections = await collectionsAfter(project, last);
+    for (const collection of collections) {
+      try {
+        const purged = await purgeCollection(project, collection, deadline);
+        removed += purged.removed;
+        if (!purged.complete) return { removed, complete: false };
+      } catch (error) {
+        if (isDown(error)) throw error;
+        failures.push(error);
+        const failure = describeError(error);
+        log.error({ job: 'purge-trash', project: project.id, collection: collection.name, error: failure });
+      }
+    }
+    last = collections.at(-1)?.name ?? '';
+    if (collections.length < collectionsAtOnce) break;
+  }
+  if (failures.length > 0) throw failures[0];
+  return { removed, complete: true };
+};

@@ -1,0 +1,53 @@
+import type { ObjectId } from 'mongodb';
+import { onProject } from '../../clients/mongo.ts';
+import { clock } from '../../clock.ts';
+import type { Project } from '../../projects/project.ts';
+import { allOf, type Condition } from '../condition.ts';
+
+/** What one command removes; memory holds the ids of so many documents and nothing else of them. */
+export const trashBatch = 1000;
+
+/** Large documents take their time to be read for their indexes. */
+const batchLimitMs = 30_000;
+
+export interface Removal {
+  readonly removed: number;
+  /** Nothing is left that matched. */
+  readonly complete: boolean;
+}
+
+/**
+ * Removes one batch of the documents that a condition of the trash names, oldest first. The condition is part of the delete
+ * itself, so a document that was restored meanwhile stays.
+ */
+export const removeBatch = async (project: Project, name: string, condition: Condition): Promise<Removal> =>
+  onProject(
+    project,
+    async (db) => {
+      const documents = db.collection<{ readonly _id: ObjectId }>(name);
+      const found = await documents
+        .find(condition, { projection: { _id: 1 }, sort: { deletedAt: 1 }, limit: trashBatch, maxTimeMS: batchLimitMs })
+        .toArray();
+      if (found.length === 0) return { removed: 0, complete: true };
+      const chosen = { _id: { $in: found.map(({ _id }) => _id) } };
+      const { deletedCount } = await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' });
+      return { removed: deletedCount, complete: found.length < trashBatch };
+    },
+    batchLimitMs,
+  );
+
+/** Removes everything that a condition of the trash names, batch by batch, until `deadline` (ms) at most. */
+export const removeTrashed = async (
+  project: Project,
+  name: string,
+  condition: Condition,
+  deadline: number,
+): Promise<Removal> => {
+  let removed = 0;
+  while (clock.now() < deadline) {
+    const batch = await removeBatch(project, name, condition);
+    removed += batch.removed;
+    if (batch.complete) return { removed, complete: true };
+  }
+  return { removed, complete: false };
+};

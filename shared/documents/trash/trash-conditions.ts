@@ -1,0 +1,15 @@
+import { MinKey } from 'mongodb';
+import type { Condition } from '../condition.ts';
+
+/*
+ * Each names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the trash serves.
+ */
+
+/** Everything in the trash: the lower bound holds for every document. */
+export const isInTrash: Condition = { isDeleted: true, deletedAt: { $gte: new MinKey() } };
+
+/** What was trashed by then. */
+export const trashedBy = (date: Date): Condition => ({ isDeleted: true, deletedAt: { $lte: date } });
+
+/** What was not trashed after that: what somebody saw in the trash, documents without a date included. */
+export const notTrashedAfter = (date: Date): Condition => ({ isDeleted: true, deletedAt: { $not: { $gt: date } } });

@@ -1,0 +1,16 @@
+import * as v from 'valibot';
+
+const text = v.string('must be a String');
+
+/** Fields of bodies of user and developer accounts. What they may be is decided by the domain; the metadata is for the API description. */
+export const accountFields = {
+  email: v.pipe(text, v.metadata({ format: 'email', maxLength: 254 })),
+  /** One that someone wants to set. */
+  newPassword: v.pipe(text, v.metadata({ description: '8 to 72 bytes in UTF-8, without NUL.', format: 'password' })),
+  /** One that someone has. */
+  password: v.pipe(text, v.metadata({ format: 'password' })),
+  token: v.pipe(text, v.metadata({ description: 'From the link of the mail; or email and otp instead.' })),
+  otp: v.pipe(text, v.metadata({ description: 'The code of the mail, XXXX-XXXX.' })),
+  exchangeToken: v.pipe(text, v.metadata({ description: 'The access token from the fragment of the landing page.' })),
+  rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
+} as const;

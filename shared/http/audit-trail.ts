@@ -1,0 +1,76 @@
+import type { Change, ChangedValue } from '../audit/audit-record.ts';
+import type { OwnedProject } from '../projects/find-owned-project.ts';
+import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
+import { methodsOf, type NamedRoute, type Route } from './route.ts';
+import { resourceOf } from './route-scope.ts';
+
+/** Settings whose values everybody in the project sees anyway. Of all others the trail has the names alone. */
+const shownSettings: ReadonlySet<string> = new Set([
+  'name',
+  'siteUrl',
+  'allowedDomains',
+  'allowPublicSignup',
+  'authEnabled',
+  'providerFromEmail',
+]);
+
+const mostFields = 100;
+const longestName = 200;
+const deepest = 3;
+
+const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Dotted names of what a body holds, through its objects; lists count as one. */
+const namesIn = (value: unknown, depth = 1): string[] =>
+  isPlainObject(value)
+    ? Object.entries(value).flatMap(([key, item]) => {
+        const below = depth < deepest ? namesIn(item, depth + 1) : [];
+        return below.length === 0 ? [key] : below.map((name) => `${key}.${name}`);
+      })
+    : [];
+
+/** Whether a row's writes are entered: everything below a project that changes something other than documents. */
+export const isAudited = (route: Route): boolean =>
+  route.path.startsWith('/api/projects/{projectId}') &&
+  route.audit !== false &&
+  resourceOf(route) !== 'documents' &&
+  methodsOf(route).some((method) => method !== 'GET');
+
+const roleBefore = ({ record }: OwnedProject, developerId: string | undefined) =>
+  record.members?.find((member) => member.developerId.toHexString() === developerId)?.role;
+
+const valuesOf = (route: Route, owned: OwnedProject, target: Readonly<Record<string, string>>, body: unknown) => {
+  if (!isPlainObject(body)) return [];
+  const resource = resourceOf(route);
+  return Object.entries(body).flatMap(([field, after]): ChangedValue[] => {
+    if (resource === 'projects' && shownSettings.has(field)) {
+      return [{ field, before: owned.record[field as keyof OwnedProject['record']] ?? null, after }];
+    }
+    if (resource !== 'members' || field !== 'role') return [];
+    return [{ field, before: roleBefore(owned, target.developerId) ?? null, after }];
+  });
+};
+
+interface Acted extends WithDeveloper, WithOwnedProject {
+  readonly input: { readonly params: unknown; readonly body?: unknown };
+}
+
+/** What a request is about to change, for the audit trail: never more than names, but for settings that are no secret. */
+export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): Change => {
+  const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
+  const target = Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, value.slice(0, longestName)]),
+  );
+  return {
+    projectId: owned.project.id,
+    developerId: developer.developerId,
+    tokenId: developer.personalToken?.tokenId ?? null,
+    action: route.id,
+    target,
+    fields: namesIn(input.body)
+      .slice(0, mostFields)
+      .map((name) => name.slice(0, longestName)),
+    values: valuesOf(route, owned, target, input.body),
+  };
+};

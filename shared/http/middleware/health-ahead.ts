@@ -1,0 +1,14 @@
+import { checkHealth, type Health } from '../../health/check-health.ts';
+import type { Adds } from './adds.ts';
+
+export interface WithHealth {
+  /** The check, already under way. */
+  health: Promise<Health>;
+}
+
+/** Begins the check, so that it runs side by side with the rate count, which waits for one of the parts too. */
+export const healthAhead = (): Adds<WithHealth> => ({
+  before: ({ context }) => {
+    context.health = checkHealth();
+  },
+});

@@ -1,0 +1,89 @@
+import { methodsOf, type NamedRoute, type RouteTable } from '../route.ts';
+import type { Example, Examples } from './example.ts';
+import { fieldSchemas } from './field-schema.ts';
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+import { parametersOf } from './parameters.ts';
+import { errorResponses, errorSchema, limitHeaders, responsesOf } from './responses.ts';
+import { roleNote, securityOf } from './security.ts';
+
+/** One API: its tables, their examples, and what people call its areas. */
+export interface ApiParts {
+  readonly title: string;
+  readonly description: string;
+  readonly version: string;
+  readonly tables: Readonly<Record<string, RouteTable>>;
+  readonly examples: Readonly<Record<string, Examples>>;
+  /** Area → tag; areas may share one. */
+  readonly tags: Readonly<Record<string, string>>;
+  readonly securitySchemes: Readonly<Record<string, unknown>>;
+}
+
+/** One operation of a document, as far as code reads it again. */
+export interface Operation {
+  readonly operationId: string;
+  readonly [name: string]: unknown;
+}
+
+/** An OpenAPI 3.1 document; `servers` is for whoever serves it to add. */
+export interface OpenApi {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly description: string; readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly [name: string]: unknown;
+}
+
+/** What a list of objects or an object looks like where no schema says more. */
+const bodyOf = ({ body }: NamedRoute, example: Example): JsonSchema | undefined => {
+  if (!body && example.body === undefined) return undefined;
+  const schema = body ? jsonSchemaOf(body) : { type: 'object' };
+  return { required: true, content: { 'application/json': { schema, example: example.body } } };
+};
+
+const operationOf = (route: NamedRoute, method: string, example: Example, tag: string): Operation => {
+  const requestBody = bodyOf(route, example);
+  const parameters = parametersOf(route, example);
+  const description = roleNote(route);
+  return {
+    operationId: method === methodsOf(route)[0] ? route.id : `${route.id}-${method.toLowerCase()}`,
+    summary: route.summary,
+    ...(description && { description }),
+    tags: [tag],
+    security: securityOf(route),
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    responses: responsesOf(route, example),
+  };
+};
+
+/**
+ * The OpenAPI document of one API, from its tables: one operation for each method of each row. Throws where a row has no
+ * example, or where something in it cannot be described.
+ */
+export const describeApi = (parts: ApiParts): OpenApi => {
+  const { title, description, version, tables, examples, tags, securitySchemes } = parts;
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const [area, table] of Object.entries(tables)) {
+    for (const route of Object.values(table)) {
+      const example = examples[area]?.[route.id];
+      const tag = tags[area];
+      if (!example || !tag) throw new Error(`${area}/${route.id} has no example, or its area no tag`);
+      const operations = paths[route.path] ?? {};
+      paths[route.path] = operations;
+      for (const method of methodsOf(route)) {
+        operations[method.toLowerCase()] = operationOf(route, method, example, tag);
+      }
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title, description, version },
+    tags: [...new Set(Object.values(tags))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: errorSchema, ...fieldSchemas },
+      responses: errorResponses,
+      headers: limitHeaders,
+      securitySchemes,
+    },
+  };
+};

@@ -1,0 +1,37 @@
+import { fieldTypes } from '../../collections/collection.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+const type = { enum: fieldTypes };
+const ref = { type: ['string', 'null'], description: 'The collection that a Ref points into.' };
+
+/** The schema language of collections (specification, "Collection schema"), as parts of the API description. */
+export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
+  Field: {
+    type: 'object',
+    description: 'A field of the documents of a collection.',
+    properties: {
+      key: { type: 'string' },
+      type,
+      required: { type: ['boolean', 'null'] },
+      unique: { type: ['boolean', 'null'], description: 'For String, Number, Boolean, Date and Ref at the top level.' },
+      default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
+      ref,
+      items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
+      fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
+    },
+    required: ['key', 'type'],
+    additionalProperties: false,
+  },
+  Items: {
+    type: 'object',
+    description: 'What every element of an Array is.',
+    properties: {
+      type,
+      ref,
+      items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
+      fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
+    },
+    required: ['type'],
+    additionalProperties: false,
+  },
+};

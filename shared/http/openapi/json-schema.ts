@@ -1,0 +1,81 @@
+import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
+import type { GenericSchema } from 'valibot';
+
+/** A JSON schema (2020-12), as OpenAPI 3.1 takes it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+type ActionContext = Parameters<NonNullable<ConversionConfig['overrideAction']>>[0];
+type SchemaContext = Parameters<NonNullable<ConversionConfig['overrideSchema']>>[0];
+type Draft = ActionContext['jsonSchema'];
+
+/** Actions that only change a value that has passed, which a schema cannot say. */
+const changes: ReadonlySet<string> = new Set(['transform', 'trim', 'to_lower_case']);
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/([^.])$/, '$1.');
+
+const described = (schema: Draft, message: unknown): Draft =>
+  typeof message !== 'string' || schema.description?.includes(sentence(message))
+    ? schema
+    : { ...schema, description: [schema.description ?? [], sentence(message)].flat().join(' ') };
+
+const withPattern = (schema: Draft, { source }: RegExp): Draft =>
+  schema.pattern === undefined || schema.pattern === source
+    ? { ...schema, pattern: source }
+    : { ...schema, allOf: [...(schema.allOf ?? []), { pattern: source }] };
+
+/** Digits that are read as a number: what callers have to know is the number. */
+const asNumber = ({ pattern: _pattern, ...rest }: Draft, bound: 'minimum' | 'maximum', value: number): Draft => ({
+  ...rest,
+  type: 'integer',
+  [bound]: value,
+});
+
+interface Action {
+  readonly type: string;
+  readonly requirement?: unknown;
+  readonly message?: unknown;
+}
+
+/** What a check demands is in its message; patterns are Unicode ones in JSON schemas. */
+const convertAction = ({ valibotAction, jsonSchema, errors }: ActionContext): Draft | undefined => {
+  const { type, requirement, message } = valibotAction as Action;
+  if (changes.has(type)) return jsonSchema;
+  if (type === 'check') return described(jsonSchema, message);
+  if (type === 'raw_check') return jsonSchema;
+  if (type === 'regex') return described(withPattern(jsonSchema, requirement as RegExp), message);
+  if (jsonSchema.type === 'string' && type === 'min_value') return asNumber(jsonSchema, 'minimum', Number(requirement));
+  if (errors) throw new Error(errors.join(' '));
+  return undefined;
+};
+
+/** A guard of our own is described by what it lets through. */
+const convertGuard = (accepts: (value: unknown) => boolean): Draft => {
+  if (accepts({}) && !accepts([])) return { type: 'object' };
+  if (accepts([]) && !accepts({})) return { type: 'array', items: { type: 'object' } };
+  throw new Error('A custom schema is neither one of objects nor one of arrays: describe it in json-schema.ts');
+};
+
+const convertSchema = ({ valibotSchema, jsonSchema, errors }: SchemaContext): Draft | undefined => {
+  if (valibotSchema.type === 'date') return { type: 'string', format: 'date-time' };
+  if (valibotSchema.type === 'custom') {
+    return convertGuard((valibotSchema as unknown as { check: (value: unknown) => boolean }).check);
+  }
+  if (errors) throw new Error(errors.join(' '));
+  // Nothing is required of an object without required fields, and of a document whatever its fields.
+  if (Array.isArray(jsonSchema.required) && jsonSchema.required.length === 0) {
+    const { required: _none, ...rest } = jsonSchema;
+    return rest;
+  }
+  return undefined;
+};
+
+/** The JSON schema of what a valibot schema takes; throws where it cannot say what that is. */
+export const jsonSchemaOf = (schema: GenericSchema): JsonSchema => {
+  const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+    overrideAction: convertAction,
+    overrideSchema: convertSchema,
+  });
+  return converted;
+};

@@ -1,0 +1,114 @@
+import { socialProviderNames } from '../../projects/social-providers.ts';
+import type { Route } from '../route.ts';
+import type { Example, SentHeader } from './example.ts';
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+
+/** A parameter object of OpenAPI. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+  readonly style?: 'form';
+  readonly explode?: true;
+}
+
+const id = (description: string): JsonSchema => ({ type: 'string', pattern: '^[0-9a-fA-F]{24}$', description });
+const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
+
+/** What stands for each placeholder of a path. */
+const placeholders: Readonly<Record<string, JsonSchema>> = {
+  projectId: id('Id of the project.'),
+  collectionName: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_-]{0,62}$', description: 'Name of the collection.' },
+  indexName: text('Name of the index.'),
+  id: text('Id of the record; of a document of ours 24 hexadecimal characters.'),
+  sessionId: text('Id of the session.'),
+  developerId: id('Id of the member.'),
+  username: text('Name of the user.'),
+  provider: { enum: socialProviderNames, description: 'The identity provider.' },
+  providerId: text("Id of the mail, ours or the provider's."),
+  templateId: text('Id of the template; the key of a built-in one.'),
+  audienceId: text('Id of the audience at the mail provider.'),
+  contactId: text('Id of the contact at the mail provider, or its address.'),
+  email: text('The address.'),
+};
+
+const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; readonly description: string }>> = {
+  'x-refresh-token': { in: 'header', description: 'The refresh token, for clients that do not keep the cookie.' },
+  'x-refresh-token-mode': { in: 'header', description: '`header` has the refresh token come in the body too.' },
+  'svix-id': { in: 'header', description: 'Id of the delivery.' },
+  'svix-timestamp': { in: 'header', description: 'When it was signed, in seconds since 1970.' },
+  'svix-signature': { in: 'header', description: 'Signatures over id, timestamp and body.' },
+  dashboard_refresh: { in: 'cookie', description: 'The refresh token, as signing in has set it.' },
+};
+
+const inPath = (route: Route, example: Example): Parameter[] =>
+  [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const schema = placeholders[name];
+    if (!schema) throw new Error(`parameters.ts does not say what {${name}} is`);
+    return { name, in: 'path', required: true, schema, example: example.params?.[name] };
+  });
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** Defaults stand in schemas as callers would write them, in the query. */
+const withDefault = (schema: JsonSchema): JsonSchema =>
+  schema.type === 'integer' && typeof schema.default === 'string'
+    ? { ...schema, default: Number(schema.default) }
+    : schema;
+
+const writtenValue = ({ type }: JsonSchema, written: string | undefined): unknown =>
+  written !== undefined && type === 'integer' ? Number(written) : written;
+
+/** Whatever else stands in the query of a list is a filter. */
+const filters = (example: Readonly<Record<string, string>>): Parameter => ({
+  name: 'filters',
+  in: 'query',
+  required: false,
+  style: 'form',
+  explode: true,
+  description:
+    'Any other parameter filters by the field of its name, dotted paths included, or by a field and one of the suffixes _ne, _gt, _gte, _lt, _lte, _in, _regex, _exists and _eq.',
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  ...(Object.keys(example).length > 0 && { example }),
+});
+
+const inQuery = ({ query }: Route, example: Readonly<Record<string, string>> = {}): Parameter[] => {
+  if (!query) return [];
+  const { properties = {}, required = [] } = jsonSchemaOf(query) as ObjectSchema;
+  const others = Object.entries(example).filter(([name]) => !Object.hasOwn(properties, name));
+  return [
+    ...Object.entries(properties).map(([name, schema]): Parameter => {
+      const value = writtenValue(schema, example[name]);
+      return {
+        name,
+        in: 'query',
+        required: required.includes(name),
+        schema: withDefault(schema),
+        ...(value !== undefined && { example: value }),
+      };
+    }),
+    ...(query.type === 'loose_object' ? [filters(Object.fromEntries(others))] : []),
+  ];
+};
+
+const inHeaders = ({ headers = {} }: Example): Parameter[] =>
+  Object.entries(headers).map(([name, example]) => ({
+    name,
+    ...sent[name as SentHeader],
+    required: false,
+    schema: { type: 'string' },
+    example,
+  }));
+
+/** Everything that a request for a row carries besides its body, its key and its token. */
+export const parametersOf = (route: Route, example: Example): readonly Parameter[] => [
+  ...inPath(route, example),
+  ...inQuery(route, example.query),
+  ...inHeaders(example),
+];

@@ -1,0 +1,143 @@
+import { type ErrorCode, statusOf } from '../../errors.ts';
+import type { Route } from '../route.ts';
+import type { Example } from './example.ts';
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+
+/** The error body of contract 1. */
+export const errorSchema: JsonSchema = {
+  type: 'object',
+  description: 'Every refusal and every failure.',
+  properties: {
+    success: { const: false },
+    message: { type: 'string', description: 'For people: what was wrong, and what to do.' },
+    code: { enum: Object.keys(statusOf), description: 'For programs; each code has one status.' },
+    requestId: { type: 'string', description: 'Finds the request in the log.' },
+    errors: {
+      type: 'array',
+      description: 'What was wrong field by field.',
+      items: {
+        type: 'object',
+        properties: {
+          field: { type: 'string' },
+          message: { type: 'string' },
+          index: { type: 'integer', description: 'Of the item, in a body that is a list.' },
+          count: { type: 'integer' },
+          examples: { type: 'array', items: { type: 'string' } },
+        },
+        required: ['field', 'message'],
+      },
+    },
+  },
+  required: ['success', 'message', 'code', 'requestId'],
+};
+
+const summaries: Readonly<Record<number, string>> = {
+  400: 'Something in the request is not as it should be.',
+  401: 'The key, the token or what else says who calls is missing or not good.',
+  403: 'Whoever calls may not do this.',
+  404: 'There is no such thing, as far as whoever calls may know.',
+  409: 'What is there already stands against it.',
+  413: 'Too large.',
+  422: 'The mail provider could not do it.',
+  429: 'Too often. Retry-After says when to try again.',
+  502: 'An outside service failed.',
+  503: 'A part of the service does not answer right now. Retry-After says when to try again.',
+};
+
+const header = (description: string, schema: JsonSchema = { type: 'integer' }) => ({ description, schema });
+
+const requestId = { 'x-request-id': header('Finds the request in the log.', { type: 'string' }) };
+
+const retryAfter = { 'retry-after': header('Seconds after which to try again.') };
+
+/** The headers of answers that were counted, as `components.headers` has them. */
+export const limitHeaders = {
+  'RateLimit-Limit': header('Requests that the window with the least left takes in 15 minutes.'),
+  'RateLimit-Remaining': header('How many of them are left.'),
+  'RateLimit-Reset': header('Seconds until the window begins anew.'),
+} as const;
+
+const counted = Object.fromEntries(
+  Object.keys(limitHeaders).map((name) => [name.toLowerCase(), { $ref: `#/components/headers/${name}` }]),
+);
+
+const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+
+/** The refusals that many rows share: status → response, as `components.responses` has them. */
+export const errorResponses = Object.fromEntries(
+  Object.entries(summaries).map(([status, description]) => [
+    `Error${status}`,
+    {
+      description,
+      headers: { ...requestId, ...(status === '429' || status === '503' ? retryAfter : {}) },
+      content: errorContent,
+    },
+  ]),
+);
+
+type Codes = readonly ErrorCode[];
+
+const always: Codes = ['RATE_LIMITED', 'SERVICE_UNAVAILABLE'];
+const key: Codes = ['API_KEY_MISSING', 'API_KEY_INVALID'];
+const token: Codes = ['TOKEN_MISSING', 'TOKEN_INVALID'];
+const publishable: Codes = [...key, 'PUBLISHABLE_KEY_REQUIRED', 'ORIGIN_NOT_ALLOWED'];
+
+const ofAccess: Readonly<Record<Route['access'], Codes>> = {
+  public: [],
+  anyKey: [...key, 'ORIGIN_NOT_ALLOWED'],
+  publishableKey: publishable,
+  secretKey: [...key, 'SECRET_KEY_REQUIRED'],
+  user: [...publishable, ...token],
+  developer: [...token, 'SCOPE_REQUIRED'],
+};
+
+const ofBody: Codes = ['INVALID_JSON', 'INVALID_BODY', 'NUMBER_NOT_EXACT', 'VALIDATION_FAILED', 'BODY_TOO_LARGE'];
+const ofProject: Codes = ['PROJECT_NOT_FOUND', 'ROLE_REQUIRED'];
+const ofCollection: Codes = ['COLLECTION_NOT_FOUND', 'USERS_RESERVED'];
+const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER'];
+
+/** The codes that a row's way in and its needs imply, and its own. */
+const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCode> =>
+  new Set([
+    ...(route.body ? ofBody : []),
+    ...(route.query ? (['INVALID_QUERY'] as const) : []),
+    ...ofAccess[route.access],
+    ...(route.path.startsWith('/api/projects/{projectId}') ? ofProject : []),
+    ...(/^\/api\/data\/|\/documents/.test(route.path) ? ofCollection : []),
+    ...(route.path.includes('{collectionName}') ? (['COLLECTION_NOT_FOUND'] as const) : []),
+    ...(route.writes ? ofWrites : []),
+    ...(route.uses.includes('mongodb') ? (['DATABASE_UNAVAILABLE'] as const) : []),
+    ...failures,
+    ...always,
+  ]);
+
+const refusalsOf = (route: Route, example: Example) => {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codesOf(route, example)) {
+    const status = statusOf[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, codes]): [string, unknown] => [
+      String(status),
+      { $ref: `#/components/responses/Error${status}`, description: `${summaries[status]} ${codes.join(', ')}.` },
+    ]);
+};
+
+const successOf = ({ response: { status, body } }: Route): unknown => {
+  const headers = { ...requestId, ...counted };
+  if (status === 302) {
+    const location = header('Where the browser is sent.', { type: 'string' });
+    return { description: 'The browser is sent on.', headers: { ...headers, location } };
+  }
+  return {
+    description: 'It was done.',
+    headers,
+    content: { 'application/json': { schema: jsonSchemaOf(body) } },
+  };
+};
+
+/** Every answer that a row gives: status → response. */
+export const responsesOf = (route: Route, example: Example): Readonly<Record<string, unknown>> =>
+  Object.fromEntries([[String(route.response.status), successOf(route)], ...refusalsOf(route, example)]);

@@ -1,0 +1,70 @@
+import { AppError } from './errors.ts';
+
+const maxDepth = 64;
+const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
+
+const invalid = (message: string): AppError => new AppError('INVALID_BODY', message);
+
+const checkKey = (key: string): void => {
+  if (forbiddenKeys.has(key)) throw invalid(`A field may not be named ${key}.`);
+  if (!key.isWellFormed()) throw invalid('A field name is not well-formed Unicode.');
+  if (key.includes('\0')) throw invalid('A field name contains a NUL character.');
+};
+
+/** Refuses what could not be stored and given back as it was sent (contract 1 "Body", 2 "Text"). */
+const check = (value: unknown, depth: number): void => {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw invalid('A string is not well-formed Unicode (it holds a lone surrogate).');
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw invalid('A number is too large. Send it as a string.');
+  } else if (typeof value === 'object' && value !== null) {
+    if (depth > maxDepth) throw invalid(`The body is nested more than ${maxDepth} levels deep.`);
+    if (Array.isArray(value)) {
+      for (const item of value) check(item, depth + 1);
+    } else {
+      for (const [key, item] of Object.entries(value)) {
+        checkKey(key);
+        check(item, depth + 1);
+      }
+    }
+  }
+};
+
+/** Sixteen digits in a row are the least that an integer beyond 2^53 needs; without them no number can be inexact. */
+const mayBeInexact = /\d{16}/;
+const writtenAsInteger = /^-?\d+$/;
+
+interface Source {
+  readonly source?: string;
+}
+
+const exactNumbers = (key: string, value: unknown, context: Source): unknown => {
+  if (typeof value === 'number' && !Number.isSafeInteger(value) && writtenAsInteger.test(context.source ?? '')) {
+    throw new AppError(
+      'NUMBER_NOT_EXACT',
+      `${key || 'The body'}: integers beyond ±(2^53−1) would change when stored. Send it as a string.`,
+    );
+  }
+  return value;
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return mayBeInexact.test(text)
+      ? JSON.parse(text, exactNumbers as (key: string, value: unknown) => unknown)
+      : JSON.parse(text);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('INVALID_JSON', 'The body is not valid JSON.', { cause });
+  }
+};
+
+/**
+ * The value of a JSON text. Not JSON → 400 `INVALID_JSON`; too deep, a forbidden key, a number or string that would change when
+ * stored → 400.
+ */
+export const parseJsonValue = (text: string): unknown => {
+  const value = parse(text);
+  check(value, 1);
+  return value;
+};

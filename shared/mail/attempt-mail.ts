@@ -1,0 +1,96 @@
+import { sharedProviderKey } from '../clients/resend.ts';
+import { type OutgoingMail, type SendOutcome, sendMail } from '../clients/resend-mails.ts';
+import { clock } from '../clock.ts';
+import { describeError, log } from '../log.ts';
+import { findProjectById } from '../projects/find-project-by-id.ts';
+import { openContent } from './mail-content.ts';
+import { type MailLog, mailTag } from './mail-log.ts';
+import { awaitTurn, holdBack } from './pace.ts';
+import { ownProviderKey } from './provider-key.ts';
+import { renderAccountMail } from './render-account-mail.ts';
+import { fromOf } from './sender.ts';
+import { suppressedAmong } from './suppressions/suppressed-among.ts';
+
+/** The provider knows a mail again for 24 h; a try after that could send it twice. */
+const longestMs = 20 * 3600_000;
+
+/** What one try came to; `subject` is the one that was sent. */
+export interface Attempt {
+  readonly outcome: SendOutcome;
+  readonly subject?: string;
+}
+
+/** Whose account sends a mail, with which key, and who it is from. */
+interface Account {
+  readonly name: string;
+  readonly apiKey: string;
+  /** `null` for our own address with the site's name. */
+  readonly from: string | null;
+}
+
+const refused = (reason: string): Attempt => ({ outcome: { kind: 'refused', reason } });
+
+const notHandedOver = (reason: string, afterSeconds: number): Attempt => ({
+  outcome: { kind: 'postponed', reason, afterSeconds, maybeTaken: false },
+});
+
+/** The account that was decided on when the mail was accepted: another one would not know the mail again. */
+const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | undefined> => {
+  if (!usingByok) return { name: 'shared', apiKey: await sharedProviderKey(), from: null };
+  const project = projectId && (await findProjectById(projectId.toHexString()));
+  const apiKey = project && (await ownProviderKey(project));
+  return apiKey ? { name: project.id, apiKey, from: project.providerFromEmail } : undefined;
+};
+
+const receiversOf = async ({ projectId, to }: MailLog): Promise<readonly string[]> => {
+  if (projectId === null) return to;
+  const suppressed = await suppressedAmong(projectId.toHexString(), to);
+  return to.filter((address) => !suppressed.has(address));
+};
+
+const compose = async (mail: MailLog, sealed: string, account: Account): Promise<OutgoingMail> => {
+  const content = await openContent(sealed, mail._id);
+  const { siteName } = content;
+  const projectId = mail.projectId?.toHexString() ?? null;
+  const written =
+    content.kind === 'written'
+      ? content
+      : {
+          ...(await renderAccountMail({ projectId, template: content.template, siteName }, content.variables)),
+          replyTo: [],
+        };
+  return {
+    from: fromOf(account.from, siteName),
+    to: await receiversOf(mail),
+    replyTo: written.replyTo,
+    subject: written.subject,
+    html: written.html,
+    text: written.text,
+    tags: { [mailTag]: mail._id.toHexString() },
+  };
+};
+
+const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
+  const account = await accountOf(mail);
+  if (!account) return refused('The project has no key of its own at the mail provider any more');
+  const outgoing = await compose(mail, sealed, account);
+  if (outgoing.to.length === 0) return refused('suppressed');
+  const wait = await awaitTurn(account.name);
+  if (wait > 0) return notHandedOver('The provider takes no more mails at the moment', wait);
+  const outcome = await sendMail(account.apiKey, outgoing, mail._id.toHexString());
+  if (outcome.kind === 'postponed' && outcome.afterSeconds > 0) holdBack(account.name, outcome.afterSeconds);
+  return { outcome, subject: outgoing.subject };
+};
+
+/** Tries once to send a mail whose job this run has; never throws. A mail is recognised by the provider if it is sent again. */
+export const attemptMail = async (mail: MailLog): Promise<Attempt> => {
+  const sealed = mail.job?.content;
+  if (sealed === undefined) return refused('The provider did not say whether it took the mail');
+  if (clock.now() - mail.createdAt.getTime() > longestMs) return refused('Not accepted in time');
+  try {
+    return await handOver(mail, sealed);
+  } catch (error) {
+    log.error({ job: 'deliver-mail', mail: mail._id.toHexString(), error: describeError(error) });
+    return notHandedOver('The mail could not be prepared', 0);
+  }
+};

@@ -1,0 +1,192 @@
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { onTable } from '../clients/dynamo.ts';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { plans } from '../projects/plans.ts';
+import type { Project } from '../projects/project.ts';
+
+// One item a project and month counts the slots in `used`, and keeps in `held` the ids of those mails whose slot could still
+// come back: at most a month's mails, 24 bytes each. One conditional update each way moves a mail's slot, so that it can be taken
+// once and be given back once.
+
+type Account = Pick<Project, 'id' | 'plan'>;
+type Item = Readonly<Record<string, AttributeValue>> | undefined;
+
+/** Slots of a month, taken for mails by their ids (24 hex characters). */
+export interface Slots {
+  readonly projectId: string;
+  /** `yyyy-mm`, in UTC. */
+  readonly month: string;
+  readonly ids: readonly string[];
+}
+
+/** How a month's quota stands. */
+export interface MailUsage {
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** How long the count of a month is kept after its begin. */
+const keptSeconds = 400 * 24 * 3600;
+
+/** The longest that a caller is told to wait: a plan can change, and slots come back. */
+const longestWaitSeconds = 24 * 3600;
+
+/** The month of a time, `yyyy-mm`. */
+const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
+
+const keyOf = (projectId: string, month: string) => ({
+  pk: { S: `p#${projectId}` },
+  sk: { S: `quota#mail#${month}` },
+});
+
+const limitOf = ({ plan }: Account): number => plans[plan].mailsPerMonth;
+
+const usedIn = (item: Item): number => Number(item?.used?.N ?? 0);
+
+const heldIn = (item: Item): readonly string[] => item?.held?.SS ?? [];
+
+const secondsLeft = (month: string): number => {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return Math.ceil((Date.UTC(year, number) - clock.now()) / 1000);
+};
+
+/** 429 `MAIL_QUOTA_EXCEEDED`, until the month ends or for a day, whichever is sooner. */
+export const quotaExceeded = (limit: number, month: string): AppError =>
+  new AppError(
+    'MAIL_QUOTA_EXCEEDED',
+    `The monthly mail quota of this project is used up: its plan allows ${limit} mails a month. Wait for the next month, or change the plan.`,
+    { retryAfter: Math.max(1, Math.min(longestWaitSeconds, secondsLeft(month))) },
+  );
+
+/** The month's slots for these mails, if there is room for all; else the mails whose slots could still come back. */
+export type Taking =
+  | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage }
+  | { readonly taken: false; readonly month: string; readonly limit: number; readonly held: readonly string[] };
+
+/** Takes a slot of this month for each mail, or none at all, by one conditional update. `ids` are 1 to 100. */
+export const takeSlots = async (project: Account, ids: readonly string[]): Promise<Taking> => {
+  const month = monthOf(clock.now());
+  const limit = limitOf(project);
+  const [first = ''] = ids;
+  const taken = (used: number): Taking => ({
+    taken: true,
+    slots: { projectId: project.id, month, ids },
+    usage: { used, limit },
+  });
+  if (ids.length > limit) return { taken: false, month, limit, held: [] };
+  try {
+    const { Attributes } = await onTable((dynamo, table) =>
+      dynamo.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: keyOf(project.id, month),
+          UpdateExpression: 'ADD used :count, held :ids SET expiresAt = :end',
+          ConditionExpression: '(attribute_not_exists(used) OR used <= :room) AND NOT contains(held, :first)',
+          ExpressionAttributeValues: {
+            ':count': { N: String(ids.length) },
+            ':room': { N: String(limit - ids.length) },
+            ':ids': { SS: [...ids] },
+            ':first': { S: first },
+            ':end': { N: String(Math.floor(Date.parse(`${month}-01`) / 1000) + keptSeconds) },
+          },
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      ),
+    );
+    return taken(usedIn(Attributes));
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    // The client asks a second time where the first answer got lost; the slots may have been taken by then.
+    const held = heldIn(error.Item);
+    return held.includes(first) ? taken(usedIn(error.Item)) : { taken: false, month, limit, held };
+  }
+};
+
+interface LettingGo {
+  readonly change: string;
+  readonly condition: string;
+  readonly values: Record<string, AttributeValue>;
+}
+
+/** Has the month no longer hold the slots of these mails; false where the condition was against it. */
+const letGo = async ({ projectId, month, ids }: Slots, { change, condition, values }: LettingGo): Promise<boolean> => {
+  try {
+    await onTable((dynamo, table) =>
+      dynamo.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: keyOf(projectId, month),
+          UpdateExpression: change,
+          ConditionExpression: condition,
+          ExpressionAttributeValues: { ':ids': { SS: [...ids] }, ...values },
+        }),
+      ),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+};
+
+/** These mails were sent: their slots stay counted and cannot come back any more. May be repeated. */
+export const keepSlots = async (slots: Slots): Promise<void> => {
+  if (slots.ids.length === 0) return;
+  await letGo(slots, { change: 'DELETE held :ids', condition: 'attribute_exists(held)', values: {} });
+};
+
+/** Gives back the slots of these mails, each once however often and by however many it is called. Answers how many came back. */
+export const giveSlotsBack = async (slots: Slots): Promise<number> => {
+  const { ids } = slots;
+  if (ids.length === 0) return 0;
+  const back = await letGo(slots, {
+    change: 'DELETE held :ids ADD used :less',
+    condition: ids.map((_, index) => `contains(held, :id${index})`).join(' AND '),
+    values: {
+      ':less': { N: String(-ids.length) },
+      ...Object.fromEntries(ids.map((id, index) => [`:id${index}`, { S: id }])),
+    },
+  });
+  if (back) return ids.length;
+  if (ids.length === 1) return 0;
+  let count = 0;
+  for (const id of ids) count += await giveSlotsBack({ ...slots, ids: [id] });
+  return count;
+};
+
+/** What the project has used of this month's quota (contract 6, "Usage"). */
+export const mailUsage = async (project: Account): Promise<MailUsage> => {
+  const { Item } = await onTable((dynamo, table) =>
+    dynamo.send(
+      new GetItemCommand({
+        TableName: table,
+        Key: keyOf(project.id, monthOf(clock.now())),
+        ConsistentRead: true,
+        ProjectionExpression: 'used',
+      }),
+    ),
+  );
+  return { used: usedIn(Item), limit: limitOf(project) };
+};
+
+/** The mails whose slots of a month could still come back. */
+export const heldSlots = async (projectId: string, month: string): Promise<Slots> => {
+  const { Item } = await onTable((dynamo, table) =>
+    dynamo.send(
+      new GetItemCommand({
+        TableName: table,
+        Key: keyOf(projectId, month),
+        ConsistentRead: true,
+        ProjectionExpression: 'held',
+      }),
+    ),
+  );
+  return { projectId, month, ids: heldIn(Item) };
+};

@@ -1,0 +1,23 @@
+import { sharedProviderKey } from '../clients/resend.ts';
+import type { Project } from '../projects/project.ts';
+import { providerKeyId } from '../projects/provider-key-change.ts';
+import { open } from '../secrets/sealed.ts';
+
+/** A key at the mail provider. */
+export interface ProviderKey {
+  readonly apiKey: string;
+  /** Whether it is the project's own. */
+  readonly byok: boolean;
+}
+
+type KeyHolder = Pick<Project, 'id' | 'sealedProviderApiKey'>;
+
+/** The project's own key at the mail provider; `null` where it has none. */
+export const ownProviderKey = async ({ id, sealedProviderApiKey }: KeyHolder): Promise<string | null> =>
+  sealedProviderApiKey && open(sealedProviderApiKey, providerKeyId(id));
+
+/** The key with which a project calls the mail provider: its own, or else the one that all share. */
+export const providerFor = async (project: KeyHolder): Promise<ProviderKey> => {
+  const own = await ownProviderKey(project);
+  return own ? { apiKey: own, byok: true } : { apiKey: await sharedProviderKey(), byok: false };
+};

@@ -1,0 +1,46 @@
+import { AppError } from '../errors.ts';
+import { type BuiltInKey, builtInTemplates } from './templates/built-in.ts';
+import { carriesProof } from './templates/carries-proof.ts';
+import { findOwnByKey } from './templates/find-template.ts';
+import type { MailContent } from './templates/mail-template.ts';
+import { renderTemplate } from './templates/render-template.ts';
+
+/** A mail of user accounts: which one, and for whom. */
+export interface AccountMail {
+  /** 24 hex characters; `null` for mails of the service itself, which has only the built-in templates. */
+  readonly projectId: string | null;
+  readonly template: Exclude<BuiltInKey, 'welcome'>;
+  readonly siteName: string;
+}
+
+/** `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good. */
+export type AccountVariables = Readonly<Record<string, string>>;
+
+const renderOwn = (own: MailContent, siteName: string, variables: AccountVariables): MailContent | null => {
+  if (!carriesProof(own, variables.link ? ['link', 'code'] : ['code'])) return null;
+  try {
+    const rendered = renderTemplate({ ...own, name: '', siteName }, variables);
+    return rendered.subject.trim() === '' ? null : rendered;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+};
+
+/**
+ * What a mail of user accounts says where the project has this template of its own, or `null`. Its own takes the place of the
+ * built-in one only where the mail still brings the link or the code along: nobody is to be locked out by a template.
+ */
+export const accountMailFrom = (
+  own: MailContent | null,
+  { template, siteName }: Pick<AccountMail, 'template' | 'siteName'>,
+  variables: AccountVariables,
+): MailContent =>
+  (own && renderOwn(own, siteName, variables)) ??
+  renderTemplate({ ...builtInTemplates[template], siteName }, variables);
+
+/** What a mail of user accounts says, by the project's own template with its key or the built-in one (contract 5, "Templates"). */
+export const renderAccountMail = async (mail: AccountMail, variables: AccountVariables): Promise<MailContent> => {
+  const own = mail.projectId === null ? null : await findOwnByKey(mail.projectId, mail.template);
+  return accountMailFrom(own, mail, variables);
+};

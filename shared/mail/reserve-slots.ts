@@ -1,0 +1,69 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../clock.ts';
+import { log } from '../log.ts';
+import type { Project } from '../projects/project.ts';
+import { onMailLogs } from './mail-log.ts';
+import { giveSlotsBack, keepSlots, type MailUsage, quotaExceeded, type Slots, takeSlots } from './mail-quota.ts';
+
+/** A mail whose log is not there by then was never accepted. */
+const patienceMs = 15 * 60_000;
+
+/** The most that are looked at in one go. */
+const most = 1000;
+
+const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime() + patienceMs < clock.now();
+
+/**
+ * Settles slots that a crash left held: of mails that have failed, or were never accepted, they come back; those of sent ones
+ * stay counted. Answers how many came back.
+ */
+export const settleHeldSlots = async ({ ids, ...month }: Slots): Promise<number> => {
+  const stale = ids.filter(isStale).slice(0, most);
+  if (stale.length === 0) return 0;
+  const rows = await onMailLogs((logs) =>
+    logs
+      .find(
+        { _id: { $in: stale.map((id) => new ObjectId(id)) } },
+        { projection: { status: 1, 'job.slot': 1 }, maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
+  const known = new Map(rows.map((row) => [row._id.toHexString(), row]));
+  const settled = stale.filter((id) => !known.get(id)?.job);
+  const lost = settled.filter((id) => (known.get(id)?.status ?? 'failed') === 'failed');
+  const sent = settled.filter((id) => !lost.includes(id));
+  for (let start = 0; start < sent.length; start += 100) {
+    await keepSlots({ ...month, ids: sent.slice(start, start + 100) });
+  }
+  let back = 0;
+  for (let start = 0; start < lost.length; start += 100) {
+    back += await giveSlotsBack({ ...month, ids: lost.slice(start, start + 100) });
+  }
+  if (back > 0) log.warn({ message: 'Slots of the mail quota had been left behind', ...month, back });
+  return back;
+};
+
+/** Slots that were taken, and how the quota stands with them. */
+export interface Reservation {
+  readonly slots: Slots;
+  readonly usage: MailUsage;
+}
+
+/**
+ * Takes a slot of the month's quota for each of 1 to 100 mails, or none and 429 `MAIL_QUOTA_EXCEEDED`. One conditional update;
+ * before it refuses, what crashes have left behind is given back.
+ */
+export const reserveSlots = async (
+  project: Pick<Project, 'id' | 'plan'>,
+  ids: readonly string[],
+): Promise<Reservation> => {
+  const first = await takeSlots(project, ids);
+  if (first.taken) return first;
+  const { month, limit, held } = first;
+  if (held.some(isStale)) {
+    await settleHeldSlots({ projectId: project.id, month, ids: held });
+    const second = await takeSlots(project, ids);
+    if (second.taken) return second;
+  }
+  throw quotaExceeded(limit, month);
+};

@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import { type BatchItem, type BatchOutcome, type OutgoingMail, sendMails } from '../clients/resend-mails.ts';
+import type { Project } from '../projects/project.ts';
+import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
+import { type MailLog, mailTag, onMailLogs } from './mail-log.ts';
+import type { Slots } from './mail-quota.ts';
+import { newJob, newLog } from './new-log.ts';
+import { providerFor } from './provider-key.ts';
+import { reserveSlots } from './reserve-slots.ts';
+import { fromOf } from './sender.ts';
+import { settleBatch } from './settle-batch.ts';
+import { suppressedAmong } from './suppressions/suppressed-among.ts';
+
+/** What became of one item of a batch (contract 5, "Batch"). */
+export type BatchEntry = { readonly id: string } | { readonly error: { readonly message: string } };
+
+/** An item on its way; `to` without those who are suppressed. */
+interface Entry extends BatchMail {
+  readonly _id: ObjectId;
+  readonly everybody: readonly string[];
+}
+
+/** After about an hour the provider's events have told what its answer did not. */
+const resolvedSeconds = 45 * 60;
+
+/** The longest that a caller is kept waiting for a second try. */
+const longestPauseSeconds = 3;
+
+const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<Entry[]> => {
+  const suppressed = await suppressedAmong(
+    id,
+    mails.flatMap(({ to }) => to),
+  );
+  return mails.map((mail) => ({
+    ...mail,
+    _id: new ObjectId(),
+    everybody: mail.to,
+    to: mail.to.filter((address) => !suppressed.has(address)),
+  }));
+};
+
+const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots | undefined): MailLog => {
+  const row = {
+    _id: entry._id,
+    projectId: project.id,
+    to: entry.everybody,
+    subject: entry.content.subject,
+    usingByok,
+    templateUsed: null,
+  };
+  return entry.to.length > 0 && slots
+    ? newLog({ ...row, job: { ...newJob(resolvedSeconds), slot: slots.month } })
+    : newLog({ ...row, status: 'failed', reason: 'suppressed' });
+};
+
+const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): OutgoingMail => ({
+  from,
+  to,
+  replyTo,
+  ...content,
+  tags: { [mailTag]: _id.toHexString() },
+});
+
+/** Calls the provider, and once more where that may help: it knows the batch again by its key. */
+const handOver = async (apiKey: string, mails: readonly OutgoingMail[], key: string): Promise<BatchOutcome> => {
+  const first = await sendMails(apiKey, mails, key);
+  if (first.kind !== 'postponed' || first.afterSeconds > longestPauseSeconds) return first;
+  await pause(Math.max(500, first.afterSeconds * 1000));
+  const second = await sendMails(apiKey, mails, key);
+  return second.kind === 'postponed' ? { ...second, maybeTaken: first.maybeTaken || second.maybeTaken } : second;
+};
+
+const suppressedItem: BatchItem = {
+  error: 'This address is suppressed: an earlier mail to it bounced, or its owner complained.',
+};
+
+const itemsOf = (count: number, outcome: BatchOutcome): readonly BatchItem[] => {
+  if (outcome.kind === 'answered') return outcome.items;
+  const error =
+    outcome.kind === 'postponed' && outcome.maybeTaken
+      ? 'The mail provider did not answer. The mail log will show whether the mail was sent.'
+      : outcome.reason;
+  return Array.from({ length: count }, () => ({ error }));
+};
+
+const sendAll = async (project: Project, entries: readonly Entry[]): Promise<ReadonlyMap<Entry, BatchItem>> => {
+  const { apiKey, byok } = await providerFor(project);
+  const sendable = entries.filter(({ to }) => to.length > 0);
+  const ids = sendable.map(({ _id }) => _id.toHexString());
+  const [key] = ids;
+  const slots = key === undefined ? undefined : (await reserveSlots(project, ids)).slots;
+  await onMailLogs((logs) => logs.insertMany(entries.map((entry) => rowOf(project, byok, entry, slots))));
+  if (key === undefined || !slots) return new Map();
+  const from = fromOf(byok ? project.providerFromEmail : null, project.name);
+  const outgoing = sendable.map((entry) => toOutgoing(from, entry));
+  const outcome = await handOver(apiKey, outgoing, `batch-${key}`);
+  await settleBatch(slots, outcome);
+  const items = itemsOf(sendable.length, outcome);
+  return new Map(sendable.flatMap((entry, index) => (items[index] ? [[entry, items[index]]] : [])));
+};
+
+/**
+ * Sends 1 to 100 mails of a project by one call of the provider and answers one entry an item, in order. Invalid → 400
+ * `INVALID_MAIL` for all, more than the quota has left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its log, and
+ * those that were not sent give their slots back. Without an answer the call is repeated once under the same key; what is
+ * unknown even then stays `queued` in the log until an event of the provider tells, or has failed after an hour.
+ */
+export const sendBatch = async (project: Project, bodies: readonly MailBody[]): Promise<BatchEntry[]> => {
+  const entries = await entriesOf(project, checkBatch(bodies));
+  const items = await sendAll(project, entries);
+  return entries.map((entry) => {
+    const item = items.get(entry) ?? suppressedItem;
+    return 'id' in item ? item : { error: { message: item.error } };
+  });
+};

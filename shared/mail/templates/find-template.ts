@@ -1,0 +1,73 @@
+import { ObjectId } from 'mongodb';
+import { AppError } from '../../errors.ts';
+import type { Project } from '../../projects/project.ts';
+import { builtInKeyOf, builtInTemplates } from './built-in.ts';
+import type { MailTemplate } from './mail-template.ts';
+import { comparable, onTemplates, type TemplateRecord } from './template-record.ts';
+
+/** Which template a mail is made from: by id, or by name or key. */
+export type TemplateReference = { readonly templateId: string } | { readonly templateName: string };
+
+type Named = Pick<Project, 'id' | 'name'>;
+
+/** No name is longer; what is longer need not be looked up. */
+const longestName = 200;
+
+export const templateNotFound = (wanted: string): AppError =>
+  new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${wanted.slice(0, 100)}".`);
+
+const readLimit = { maxTimeMS: 5000 } as const;
+
+/** The project's own template with an id; `null` for malformed and unknown ids and those of other projects. */
+export const findOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord | null> => {
+  if (!/^[0-9a-f]{24}$/i.test(templateId)) return null;
+  const own = { _id: new ObjectId(templateId), projectId: new ObjectId(projectId) };
+  return onTemplates((templates) => templates.findOne(own, readLimit));
+};
+
+/** The project's own template with a name, or else with a key. */
+const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
+  if (name.length > longestName) return undefined;
+  const wanted = comparable(name);
+  const matches = await onTemplates((templates) =>
+    templates
+      .find(
+        { projectId: new ObjectId(projectId), $or: [{ nameKey: { $eq: wanted } }, { keyKey: { $eq: wanted } }] },
+        readLimit,
+      )
+      .toArray(),
+  );
+  return matches.find(({ nameKey }) => nameKey === wanted) ?? matches[0];
+};
+
+/** The project's own template with exactly this key. */
+export const findOwnByKey = (projectId: string, key: string): Promise<TemplateRecord | null> =>
+  onTemplates((templates) =>
+    templates.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } }, readLimit),
+  );
+
+const toMailTemplate = ({ name, subject, html, text }: TemplateRecord, siteName: string): MailTemplate => ({
+  name,
+  subject,
+  html,
+  text,
+  siteName,
+});
+
+/**
+ * The template that a mail is to be made from: one of the project's own by id, by name or else by key, or a built-in one by key
+ * or name; names and keys without regard to case. Malformed, unknown and other projects' → 404 `TEMPLATE_NOT_FOUND`.
+ */
+export const findTemplate = async (project: Named, reference: TemplateReference): Promise<MailTemplate> => {
+  if ('templateId' in reference) {
+    const own = await findOwnById(project.id, reference.templateId);
+    if (!own) throw templateNotFound(reference.templateId);
+    return toMailTemplate(own, project.name);
+  }
+  const { templateName } = reference;
+  const own = await findOwnByName(project.id, templateName);
+  if (own) return toMailTemplate(own, project.name);
+  const key = builtInKeyOf(templateName);
+  if (!key) throw templateNotFound(templateName);
+  return { ...builtInTemplates[key], siteName: project.name };
+};

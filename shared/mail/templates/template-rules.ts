@@ -1,0 +1,37 @@
+import { AppError } from '../../errors.ts';
+import { carriesProof } from './carries-proof.ts';
+import type { MailContent } from './mail-template.ts';
+import { comparable, type TemplateRecord } from './template-record.ts';
+
+/** Keys under which a template takes the place of a mail of user accounts. */
+const accountKeys: ReadonlySet<string | null> = new Set(['verification', 'password-reset']);
+
+export const templateExists = (): AppError =>
+  new AppError(
+    'TEMPLATE_EXISTS',
+    'This project already has a template of this name or key; upper and lower case do not differ.',
+  );
+
+export const templatesPerProject = 100;
+
+export const tooManyTemplates = (): AppError =>
+  new AppError('PLAN_LIMIT', `A project may have ${templatesPerProject} mail templates. Delete one first.`);
+
+/** Name and key as the unique indexes compare them. */
+export const comparableNames = ({ name, key }: Pick<TemplateRecord, 'name' | 'key'>) => ({
+  nameKey: comparable(name),
+  keyKey: key === null ? null : comparable(key),
+});
+
+/** Refuses a template that would make an empty mail, or a mail of user accounts that is of no use: 400 `INVALID_MAIL`. */
+export const requireUsable = (template: MailContent & Pick<TemplateRecord, 'keyKey'>): void => {
+  if (template.html === null && template.text === null) {
+    throw new AppError('INVALID_MAIL', 'Provide at least one of html or text content.');
+  }
+  if (accountKeys.has(template.keyKey) && !carriesProof(template, ['link', 'code'])) {
+    throw new AppError(
+      'INVALID_MAIL',
+      `A template with the key ${template.keyKey} must show {{link}} or {{code}}, in its html and in its text.`,
+    );
+  }
+};

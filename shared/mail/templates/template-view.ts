@@ -1,0 +1,40 @@
+import { type BuiltInKey, builtInTemplates } from './built-in.ts';
+import type { TemplateRecord } from './template-record.ts';
+
+/** A template as lists show it. A built-in one has its key as `_id`, and was never updated. */
+export interface TemplateSummary {
+  readonly _id: string;
+  readonly key: string | null;
+  readonly name: string;
+  readonly subject: string;
+  readonly builtIn: boolean;
+  readonly updatedAt: Date | null;
+}
+
+/** The template record of contract 5. */
+export interface TemplateView extends TemplateSummary {
+  readonly html: string | null;
+  readonly text: string | null;
+}
+
+type Summarized = Pick<TemplateRecord, '_id' | 'key' | 'name' | 'subject' | 'updatedAt'>;
+
+export const summarizeTemplate = ({ _id, key, name, subject, updatedAt }: Summarized): TemplateSummary => ({
+  _id: _id.toHexString(),
+  key,
+  name,
+  subject,
+  builtIn: false,
+  updatedAt,
+});
+
+export const toTemplateView = (record: TemplateRecord): TemplateView => ({
+  ...summarizeTemplate(record),
+  html: record.html,
+  text: record.text,
+});
+
+export const builtInView = (key: BuiltInKey): TemplateView => {
+  const { name, subject, html, text } = builtInTemplates[key];
+  return { _id: key, key, name, subject, html, text, builtIn: true, updatedAt: null };
+};

@@ -1,0 +1,90 @@
+import * as v from 'valibot';
+import { type MailStatus, mailTag } from '../mail-log.ts';
+
+/** What the provider's events make of a mail's status (specification, "Mail log status"). */
+const statusAfter: ReadonlyMap<string, MailStatus> = new Map([
+  ['email.sent', 'sent'],
+  ['email.delivered', 'delivered'],
+  ['email.bounced', 'bounced'],
+  ['email.complained', 'complained'],
+  ['email.delivery_delayed', 'queued'],
+]);
+
+/** A provider event that changes a mail's status. */
+export interface MailEvent {
+  /** The delivery's `svix-id`, the same however often it is delivered. */
+  readonly id: string;
+  readonly status: MailStatus;
+  /** When it happened, by the provider's own clock. */
+  readonly at: Date;
+  readonly providerEmailId: string;
+  /** The addresses that it is about; empty where it names none. */
+  readonly to: readonly string[];
+  /** The log's id, where we gave it to the provider. */
+  readonly logId: string | undefined;
+  /** A bounce that another try may heal. */
+  readonly isTransient: boolean;
+  /** What the receiving server said, where the event tells. */
+  readonly reason: string | undefined;
+}
+
+const text = v.string();
+
+/** Anything that does not fit counts as left out: events are the provider's, and none is worth refusing for a detail. */
+const Envelope = v.object({
+  type: text,
+  created_at: v.fallback(v.optional(text), undefined),
+  data: v.object({
+    email_id: v.pipe(text, v.nonEmpty()),
+    to: v.fallback(
+      v.union([
+        v.array(text),
+        v.pipe(
+          text,
+          v.transform((address) => [address]),
+        ),
+      ]),
+      [],
+    ),
+    // A record would take arrays as well, so they come first.
+    tags: v.fallback(v.union([v.array(v.object({ name: text, value: v.unknown() })), v.record(text, v.unknown())]), {}),
+    bounce: v.fallback(v.optional(v.object({ type: v.optional(text), message: v.optional(text) })), undefined),
+  }),
+});
+
+type Tags = v.InferOutput<typeof Envelope>['data']['tags'];
+
+const tagOf = (tags: Tags): string | undefined => {
+  const value = Array.isArray(tags) ? tags.find(({ name }) => name === mailTag)?.value : tags[mailTag];
+  return typeof value === 'string' && /^[0-9a-f]{24}$/.test(value) ? value : undefined;
+};
+
+const parse = (body: Buffer): unknown => {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+const longestReason = 500;
+
+/** Reads the body of a delivery; `undefined` for events of other kinds and for what is no event. `sentAt` stands in for a missing time. */
+export const readEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | undefined => {
+  const parsed = v.safeParse(Envelope, parse(body));
+  if (!parsed.success) return undefined;
+  const { type, created_at: createdAt = '', data } = parsed.output;
+  const status = statusAfter.get(type);
+  if (status === undefined) return undefined;
+  const at = new Date(createdAt);
+  return {
+    id,
+    status,
+    at: Number.isNaN(at.getTime()) ? sentAt : at,
+    providerEmailId: data.email_id,
+    to: data.to,
+    logId: tagOf(data.tags),
+    isTransient: data.bounce?.type?.toLowerCase() === 'transient',
+    reason: data.bounce?.message?.slice(0, longestReason),
+  };
+};

@@ -1,0 +1,58 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** What came with a delivery: the three headers as sent, and the body's bytes. */
+export interface SignedDelivery {
+  readonly id: string | undefined;
+  readonly timestamp: string | undefined;
+  readonly signature: string | undefined;
+  readonly body: Buffer;
+}
+
+/** How far the sender's clock may be from ours, in either direction. */
+const toleranceSeconds = 300;
+
+const prefix = 'whsec_';
+const longestId = 256;
+
+const readSecret = (text: string): Buffer | undefined => {
+  if (!text.startsWith(prefix)) return undefined;
+  const encoded = text.slice(prefix.length).replace(/=+$/, '');
+  const bytes = Buffer.from(encoded, 'base64');
+  const exact = bytes.toString('base64').replace(/=+$/, '') === encoded;
+  return exact && bytes.length > 0 ? bytes : undefined;
+};
+
+/**
+ * The signing secrets of a setting that lists them, separated by commas or spaces; several hold while one is replaced by
+ * another. Each is `whsec_` and base64; what is none is left out, so that none at all means a setting that cannot be used.
+ */
+export const readSecrets = (setting: string): readonly Buffer[] =>
+  setting.split(/[\s,]+/).flatMap((text) => readSecret(text) ?? []);
+
+/** The signatures of a header, `v1,<base64> v1,<base64> …`; those of other versions are left out. */
+const signaturesIn = (header: string): string[] =>
+  [...header.matchAll(/(?:^|[\s,])v1,([A-Za-z0-9+/]{43}=)(?=$|[\s,])/g)].map(([, signature = '']) => signature);
+
+const isTimely = (timestamp: string, nowSeconds: number): boolean =>
+  /^\d{1,12}$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= toleranceSeconds;
+
+/** What the sender of a delivery writes as its signature: HMAC-SHA256 over id, time and bytes, in base64 after `v1,`. */
+export const sign = (secret: Buffer, id: string, timestamp: string, body: Buffer): string =>
+  `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+
+/**
+ * True where one of the secrets signed exactly these bytes, under this id, within 5 minutes of `nowSeconds` (contract 5,
+ * "Webhook"). Takes as long for a wrong signature as for a right one.
+ */
+export const isSigned = (
+  { id, timestamp, signature, body }: SignedDelivery,
+  secrets: readonly Buffer[],
+  nowSeconds: number,
+): boolean => {
+  if (!id || id.length > longestId || !timestamp || !signature || !isTimely(timestamp, nowSeconds)) return false;
+  const given = signaturesIn(signature).map((text) => Buffer.from(`v1,${text}`));
+  const expected = secrets.map((secret) => Buffer.from(sign(secret, id, timestamp, body)));
+  let matches = 0;
+  for (const own of expected) for (const other of given) matches += Number(timingSafeEqual(own, other));
+  return matches > 0;
+};

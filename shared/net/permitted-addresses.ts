@@ -1,0 +1,16 @@
+/** Nothing that is deployed sets this: tests do, and the local bootstrap on their behalf. */
+const permission = Symbol.for('basalt.permitted-addresses');
+
+const permitted = (): readonly string[] => {
+  const given: unknown = Reflect.get(globalThis, permission);
+  return given instanceof Set ? [...given].map(String) : [];
+};
+
+/**
+ * Whether tests have permitted a restricted address, given as `address:port`. Without a port, as a look-up of a name has none,
+ * it is enough that some port of the address is permitted.
+ */
+export const isPermitted = (address: string, port?: number): boolean =>
+  permitted().some((entry) =>
+    port === undefined ? entry.slice(0, entry.lastIndexOf(':')) === address : entry === `${address}:${port}`,
+  );

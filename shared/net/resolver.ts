@@ -1,0 +1,26 @@
+import { lookup, resolveSrv, resolveTxt } from 'node:dns/promises';
+
+/** An address of a host, as `dns.lookup` gives it. */
+export interface Address {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** The questions that are put to the DNS; each rejects with the error of `node:dns` where there is no answer. */
+export interface Resolver {
+  addresses(host: string): Promise<readonly Address[]>;
+  services(name: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
+  texts(name: string): Promise<readonly (readonly string[])[]>;
+}
+
+const system: Resolver = {
+  addresses: (host) => lookup(host, { all: true }),
+  services: resolveSrv,
+  texts: resolveTxt,
+};
+
+/** Nothing that is deployed sets this: tests do, to answer in place of the DNS. */
+const scripted = Symbol.for('basalt.resolver');
+
+/** The resolver of this machine. */
+export const resolver = (): Resolver => (Reflect.get(globalThis, scripted) as Resolver | undefined) ?? system;

@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+type Parsed = ReturnType<typeof ipaddr.parse>;
+
+/** Where no address that a customer gives may lead: what is not on the public internet, and what stands for such (contract 7). */
+const ranges = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '::ffff:0:0/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/32',
+  '2001:10::/28',
+  '2001:20::/28',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+].map((range) => ipaddr.parseCIDR(range));
+
+/** The address, if it is written as Node takes one without asking the DNS, and has no zone; `undefined` for every other text. */
+export const parseAddress = (text: string): Parsed | undefined =>
+  isIP(text) && !text.includes('%') ? ipaddr.parse(text) : undefined;
+
+/** True for an address that a customer's host may not have; what cannot be read is none that he may have. */
+export const isRestrictedAddress = (text: string): boolean => {
+  const address = parseAddress(text);
+  return !address || ranges.some((range) => range[0].kind() === address.kind() && address.match(range));
+};

@@ -1,0 +1,39 @@
+import { AppError } from '../errors.ts';
+
+/** A fixed window of 15 minutes, counted for one source address. `name` is the attribute that counts it. */
+export interface Window {
+  readonly name: 'all' | 'auth' | 'credential' | 'dashboard';
+  readonly limit: number;
+  /** Requests that a process counts at once and then lets in without asking the table; 1 counts each. */
+  readonly block: number;
+}
+
+export const windowSeconds = 900;
+
+/** How the tightest window stands after a request was counted. `reset` is in whole seconds from now. */
+export interface Standing {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number;
+}
+
+/**
+ * How many requests a window of this limit counts at once: a thousandth, so that limits under 2000 are exact and a raised one
+ * costs a fraction of the writes. `asked` is the operator's own choice, 0 where there is none.
+ */
+export const blockOf = (limit: number, asked: number): number => asked || Math.max(1, Math.floor(limit / 1000));
+
+/** Thrown when a request is over a limit, with how the window stands, so that a refusal carries the same headers as an answer. */
+export class OverLimit extends Error {
+  override readonly name = 'OverLimit';
+  readonly standing: Standing;
+  readonly refusal: AppError;
+
+  constructor(standing: Standing) {
+    super('Over the rate limit');
+    this.standing = standing;
+    this.refusal = new AppError('RATE_LIMITED', `Too many requests. Try again in ${standing.reset} seconds.`, {
+      retryAfter: standing.reset,
+    });
+  }
+}

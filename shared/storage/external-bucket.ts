@@ -1,0 +1,35 @@
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
+import type { Bucket } from './bucket.ts';
+import { onExternal } from './external-client.ts';
+import { s3Bucket } from './s3-bucket.ts';
+import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
+
+/** How many objects are removed at once. */
+const lanes = 10;
+
+/** A bucket of a project's own, at any S3-compatible endpoint. Its host is checked, and connected to as it was checked. */
+export const externalBucket = (
+  place: Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>,
+  keys: StorageKeys,
+): Bucket => {
+  const on = onExternal(place, keys);
+  const bucket = s3Bucket(on);
+  return {
+    ...bucket,
+
+    // Not every storage minds the condition that nothing is at the target, so it is also looked at.
+    copy: async (copy) => ((await bucket.head(copy.to)) ? 'refused' : bucket.copy(copy)),
+
+    // Not every storage can remove many at once.
+    remove: async (names) => {
+      const left = [...names];
+      const lane = async (): Promise<void> => {
+        for (let Key = left.pop(); Key !== undefined; Key = left.pop()) {
+          const command = { Key };
+          await on((client, Bucket) => client.send(new DeleteObjectCommand({ Bucket, ...command })));
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(lanes, left.length) }, lane));
+    },
+  };
+};

@@ -1,0 +1,70 @@
+import { CopyObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { storageStatus } from '../clients/s3.ts';
+import type { Bucket, Copy } from './bucket.ts';
+
+/** Runs a call on one bucket: failures are the runner's to translate, answers of the storage (404, 409, 412) come through. */
+export type OnBucket = <T>(call: (client: S3Client, bucket: string) => Promise<T>) => Promise<T>;
+
+/** Neither is signed into a URL unless it is named; with them the storage itself refuses other types and sizes. */
+const signableHeaders = new Set(['content-type', 'content-length']);
+
+const isMissing = (error: unknown): boolean => storageStatus(error) === 404;
+
+const copyOutcome = (error: unknown): 'refused' | 'missing' => {
+  if (isMissing(error)) return 'missing';
+  if (storageStatus(error) === 412 || storageStatus(error) === 409) return 'refused';
+  throw error;
+};
+
+const copyCommand = (bucket: string, { from, to, etag, contentType }: Copy) =>
+  new CopyObjectCommand({
+    Bucket: bucket,
+    CopySource: encodeURI(`${bucket}/${from}`),
+    CopySourceIfMatch: etag,
+    Key: to,
+    IfNoneMatch: '*',
+    // Nothing of what came with the upload besides its type is kept, such as its own caching or disposition.
+    MetadataDirective: 'REPLACE',
+    ContentType: contentType,
+  });
+
+/** What our bucket and those of the projects' own have in common. */
+export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
+  presignUpload: (key, { contentType, size, expiresIn }) =>
+    on((client, Bucket) =>
+      getSignedUrl(client, new PutObjectCommand({ Bucket, Key: key, ContentType: contentType, ContentLength: size }), {
+        expiresIn,
+        signableHeaders,
+      }),
+    ),
+
+  head: async (key) => {
+    try {
+      const found = await on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key: key })));
+      return {
+        size: found.ContentLength ?? 0,
+        etag: found.ETag ?? '',
+        contentType: found.ContentType ?? 'application/octet-stream',
+      };
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  },
+
+  put: async (key, bytes, contentType) => {
+    await on((client, Bucket) =>
+      client.send(new PutObjectCommand({ Bucket, Key: key, Body: bytes, ContentType: contentType })),
+    );
+  },
+
+  copy: async (copy) => {
+    try {
+      await on((client, bucket) => client.send(copyCommand(bucket, copy)));
+      return 'copied';
+    } catch (error) {
+      return copyOutcome(error);
+    }
+  },
+});

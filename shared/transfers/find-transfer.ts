@@ -1,0 +1,45 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Project } from '../projects/project.ts';
+import { type ExportRecord, type ImportRecord, onTransfers, type TransferRecord } from './transfer-record.ts';
+import { type ExportView, type ImportView, toExportView, toImportView } from './transfer-view.ts';
+
+/** The refusal of a transfer that is not there, or not any more (404). */
+export const transferNotFound = (): AppError =>
+  new AppError('TRANSFER_NOT_FOUND', 'There is no such export or import, or not any more.');
+
+const find = async (
+  project: Project,
+  collectionName: string,
+  kind: TransferRecord['kind'],
+  id: string,
+): Promise<TransferRecord> => {
+  if (!/^[0-9a-f]{24}$/i.test(id)) throw transferNotFound();
+  const record = await onTransfers((transfers) =>
+    transfers.findOne(
+      {
+        _id: new ObjectId(id),
+        projectId: new ObjectId(project.id),
+        collectionName: { $eq: collectionName },
+        kind,
+        expiresAt: { $gt: new Date(clock.now()) },
+      },
+      { maxTimeMS: 5000 },
+    ),
+  );
+  if (!record) throw transferNotFound();
+  return record;
+};
+
+/** The import of a collection with an id; malformed, unknown, another collection's or outlived → 404 `TRANSFER_NOT_FOUND`. */
+export const findImport = async (project: Project, collectionName: string, id: string): Promise<ImportRecord> =>
+  (await find(project, collectionName, 'import', id)) as ImportRecord;
+
+/** How an export stands, with a link to its file where it is complete; unknown → 404. */
+export const getExport = async (project: Project, collectionName: string, id: string): Promise<ExportView> =>
+  toExportView((await find(project, collectionName, 'export', id)) as ExportRecord);
+
+/** How an import stands; unknown → 404. */
+export const getImport = async (project: Project, collectionName: string, id: string): Promise<ImportView> =>
+  toImportView(await findImport(project, collectionName, id));

@@ -1,0 +1,87 @@
+import { clock } from '../clock.ts';
+import type { Project } from '../projects/project.ts';
+import { managedBucket } from '../storage/managed-bucket.ts';
+import { leastPartBytes, readStretch } from './export-part.ts';
+import { beginUpload, completeUpload, type Part, uploadPart } from './transfer-file.ts';
+import { type ExportFormat, type ExportRecord, transferKey } from './transfer-record.ts';
+import { finishTransfer, saveProgress, sendOn } from './transfer-runs.ts';
+
+interface Framing {
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+}
+
+const framings: Readonly<Record<ExportFormat, Framing>> = {
+  ndjson: { before: '', between: '\n', after: '\n' },
+  json: { before: '[\n', between: ',\n', after: '\n]\n' },
+};
+
+/** An empty list of lines has no end of line. */
+const framed = (body: Buffer, { format, count }: ExportRecord, added: number, end: boolean): Buffer => {
+  const { before, after } = framings[format];
+  const isEmpty = count + added === 0;
+  const tail = isEmpty && format === 'ndjson' ? '' : isEmpty ? ']\n' : after;
+  return Buffer.concat([Buffer.from(count === 0 ? before : ''), body, Buffer.from(end ? tail : '')]);
+};
+
+/** Cuts bytes into parts of 5 to 10 MiB; a single document can be longer than one. */
+const cut = (bytes: Buffer): Buffer[] => {
+  const number = Math.max(1, Math.floor(bytes.length / leastPartBytes));
+  return Array.from({ length: number }, (_, index) =>
+    bytes.subarray(index * leastPartBytes, index === number - 1 ? bytes.length : (index + 1) * leastPartBytes),
+  );
+};
+
+/** Writes one stretch of the file and answers the record as it is then. */
+const writeStretch = async (project: Project, record: ExportRecord): Promise<ExportRecord> => {
+  const key = transferKey(record);
+  const stretch = await readStretch(project, record, framings[record.format].between);
+  const bytes = framed(stretch.bytes, record, stretch.count, stretch.end);
+  const progress = {
+    count: record.count + stretch.count,
+    bytes: record.bytes + bytes.length,
+    last: stretch.last,
+    written: stretch.end,
+  };
+  if (stretch.end && record.uploadId === undefined) {
+    await managedBucket.put(key, bytes, 'application/octet-stream');
+    await saveProgress(record, progress);
+    return { ...record, ...progress };
+  }
+  let { uploadId } = record;
+  if (uploadId === undefined) {
+    uploadId = await beginUpload(key);
+    await saveProgress(record, { uploadId });
+  }
+  const parts: Part[] = [...record.parts];
+  for (const part of cut(bytes)) parts.push(await uploadPart(key, uploadId, parts.length + 1, part));
+  await saveProgress(record, { ...progress, uploadId, parts });
+  return { ...record, ...progress, uploadId, parts };
+};
+
+/** A run that died after it had completed the upload left the object and no upload. */
+const complete = async (record: ExportRecord): Promise<boolean> => {
+  const key = transferKey(record);
+  if (record.uploadId === undefined) return true;
+  return (await completeUpload(key, record.uploadId, record.parts)) || (await managedBucket.head(key)) !== null;
+};
+
+/**
+ * Writes the documents of a collection to a private file of our bucket, part by part, and writes down how far it came after
+ * each: a run that dies, or whose time is up, is carried on by the next one at the last part. Documents that are written
+ * meanwhile may or may not be in it.
+ */
+export const runExport = async (project: Project, claimed: ExportRecord, withinMs: number): Promise<void> => {
+  const deadline = clock.now() + withinMs;
+  let record = claimed;
+  while (!record.written) {
+    if (clock.now() >= deadline) return sendOn(record);
+    record = await writeStretch(project, record);
+  }
+  const done = await complete(record);
+  return finishTransfer(
+    record,
+    done ? { state: 'done' } : { state: 'failed', failure: 'The file was lost on the way. Please start a new export.' },
+  );
+};

@@ -1,0 +1,33 @@
+import type { Project } from '../projects/project.ts';
+import { insertTransfer, newTransfer, queued, queueTransfer } from './new-transfer.ts';
+import type { ExportFormat, ExportRecord } from './transfer-record.ts';
+import { type ExportView, toExportView } from './transfer-view.ts';
+
+export interface NewExport {
+  readonly format: ExportFormat;
+  /** Trashed documents too. */
+  readonly includeDeleted: boolean;
+}
+
+/** Accepts an export of a collection, which the work queue does; while one is under way → 409 `TRANSFER_RUNNING`. */
+export const startExport = async (
+  project: Project,
+  collectionName: string,
+  { format, includeDeleted }: NewExport,
+): Promise<ExportView> => {
+  const record: ExportRecord = {
+    ...newTransfer(project, collectionName),
+    ...queued(),
+    kind: 'export',
+    format,
+    includeDeleted,
+    count: 0,
+    bytes: 0,
+    parts: [],
+    last: null,
+    written: false,
+  };
+  await insertTransfer(record);
+  await queueTransfer(record);
+  return toExportView(record);
+};

@@ -1,0 +1,89 @@
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { Project } from '../projects/project.ts';
+import { managedBucket } from '../storage/managed-bucket.ts';
+import { findImport, transferNotFound } from './find-transfer.ts';
+import { insertTransfer, newTransfer, orRunning, queued, queueTransfer } from './new-transfer.ts';
+import { type ImportFormat, type ImportRecord, onTransfers, transferKey } from './transfer-record.ts';
+import { uploadSeconds } from './transfer-times.ts';
+import { type ImportView, toImportView } from './transfer-view.ts';
+
+/** The largest file that one import takes. */
+export const largestImport = 10 * 1024 * 1024;
+
+/** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */
+export interface NewImport {
+  readonly format: ImportFormat;
+  readonly content?: string | undefined;
+  readonly size?: number | undefined;
+}
+
+/**
+ * An import, and where its file is to be PUT, for ten minutes and with exactly this content type; `null` where it came
+ * along.
+ */
+export interface StartedImport extends ImportView {
+  readonly signedUrl: string | null;
+  readonly contentType: string;
+}
+
+const contentTypes: Readonly<Record<ImportFormat, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
+
+const newImport = (project: Project, collectionName: string, format: ImportFormat): ImportRecord => ({
+  ...newTransfer(project, collectionName),
+  kind: 'import',
+  format,
+  line: 0,
+  inserted: 0,
+  rejected: 0,
+  errors: [],
+});
+
+/**
+ * Accepts an import into a collection. With `content` it is on its way at once, while another one is → 409 `TRANSFER_RUNNING`;
+ * with `size` it waits for `startUploaded`.
+ */
+export const startImport = async (
+  project: Project,
+  collectionName: string,
+  { format, content = '', size }: NewImport,
+): Promise<StartedImport> => {
+  const record = newImport(project, collectionName, format);
+  const contentType = contentTypes[format];
+  if (size !== undefined) {
+    await insertTransfer(record);
+    const terms = { contentType, size, expiresIn: uploadSeconds };
+    const signedUrl = await managedBucket.presignUpload(transferKey(record), terms);
+    return { ...toImportView(record), signedUrl, contentType };
+  }
+  await managedBucket.put(transferKey(record), Buffer.from(content), contentType);
+  const active = { ...record, ...queued() };
+  await insertTransfer(active);
+  await queueTransfer(active);
+  return { ...toImportView(active), signedUrl: null, contentType };
+};
+
+/**
+ * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet → 409
+ * `UPLOAD_NOT_READY`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
+ */
+export const startUploaded = async (project: Project, collectionName: string, id: string): Promise<ImportView> => {
+  const record = await findImport(project, collectionName, id);
+  if (record.state !== 'awaiting') return toImportView(record);
+  if (!(await managedBucket.head(transferKey(record)))) {
+    throw new AppError('UPLOAD_NOT_READY', 'The file has not been uploaded yet. PUT it to the signed URL first.');
+  }
+  const started = await orRunning(
+    onTransfers((transfers) =>
+      transfers.findOneAndUpdate(
+        { _id: record._id, state: 'awaiting' },
+        { $set: { ...queued(), updatedAt: new Date(clock.now()) } },
+        { returnDocument: 'after' },
+      ),
+    ),
+  );
+  if (!started) return toImportView(await findImport(project, collectionName, id));
+  if (started.kind !== 'import') throw transferNotFound();
+  await queueTransfer(started);
+  return toImportView(started);
+};

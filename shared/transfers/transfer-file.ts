@@ -1,0 +1,84 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  GetObjectCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { onFiles, storageStatus } from '../clients/s3.ts';
+import type { ExportRecord } from './transfer-record.ts';
+import { linkSeconds } from './transfer-times.ts';
+
+export type Part = ExportRecord['parts'][number];
+
+const contentType = 'application/octet-stream';
+
+/** Begins an object that is written in parts; answers the id of the upload. */
+export const beginUpload = (key: string): Promise<string> =>
+  onFiles(async (client, Bucket) => {
+    const { UploadId } = await client.send(
+      new CreateMultipartUploadCommand({ Bucket, Key: key, ContentType: contentType }),
+    );
+    if (!UploadId) throw new Error('The storage gave no id for the upload');
+    return UploadId;
+  });
+
+/** Writes one part: every one but the last has at least 5 MiB. Writing it again replaces it. */
+export const uploadPart = (key: string, UploadId: string, PartNumber: number, Body: Uint8Array): Promise<Part> =>
+  onFiles(async (client, Bucket) => {
+    const { ETag = '' } = await client.send(new UploadPartCommand({ Bucket, Key: key, UploadId, PartNumber, Body }));
+    return { PartNumber, ETag };
+  });
+
+/** Makes the parts the object. False where the storage knows no such upload, as after it was completed already. */
+export const completeUpload = async (key: string, UploadId: string, parts: readonly Part[]): Promise<boolean> => {
+  try {
+    await onFiles((client, Bucket) =>
+      client.send(
+        new CompleteMultipartUploadCommand({ Bucket, Key: key, UploadId, MultipartUpload: { Parts: [...parts] } }),
+      ),
+    );
+    return true;
+  } catch (error) {
+    if (storageStatus(error) === 404) return false;
+    throw error;
+  }
+};
+
+/** Gives an upload up; one that the storage does not know does no harm. */
+export const abortUpload = async (key: string, UploadId: string): Promise<void> => {
+  try {
+    await onFiles((client, Bucket) => client.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId })));
+  } catch (error) {
+    if (storageStatus(error) !== 404) throw error;
+  }
+};
+
+/** The bytes of an object; `undefined` where there is none. */
+export const readObject = async (key: string): Promise<Uint8Array | undefined> => {
+  try {
+    return await onFiles(async (client, Bucket) => {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
+      return Body?.transformToByteArray();
+    });
+  } catch (error) {
+    if (storageStatus(error) === 404) return undefined;
+    throw error;
+  }
+};
+
+/** A link by which anybody who has it can download an object, under this name, for an hour. Made without a network call. */
+export const downloadLink = (key: string, fileName: string, type: string): Promise<string> =>
+  onFiles((client, Bucket) =>
+    getSignedUrl(
+      client,
+      new GetObjectCommand({
+        Bucket,
+        Key: key,
+        ResponseContentDisposition: `attachment; filename="${fileName}"`,
+        ResponseContentType: type,
+      }),
+      { expiresIn: linkSeconds },
+    ),
+  );

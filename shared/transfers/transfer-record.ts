@@ -1,0 +1,97 @@
+import type { Collection, IndexDescription, ObjectId } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+
+export const exportFormats = ['ndjson', 'json'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+export const importFormats = ['ndjson', 'csv'] as const;
+export type ImportFormat = (typeof importFormats)[number];
+
+/** `awaiting`: an import whose file has not been uploaded yet. `done` and `failed` are final. */
+export type TransferState = 'awaiting' | 'queued' | 'running' | 'done' | 'failed';
+
+interface Transfer {
+  readonly _id: ObjectId;
+  readonly projectId: ObjectId;
+  readonly collectionName: string;
+  readonly state: TransferState;
+  /** While it is queued or running; then a collection has no second one of its kind. */
+  readonly active?: true;
+  /** Until then one run of the task has it to itself. */
+  readonly leasedUntil: Date;
+  /** An active one that has not got on by then is put on the queue again. */
+  readonly dueAt: Date;
+  /** Runs begun since it last got on. */
+  readonly tries: number;
+  /** Why it failed, for people. */
+  readonly failure?: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** When record and file are removed. */
+  readonly expiresAt: Date;
+  /** Id of the request that asked for it, for the log. */
+  readonly requestId?: string;
+}
+
+export interface ExportRecord extends Transfer {
+  readonly kind: 'export';
+  readonly format: ExportFormat;
+  readonly includeDeleted: boolean;
+  /** Documents and bytes written so far. */
+  readonly count: number;
+  readonly bytes: number;
+  /** The multipart upload, and the parts of it that the storage has. */
+  readonly uploadId?: string;
+  readonly parts: readonly { readonly PartNumber: number; readonly ETag: string }[];
+  /** The id of the last document written; `null` before the first. */
+  readonly last: { readonly _id: unknown } | null;
+  /** Everything is written; the upload has only to be completed. */
+  readonly written: boolean;
+}
+
+/** What was wrong with a line of an import; `field` is '' where it is the line as a whole. */
+export interface LineError {
+  readonly line: number;
+  readonly field: string;
+  readonly message: string;
+}
+
+export interface ImportRecord extends Transfer {
+  readonly kind: 'import';
+  readonly format: ImportFormat;
+  /** Lines up to here are dealt with. */
+  readonly line: number;
+  readonly inserted: number;
+  readonly rejected: number;
+  /** The first hundred. */
+  readonly errors: readonly LineError[];
+}
+
+/** A document of `control.transfers`. */
+export type TransferRecord = ExportRecord | ImportRecord;
+
+export const transferIndexes: readonly IndexDescription[] = [
+  {
+    key: { projectId: 1, collectionName: 1, kind: 1 },
+    name: 'active',
+    unique: true,
+    partialFilterExpression: { active: true },
+  },
+  { key: { dueAt: 1 }, name: 'due', partialFilterExpression: { active: true } },
+  { key: { expiresAt: 1 }, name: 'expired' },
+  { key: { projectId: 1 }, name: 'project' },
+];
+
+/** Runs an operation on `control.transfers`. */
+export const onTransfers = <T>(operation: (transfers: Collection<TransferRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<TransferRecord>('transfers')));
+
+/** Where in our bucket the exports and imports of a project are: nobody reads there without a signed link. */
+export const transferPrefixes = (projectId: string): readonly string[] => [
+  `exports/${projectId}/`,
+  `imports/${projectId}/`,
+];
+
+/** The key of a transfer's file. */
+export const transferKey = ({ kind, projectId, _id }: Pick<TransferRecord, 'kind' | 'projectId' | '_id'>): string =>
+  `${kind}s/${projectId.toHexString()}/${_id.toHexString()}`;

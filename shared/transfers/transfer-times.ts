@@ -1,0 +1,25 @@
+import { clock } from '../clock.ts';
+
+const minuteMs = 60_000;
+const from = (ms: number): Date => new Date(clock.now() + ms);
+
+/** How long one run works, less than the function may take; what is left then goes on in the next one. */
+export const runMs = 3 * minuteMs;
+
+/** Until when a run that begins now has a transfer to itself: by then it has ended, or died. */
+export const lease = (): Date => from(6 * minuteMs);
+
+/** When a transfer that is queued now counts as lost. */
+export const whenLost = (): Date => from(2 * minuteMs);
+
+/** How long record and file are kept. */
+export const expiry = (): Date => from(2 * 24 * 60 * minuteMs);
+
+/** For how many seconds a link to an export works. */
+export const linkSeconds = 3600;
+
+/** For how many seconds the file of an import can be uploaded. */
+export const uploadSeconds = 600;
+
+/** Runs that may fail one after the other before a transfer is given up. */
+export const mostTries = 10;

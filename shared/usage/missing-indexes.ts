@@ -1,0 +1,88 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../clock.ts';
+import type { CollectionRecord } from '../collections/collection-record.ts';
+import { onCollections } from '../collections/control-collections.ts';
+import type { Project } from '../projects/project.ts';
+import { readStats } from './read-stats.ts';
+import type { ListShape } from './slow-lists.ts';
+import { dayOf, queriesOn } from './stats-items.ts';
+
+const dayMs = 24 * 3600_000;
+const mostAnswered = 20;
+const mostCollections = 1000;
+
+/** Lists that were slow today or yesterday, and the index that would serve them: the body of a call that builds it. */
+export interface MissingIndex {
+  readonly collection: string;
+  readonly filters: readonly string[];
+  readonly sort: readonly string[];
+  readonly lists: number;
+  /** How long one took on average, in ms. */
+  readonly averageMs: number;
+  readonly index: { readonly keys: Readonly<Record<string, 1 | -1>> };
+}
+
+type Keys = readonly (readonly [field: string, direction: 1 | -1])[];
+
+/** First what is equal, then the order, then ranges; `_id` last, which ends every order. */
+const keysFor = ({ equal, sort, range }: ListShape): Keys => {
+  const ordered = sort.filter(([field]) => !equal.includes(field));
+  const ranged = range.filter((field) => !equal.includes(field) && !ordered.some(([name]) => name === field));
+  return [
+    ...equal.map((field) => [field, 1] as const),
+    ...ordered,
+    ...ranged.map((field) => [field, 1] as const),
+    ['_id', ordered.at(-1)?.[1] ?? 1] as const,
+  ];
+};
+
+/** True where an index of the developer's own begins with these keys. */
+const isBuilt = (wanted: Keys, { indexes = [] }: CollectionRecord): boolean =>
+  indexes.some(({ keys }) => wanted.every(([field], at) => field === '_id' || keys[at]?.[0] === field));
+
+const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
+  onCollections((collections) =>
+    collections
+      .find({ projectId: new ObjectId(project.id), state: 'active' }, { limit: mostCollections, maxTimeMS: 5000 })
+      .toArray(),
+  );
+
+const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: number; ms: number }>> => {
+  const sums = new Map<string, { lists: number; ms: number }>();
+  for (const day of [dayOf(clock.now()), dayOf(clock.now() - dayMs)]) {
+    for (const [name, value] of await readStats(projectId, queriesOn(day))) {
+      const cut = name.indexOf('|');
+      const shape = name.slice(cut + 1);
+      const { lists, ms } = sums.get(shape) ?? { lists: 0, ms: 0 };
+      sums.set(shape, name.startsWith('n|') ? { lists: lists + value, ms } : { lists, ms: ms + value });
+    }
+  }
+  return sums;
+};
+
+/**
+ * The indexes that a project misses, the one that would save most time first, at most 20: each is the body of `POST
+ * …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
+ */
+export const missingIndexes = async (project: Project): Promise<readonly MissingIndex[]> => {
+  const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);
+  if (sums.length === 0) return [];
+  const records = new Map((await recordsOf(project)).map((record) => [record.name, record]));
+  const found = sums.flatMap(([text, { lists, ms }]): MissingIndex[] => {
+    const shape = JSON.parse(text) as ListShape;
+    const record = records.get(shape.collection);
+    const keys = keysFor(shape);
+    if (lists === 0 || !record || isBuilt(keys, record)) return [];
+    return [
+      {
+        collection: shape.collection,
+        filters: [...shape.equal, ...shape.range],
+        sort: shape.sort.map(([field, direction]) => (direction === 1 ? field : `-${field}`)),
+        lists,
+        averageMs: Math.round(ms / lists),
+        index: { keys: Object.fromEntries(keys) },
+      },
+    ];
+  });
+  return found.slice(0, mostAnswered);
+};

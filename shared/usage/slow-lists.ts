@@ -1,0 +1,38 @@
+import type { Collection } from '../collections/collection.ts';
+import { managedIndexes } from '../collections/indexes.ts';
+import { currentRequest } from '../log.ts';
+import { countSlowList } from './tally.ts';
+
+/** From then on a list counts as slow, in ms. */
+const slowMs = 100;
+const mostFields = 4;
+
+/** What a list filtered by and sorted by: the fields in the order that an index for it would have. */
+export interface ListShape {
+  readonly collection: string;
+  /** Fields compared with `=` or `_in`, by name. */
+  readonly equal: readonly string[];
+  readonly sort: readonly (readonly [field: string, direction: 1 | -1])[];
+  /** Fields compared in any other way, by name. */
+  readonly range: readonly string[];
+}
+
+const isServed = (collection: Collection, { equal, range, sort }: ListShape): boolean => {
+  const first = new Set([...equal, ...(equal.length > 0 ? [] : [...range, ...sort.map(([field]) => field)])]);
+  return managedIndexes(collection).some(
+    ({ key, partialFilterExpression }) => !partialFilterExpression && first.has(Object.keys(key)[0] ?? ''),
+  );
+};
+
+/**
+ * Notes a list that took long and that none of the service's own indexes serves, so that the usage of the project can name the index
+ * that would (contract 6, "Usage"). Costs nothing for quick lists.
+ */
+export const noteList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
+  const projectId = currentRequest.getStore()?.projectId;
+  if (ms < slowMs || projectId === undefined) return;
+  const named: ListShape = { collection: collection.name, ...shape };
+  const fields = named.equal.length + named.sort.length + named.range.length;
+  if (fields === 0 || fields > mostFields || isServed(collection, named)) return;
+  countSlowList({ projectId, shape: JSON.stringify(named), ms });
+};

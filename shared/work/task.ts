@@ -1,0 +1,27 @@
+import * as v from 'valibot';
+
+const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/));
+
+/** Of the request that asked for it, for the log. */
+const requestId = v.optional(v.pipe(v.string(), v.maxLength(100)));
+
+const schema = v.variant('task', [
+  v.strictObject({ task: v.literal('purge-trash'), projectId: id, requestId }),
+  v.strictObject({ task: v.literal('transfer'), transferId: id, requestId }),
+]);
+
+/**
+ * Something that is done apart from any request: a message of the work queue, as JSON. Whatever it needs besides is in the
+ * database.
+ */
+export type Task = v.InferOutput<typeof schema>;
+
+/** The task of a message; `undefined` where it is none. */
+export const parseTask = (body: string): Task | undefined => {
+  try {
+    const { success, output } = v.safeParse(schema, JSON.parse(body));
+    return success ? output : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type WalkContext, walksOf } from '../support/api-walk/context.ts';
+import { walkDevelopers, walkMembers } from '../support/api-walk/developers.ts';
+import { walkMail, walkMarketing } from '../support/api-walk/mail.ts';
+import { walkDocuments, walkEnd, walkProject, walkService, walkTransfers } from '../support/api-walk/projects.ts';
+import { walkFiles, walkUsers } from '../support/api-walk/users.ts';
+import { type RunningS3, startExternalS3 } from '../support/external-s3.ts';
+import { LanguageModel } from '../support/language-model.ts';
+import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts';
+import { type RunningStack, startTestStack } from '../support/start-stack.ts';
+
+let context: WalkContext;
+let stack: RunningStack;
+let model: LanguageModel;
+let database: OwnDatabase;
+let s3: RunningS3;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'basalt-openapi-'));
+  [model, database, s3] = await Promise.all([
+    LanguageModel.start(),
+    startOwnDatabase(),
+    startExternalS3(path.join(directory, 's3')),
+  ]);
+  stack = await startTestStack(path.join(directory, 'stack'), {
+    RATE_LIMIT: '1000000',
+    AI_BASE_URL: model.url,
+    AI_API_KEY: 'sk-walk',
+    PERMITTED_ADDRESSES: `${database.address},${s3.address}`,
+  });
+  const { address: _address, stop: _stop, ...externalS3 } = s3;
+  const databaseUri = database.uri('shop', 'directConnection=true');
+  context = { ...(await walksOf(stack)), stack, model, externalS3, databaseUri };
+}, 60_000);
+
+afterAll(async () => {
+  await stack.stop();
+  await Promise.all([model.close(), database.stop(), s3.stop()]);
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('every example of both documents is answered as its operation says', () => {
+  test('developer accounts', () => walkDevelopers(context), 30_000);
+  test('projects and collections', () => walkProject(context), 30_000);
+  test('members and tokens', () => walkMembers(context), 30_000);
+  test('documents and the trash', () => walkDocuments(context), 30_000);
+  test('exports and imports', () => walkTransfers(context), 30_000);
+  test('end users', () => walkUsers(context), 30_000);
+  test('files', () => walkFiles(context), 30_000);
+  test('mail', () => walkMail(context), 30_000);
+  test('audiences and broadcasts', () => walkMarketing(context), 30_000);
+  test('the APIs themselves', () => walkService(context), 30_000);
+
+  test('401 without a key or token', async () => {
+    for (const api of [context.open, context.dashboard]) {
+      const closed = api.operations.filter(({ security }) => security.length > 0);
+      await Promise.all(closed.map(({ operationId }) => api.refused(operationId, 401, {})));
+    }
+  });
+
+  test('400 for a body that is no JSON, 413 for one over 1 MiB', async () => {
+    for (const api of [context.open, context.dashboard]) {
+      const { publishableKey, secretKey, userToken, dashboardToken } = api.credentials;
+      for (const { operationId, requestBody, security, responses } of api.operations) {
+        if (!requestBody || operationId.includes('webhook')) continue;
+        const key = security[0] && 'secretKey' in security[0] ? secretKey : publishableKey;
+        const token = dashboardToken ?? userToken;
+        const options = { ...(key && { key }), ...(token && { token }) };
+        expect(responses).toHaveProperty('413');
+        await api.refused(operationId, 400, { ...options, body: '{' });
+        await api.refused(operationId, 413, { ...options, body: `"${'x'.repeat(1_100_000)}"` });
+      }
+    }
+  }, 60_000);
+
+  test('what comes last, and the end of the project', () => walkEnd(context), 30_000);
+
+  test('none was left out', () => {
+    expect(context.open.missing).toEqual([]);
+    expect(context.dashboard.missing).toEqual([]);
+  });
+});

@@ -1,0 +1,314 @@
+import { ObjectId } from 'mongodb';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { handler as removeDevelopers } from '../../../functions/jobs/remove-developers.ts';
+import { addressKeyOf, type EmailTokenKind } from '../../../shared/auth/email-tokens/email-token.ts';
+import { type IssuedTokens, issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
+import { developerScope } from '../../../shared/auth/session-keys.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { clock } from '../../../shared/clock.ts';
+import type { DeveloperRecord } from '../../../shared/developers/developer-record.ts';
+import { verifyDeveloperEmail } from '../../../shared/developers/email-tokens.ts';
+import { resetDeveloperPassword } from '../../../shared/developers/reset-password.ts';
+import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { call, inParallel, tally } from '../../support/client.ts';
+import { auth, cookieOf, logIn, refresh, storedDeveloper } from '../../support/developers.ts';
+import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/inbox.ts';
+import { idOf, newMember, newPersonalToken } from '../../support/members.ts';
+import { type Developer, newDeveloper, newProject } from '../../support/project.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const kinds: EmailTokenKind[] = ['verify', 'reset'];
+const paths = { verify: 'verify-email', reset: 'reset-password' } as const;
+const requests = { verify: 'resend-verification', reset: 'request-password-reset' } as const;
+const newPassword = 'a new password';
+const invalid = { status: 400, body: { code: 'INVALID_EMAIL_TOKEN' } };
+
+const use = (kind: EmailTokenKind, proof: object) =>
+  auth('POST', paths[kind], { body: { ...proof, ...(kind === 'reset' ? { newPassword } : {}) } });
+const request = (kind: EmailTokenKind, email: string) => auth('POST', requests[kind], { body: { email } });
+
+/** What a mail would carry; its tokens take the place of any that were sent. */
+const issue = async (kind: EmailTokenKind, developer: Developer): Promise<IssuedTokens> => {
+  const { email } = developer;
+  const id = await idOf(developer);
+  const now = clock.now();
+  const ahead = vi.spyOn(clock, 'now').mockReturnValue(now + 61_000);
+  const issued = await issueTokens({ scope: developerScope, kind, addressKey: addressKeyOf(email) }, email, id);
+  ahead.mockRestore();
+  return issued;
+};
+
+const later = (ms: number): void => {
+  const moment = clock.now() + ms;
+  vi.spyOn(clock, 'now').mockReturnValue(moment);
+};
+
+const isVerified = async (developer: Developer): Promise<unknown> =>
+  (await developer.dashboard<{ data: { emailVerified: boolean } }>('GET', '/api/auth/me')).body.data.emailVerified;
+
+describe('the mails', () => {
+  test('of a registration: from the service, with a link to the dashboard that verifies the address', async () => {
+    const developer = await newDeveloper();
+    const mail = await mailAbout(developer.email, /Confirm/);
+    expect(mail.subject).toBe('Confirm your e-mail address for Basalt');
+    expect(linkIn(mail).href).toBe(`http://localhost:3000/verify-email?token=${tokenIn(mail)}`);
+    expect(await isVerified(developer)).toBe(false);
+    const answer = await use('verify', { token: tokenIn(mail) });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Email verified' } });
+    expect(answer.body).not.toHaveProperty('data');
+    expect(await isVerified(developer)).toBe(true);
+    const other = await newDeveloper();
+    const otp = codeIn(await mailAbout(other.email, /Confirm/))
+      .toLowerCase()
+      .replace('-', ' ');
+    expect(await use('verify', { email: other.email.toUpperCase(), otp })).toMatchObject({ status: 200 });
+    expect(await isVerified(other)).toBe(true);
+  });
+
+  test('of a reset: another password, a verified address, and every session and token ended', async () => {
+    const developer = await newDeveloper();
+    const session = cookieOf(await logIn(developer.email, developer.password));
+    const { token } = await newPersonalToken(developer, ['projects:read']);
+    expect(await request('reset', ` ${developer.email.toUpperCase()}`)).toMatchObject({ status: 200 });
+    const mail = await mailAbout(developer.email, /Reset/);
+    expect(linkIn(mail).href).toBe(`http://localhost:3000/reset-password?token=${tokenIn(mail)}`);
+    expect(await use('reset', { token: tokenIn(mail) })).toMatchObject({ status: 200, body: { success: true } });
+    expect((await logIn(developer.email, developer.password)).status).toBe(401);
+    expect(await logIn(developer.email, newPassword)).toMatchObject({
+      status: 200,
+      body: { data: { developer: { emailVerified: true } } },
+    });
+    expect((await refresh(session)).status).toBe(401);
+    expect((await call(inject('stack').dashboardUrl, 'GET', '/api/projects', { token })).status).toBe(401);
+    expect(await use('reset', { token: tokenIn(mail) })).toMatchObject(invalid);
+  });
+
+  test('go out once an address, kind and minute, however often they are asked for; none for who is verified', async () => {
+    const developer = await newDeveloper();
+    await mailAbout(developer.email, /Confirm/);
+    const answers = await inParallel(50, (n) => request(kinds[n % 2] ?? 'verify', developer.email));
+    expect(tally(answers)).toEqual({ 200: 50 });
+    await mailAbout(developer.email, /Reset/);
+    expect(await mailsTo(developer.email)).toHaveLength(2);
+    expect((await request('verify', 'nobody@example.com')).status).toBe(200);
+  });
+});
+
+describe.each(kinds)('a token or code to %s', (kind) => {
+  test.each(['token', 'code'] as const)(
+    '200 for exactly one of 50 at once with the %s, 400 for the others',
+    async (of) => {
+      const developer = await newDeveloper();
+      const { token, code } = await issue(kind, developer);
+      const proof = of === 'token' ? { token } : { email: developer.email, otp: code };
+      // Five tries are all that a code has, so that the one that is right need not be among the first.
+      const counts = tally(await inParallel(50, () => use(kind, proof)));
+      expect(counts).toEqual({ 200: 1, 400: 49 });
+    },
+  );
+
+  test('400 for a wrong code five times, and for the right one then', async () => {
+    const developer = await newDeveloper();
+    const { code } = await issue(kind, developer);
+    const wrong = code === 'AAAA-AAAA' ? 'BBBB-BBBB' : 'AAAA-AAAA';
+    for (let n = 0; n < 5; n++) expect(await use(kind, { email: developer.email, otp: wrong })).toMatchObject(invalid);
+    expect(await use(kind, { email: developer.email, otp: code })).toMatchObject(invalid);
+  });
+
+  test('400 once it has expired, or was sent to a user of a project, or is for something else', async () => {
+    const developer = await newDeveloper();
+    const { token, code } = await issue(kind, developer);
+    const { email } = developer;
+    const act = (proof: object) =>
+      kind === 'verify' ? verifyDeveloperEmail(proof) : resetDeveloperPassword(proof, newPassword);
+    expect(await use(kind === 'verify' ? 'reset' : 'verify', { token })).toMatchObject(invalid);
+    later(662_000);
+    await expect(act({ email, otp: code })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });
+    later(25 * 3600_000);
+    await expect(act({ token })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });
+  });
+
+  test.each<[string, object]>([
+    ['nothing', {}],
+    ['an address alone', { email: 'a@b.co' }],
+    ['a code alone', { otp: 'AAAA-AAAA' }],
+    ['an operator as token', { token: { $ne: null } }],
+    ['a list as code', { email: 'a@b.co', otp: ['AAAA-AAAA'] }],
+    ['an unknown field', { token: 'A'.repeat(64), plan: 'pro' }],
+  ])('400 VALIDATION_FAILED for %s', async (_name, proof) => {
+    expect(await use(kind, proof)).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+  });
+});
+
+test('400 for a password that cannot be, and the token stays good', async () => {
+  const developer = await newDeveloper();
+  const { token } = await issue('reset', developer);
+  const short = await auth('POST', 'reset-password', { body: { token, newPassword: 'short' } });
+  expect(short).toMatchObject({ status: 400, body: { errors: [{ field: 'newPassword' }] } });
+  expect((await use('reset', { token })).status).toBe(200);
+});
+
+describe('change-password', () => {
+  const change = (developer: Developer, body: object) => developer.dashboard('PUT', '/api/auth/change-password', body);
+
+  test('200: the other sessions end, this one goes on; log-in is by the new one', async () => {
+    const developer = await newDeveloper();
+    const elsewhere = cookieOf(await logIn(developer.email, developer.password));
+    const answer = await change(developer, { currentPassword: developer.password, newPassword });
+    expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Password changed' } });
+    expect(answer.body).not.toHaveProperty('data');
+    expect((await refresh(elsewhere)).status).toBe(401);
+    const sessions = await developer.dashboard<{ data: { items: unknown[] } }>('GET', '/api/auth/sessions');
+    expect(sessions.body.data).toMatchObject({ items: [{ current: true }], total: 1 });
+    expect((await logIn(developer.email, developer.password)).status).toBe(401);
+    expect((await logIn(developer.email, newPassword)).status).toBe(200);
+  });
+
+  test('401 without the current password or with a wrong one, counted like a log-in', async () => {
+    const developer = await newDeveloper();
+    expect(await change(developer, { newPassword })).toMatchObject({
+      status: 401,
+      body: { code: 'INVALID_CREDENTIALS' },
+    });
+    const answers = await inParallel(50, () => change(developer, { currentPassword: 'wrong password', newPassword }));
+    const counts = tally(answers);
+    expect(counts[401]).toBeLessThanOrEqual(5);
+    expect(counts).toEqual({ 401: counts[401], 429: 50 - (counts[401] ?? 0) });
+  });
+
+  test('401 TOKEN_INVALID where the session has ended', async () => {
+    const developer = await newDeveloper();
+    const list = await developer.dashboard<{ data: { items: { _id: string }[] } }>('GET', '/api/auth/sessions');
+    const path = `/api/auth/sessions/${list.body.data.items[0]?._id}`;
+    expect((await developer.dashboard('DELETE', path)).status).toBe(200);
+    expect(await developer.dashboard('DELETE', path)).toMatchObject({
+      status: 404,
+      body: { code: 'SESSION_NOT_FOUND' },
+    });
+    expect(await change(developer, { currentPassword: developer.password, newPassword })).toMatchObject({
+      status: 401,
+      body: { code: 'TOKEN_INVALID' },
+    });
+  });
+
+  test('200 for one of four at once, each with another password', async () => {
+    const developer = await newDeveloper();
+    const passwords = Array.from({ length: 4 }, (_, n) => `new password ${n}`);
+    const answers = await Promise.all(
+      passwords.map((password) => change(developer, { currentPassword: developer.password, newPassword: password })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? '';
+    expect((await logIn(developer.email, winner)).status).toBe(200);
+  });
+
+  test('200 without a current one for who never had a password', async () => {
+    const developer = await newDeveloper();
+    await onControl((db) =>
+      db
+        .collection<DeveloperRecord>('developers')
+        .updateOne({ email: developer.email }, { $set: { hasPassword: false } }),
+    );
+    expect((await change(developer, { newPassword })).status).toBe(200);
+    expect((await change(developer, { newPassword })).status).toBe(401);
+    expect((await logIn(developer.email, newPassword)).status).toBe(200);
+  });
+});
+
+describe('deleting an account', () => {
+  const remove = (developer: Developer, body: object = { password: developer.password }) =>
+    developer.dashboard('DELETE', '/api/auth/account', body);
+
+  const projectState = async (id: string): Promise<string | undefined> =>
+    (await onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) })))?.state;
+
+  test('202: projects, memberships, tokens and sessions go with it, and the address is free again', async () => {
+    const others = await newProject();
+    const developer = await newMember(others, 'admin');
+    const id = await idOf(developer);
+    const mine = await newProject([], developer);
+    const session = cookieOf(await logIn(developer.email, developer.password));
+    const { token } = await newPersonalToken(developer, ['projects:read']);
+
+    const answer = await remove(developer);
+    expect(answer).toMatchObject({ status: 202, body: { success: true, data: { _id: id } } });
+    expect(answer.cookies).toEqual(['dashboard_refresh=; HttpOnly; Path=/api/auth; Max-Age=0; SameSite=Strict']);
+
+    expect((await logIn(developer.email, developer.password)).status).toBe(401);
+    expect((await refresh(session)).status).toBe(401);
+    expect((await developer.dashboard('GET', '/api/auth/me')).status).toBe(401);
+    expect((await developer.dashboard('POST', '/api/projects', { name: 'late' })).status).toBe(401);
+    expect((await developer.dashboard('GET', `/api/projects/${others.id}`)).status).toBe(404);
+    expect((await call(inject('stack').dashboardUrl, 'GET', '/api/projects', { token })).status).toBe(401);
+    expect((await mine.api('GET', '/api/data/notes')).status).toBe(401);
+    expect(await projectState(mine.id)).not.toBe('active');
+    expect(await projectState(others.id)).toBe('active');
+    expect((await others.developer.dashboard('GET', `/api/projects/${others.id}/members`)).body).toMatchObject({
+      data: { total: 1 },
+    });
+    const again = { email: developer.email, password: developer.password };
+    expect((await auth('POST', 'register', { body: again })).status).toBe(201);
+  });
+
+  test('401 with a wrong password or none, and nothing is lost', async () => {
+    const developer = await newDeveloper();
+    const mine = await newProject([], developer);
+    for (const body of [{}, { password: 'wrong password' }]) {
+      expect(await remove(developer, body)).toMatchObject({ status: 401, body: { code: 'INVALID_CREDENTIALS' } });
+    }
+    expect((await developer.dashboard('GET', `/api/projects/${mine.id}`)).status).toBe(200);
+  });
+
+  test('202 for one of four at once', async () => {
+    const developer = await newDeveloper();
+    const answers = await inParallel(4, () => remove(developer));
+    expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
+    for (const { status } of answers) expect([202, 401]).toContain(status);
+  });
+
+  test('the job carries on where it was cut short, and removes the record a minute later', async () => {
+    const developer = await newDeveloper();
+    const id = await idOf(developer);
+    const mine = await newProject([], developer);
+    await newPersonalToken(developer, ['projects:read']);
+    const mark = (deletingSince: Date) =>
+      onControl((db) =>
+        db
+          .collection<DeveloperRecord>('developers')
+          .updateOne({ _id: new ObjectId(id) }, { $set: { deletingSince, email: `deleted ${id}` } }),
+      );
+    await mark(new Date());
+    await removeDevelopers();
+    expect(await storedDeveloper(id)).not.toBeNull();
+    await mark(new Date(Date.now() - 61_000));
+    await removeDevelopers();
+    expect(await storedDeveloper(id)).toBeNull();
+    expect(await projectState(mine.id)).not.toBe('active');
+    const tokens = await onControl((db) =>
+      db.collection('personalTokens').countDocuments({ developerId: new ObjectId(id) }),
+    );
+    expect(tokens).toBe(0);
+  });
+});
+
+describe('sessions', () => {
+  test('200 with the own ones, the one used last first, paged; those of others are 404', async () => {
+    const developer = await newDeveloper();
+    await logIn(developer.email, developer.password);
+    const list = await developer.dashboard<{ data: { items: { _id: string; current: boolean }[]; total: number } }>(
+      'GET',
+      '/api/auth/sessions?limit=1',
+    );
+    expect(list).toMatchObject({ status: 200, body: { data: { items: [{ current: false }], total: 2, limit: 1 } } });
+    const [session] = list.body.data.items;
+    expect(Object.keys(session ?? {}).sort()).toEqual(['_id', 'createdAt', 'current', 'ip', 'lastUsedAt', 'userAgent']);
+    const stranger = await newDeveloper();
+    expect(await stranger.dashboard('DELETE', `/api/auth/sessions/${session?._id}`)).toMatchObject({
+      status: 404,
+      body: { code: 'SESSION_NOT_FOUND' },
+    });
+  });
+});

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { handler as logIn } from '../../../functions/dashboard/auth/log-in-developer.ts';
+import { handler as requestReset } from '../../../functions/dashboard/auth/request-developer-reset.ts';
+import { handler as resendVerification } from '../../../functions/dashboard/auth/resend-developer-verification.ts';
+import { handler as resetPassword } from '../../../functions/dashboard/auth/reset-developer-password.ts';
+import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { invoke } from '../../support/invoke.ts';
+import { newDeveloper } from '../../support/project.ts';
+
+listenToCommands();
+
+type Handler = Parameters<typeof invoke>[0];
+
+/** What asks about an address; each may tell no one which developers there are. */
+const questions: readonly [string, Handler, (email: string) => object][] = [
+  ['login', logIn, (email) => ({ email, password: 'not the password' })],
+  ['request-password-reset', requestReset, (email) => ({ email })],
+  ['resend-verification', resendVerification, (email) => ({ email })],
+  ['verify-email', verifyEmail, (email) => ({ email, otp: 'AAAA-AAAA' })],
+  ['reset-password', resetPassword, (email) => ({ email, otp: 'AAAA-AAAA', newPassword: 'a new password' })],
+];
+
+const nobody = (): string => `nobody-${randomBytes(8).toString('hex')}@example.com`;
+
+describe.each(questions)('%s tells nothing of which developers there are', (_path, handler, bodyFor) => {
+  const ask = (email: string) => invoke(handler, { body: bodyFor(email) });
+  const plain = async (email: string) => {
+    const { status, headers, body } = await ask(email);
+    return {
+      status,
+      body: { ...body, requestId: '' },
+      headers: [...headers].filter(([name]) => name !== 'x-request-id'),
+    };
+  };
+
+  test('by its answer: status, headers and body, the first time and again', async () => {
+    const [known, unknown] = [(await newDeveloper()).email, nobody()];
+    for (let time = 0; time < 2; time++) expect(await plain(known)).toEqual(await plain(unknown));
+  });
+
+  test('by its work: the same commands in the same number', async () => {
+    const [known, unknown] = [(await newDeveloper()).email, nobody()];
+    await ask(nobody());
+    const real = await commandsOf(() => ask(known));
+    expect(real).toEqual(await commandsOf(() => ask(unknown)));
+    expect(real.length).toBeGreaterThan(0);
+  });
+});

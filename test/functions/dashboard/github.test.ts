@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import type { SocialProfile } from '../../../shared/auth/social/profile.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { linkDeveloper } from '../../../shared/developers/github/link-developer.ts';
+import { Browser, target } from '../../support/browser.ts';
+import { inParallel, tally } from '../../support/client.ts';
+import { auth, cookieOf, type DashboardSignIn, logIn, refresh, storedDeveloper } from '../../support/developers.ts';
+import { invoke } from '../../support/invoke.ts';
+import { idOf, newPersonalToken } from '../../support/members.ts';
+import { type Developer, newDeveloper } from '../../support/project.ts';
+import { consent } from '../../support/social.ts';
+
+const dashboard = (): string => inject('stack').dashboardUrl;
+const start = (): string => `${dashboard()}/api/auth/github/start`;
+
+/** The emulated GitHub knows two people; each test begins without accounts of theirs. */
+beforeEach(() =>
+  onControl((db) =>
+    db.collection('developers').deleteMany({ email: { $in: ['octocat@example.com', 'ada@example.com'] } }),
+  ),
+);
+
+const landingOf = (url: URL) => ({
+  page: url.origin + url.pathname,
+  error: url.searchParams.get('error'),
+  rtCode: url.searchParams.get('rtCode') ?? '',
+  token: new URLSearchParams(url.hash.slice(1)).get('token') ?? '',
+  isNewDeveloper: url.searchParams.get('isNewDeveloper'),
+  linkedByEmail: url.searchParams.get('linkedByEmail'),
+});
+
+const signInAs = async (who: string) => {
+  const browser = new Browser();
+  const callback = await consent(browser, start(), who);
+  return landingOf(target(await browser.open(callback.href)));
+};
+
+const exchange = (body: object) => auth<DashboardSignIn>('POST', 'github/exchange', { body });
+
+describe('signing in with GitHub', () => {
+  test('302 to GitHub, with PKCE and a state of this browser', async () => {
+    const page = await new Browser().open(start());
+    expect(Object.fromEntries(target(page).searchParams)).toMatchObject({
+      response_type: 'code',
+      client_id: 'local',
+      redirect_uri: `${dashboard()}/api/auth/github/callback`,
+      code_challenge_method: 'S256',
+      state: expect.stringMatching(/^developers\.[\w-]{43}$/),
+    });
+    expect(page.headers.getSetCookie()).toEqual([
+      expect.stringMatching(
+        /^social_[0-9a-f]{16}=[\w-]{43}; HttpOnly; Path=\/api\/auth\/github; Max-Age=600; SameSite=Lax$/,
+      ),
+    ]);
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  test('302 of a new developer to the dashboard; the code brings tokens and the cookie', async () => {
+    const landing = await signInAs('octocat');
+    expect(landing).toMatchObject({
+      page: 'http://localhost:3000/auth/callback',
+      error: null,
+      isNewDeveloper: 'true',
+      linkedByEmail: 'false',
+    });
+    const answer = await exchange({ token: landing.token, rtCode: landing.rtCode });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { data: { expiresIn: '15m', developer: { email: 'octocat@example.com', emailVerified: true } } },
+    });
+    expect(answer.cookies).toEqual([
+      expect.stringMatching(
+        /^dashboard_refresh=[\w-]{75}; HttpOnly; Path=\/api\/auth; Max-Age=604800; SameSite=Strict$/,
+      ),
+    ]);
+    expect((await refresh(cookieOf(answer))).status).toBe(200);
+    const { _id } = answer.body.data.developer;
+    expect(await storedDeveloper(_id)).toMatchObject({ hasPassword: false, identities: [{ provider: 'github' }] });
+    expect(await signInAs('octocat')).toMatchObject({ error: null, isNewDeveloper: 'false', linkedByEmail: 'false' });
+  });
+
+  test('200 for exactly one of 50 who exchange the code at once, 400 for the others', async () => {
+    const { token, rtCode } = await signInAs('octocat');
+    expect(tally(await inParallel(50, () => exchange({ token, rtCode })))).toEqual({ 200: 1, 400: 49 });
+  });
+
+  test('400 INVALID_EXCHANGE_CODE without the access token that it was issued with', async () => {
+    const [mine, theirs] = [await signInAs('octocat'), await signInAs('ada')];
+    const refused = { status: 400, body: { code: 'INVALID_EXCHANGE_CODE' }, cookies: [] };
+    expect(await exchange({ token: theirs.token, rtCode: mine.rtCode })).toMatchObject(refused);
+    expect(await exchange({ token: mine.token, rtCode: 'A'.repeat(43) })).toMatchObject(refused);
+    expect((await exchange({ token: mine.token, rtCode: mine.rtCode })).status).toBe(200);
+  });
+
+  test('10 at once come to one account', async () => {
+    const landings = await inParallel(10, () => signInAs('ada'));
+    expect(landings.map(({ error }) => error)).toEqual(Array(10).fill(null));
+    expect(landings.filter(({ isNewDeveloper }) => isNewDeveloper === 'true')).toHaveLength(1);
+  });
+});
+
+describe('302 to the dashboard with an error, and nowhere else', () => {
+  const outdated = expect.stringMatching(/^This sign-in has expired, was already used, or began in another browser/);
+  const page = 'http://localhost:3000/auth/callback';
+
+  test('for a state that was used', async () => {
+    const browser = new Browser();
+    const callback = await consent(browser, start(), 'octocat');
+    await browser.open(callback.href);
+    expect(landingOf(target(await browser.open(callback.href)))).toMatchObject({ page, error: outdated, token: '' });
+  });
+
+  test('for a state of another browser', async () => {
+    const callback = await consent(new Browser(), start(), 'octocat');
+    expect(landingOf(target(await new Browser().open(callback.href)))).toMatchObject({ page, error: outdated });
+  });
+
+  test.each(['', '?state=x&code=y', `?state=developers.${'A'.repeat(43)}&code=y`, '?error=access_denied'])(
+    'for a callback with "%s"',
+    async (query) => {
+      const answer = await new Browser().open(`${dashboard()}/api/auth/github/callback${query}`);
+      expect(landingOf(target(answer))).toMatchObject({ page, error: outdated });
+    },
+  );
+
+  test('for a consent that was refused', async () => {
+    const browser = new Browser();
+    const callback = await consent(browser, start(), 'octocat');
+    callback.searchParams.delete('code');
+    callback.searchParams.set('error', 'access_denied');
+    expect(landingOf(target(await browser.open(callback.href)))).toMatchObject({
+      page,
+      error: 'Signing in with GitHub was cancelled.',
+    });
+  });
+});
+
+describe('who an account at GitHub signs in to', () => {
+  const profile = (email: string, verified = true, id = String(Math.floor(Math.random() * 1e12))): SocialProfile => ({
+    id,
+    name: undefined,
+    username: 'someone',
+    addresses: [{ email, verified }],
+  });
+
+  const verify = ({ email }: Developer) =>
+    onControl((db) => db.collection('developers').updateOne({ email }, { $set: { emailVerified: true } }));
+
+  test('nobody where GitHub has not verified the address', async () => {
+    const developer = await newDeveloper();
+    await verify(developer);
+    await expect(linkDeveloper(profile(developer.email, false))).rejects.toMatchObject({
+      code: 'SOCIAL_SIGN_IN_FAILED',
+    });
+    await expect(linkDeveloper({ ...profile(''), addresses: [] })).rejects.toMatchObject({
+      code: 'SOCIAL_SIGN_IN_FAILED',
+    });
+  });
+
+  test('the developer who has verified the same address, whose password and sessions stay', async () => {
+    const developer = await newDeveloper();
+    await verify(developer);
+    const session = cookieOf(await logIn(developer.email, developer.password));
+    const { record, linkedByEmail } = await linkDeveloper(profile(developer.email));
+    expect({ id: record._id.toHexString(), linkedByEmail }).toEqual({ id: await idOf(developer), linkedByEmail: true });
+    expect((await refresh(session)).status).toBe(200);
+    expect((await logIn(developer.email, developer.password)).status).toBe(200);
+  });
+
+  test('the account that somebody else opened with the address, without his password, sessions and tokens', async () => {
+    const squatter = await newDeveloper();
+    const session = cookieOf(await logIn(squatter.email, squatter.password));
+    const { token } = await newPersonalToken(squatter, ['projects:read']);
+    const { record } = await linkDeveloper(profile(squatter.email));
+    expect(record).toMatchObject({ emailVerified: true, hasPassword: false });
+    expect((await refresh(session)).status).toBe(401);
+    expect((await logIn(squatter.email, squatter.password)).status).toBe(401);
+    expect((await auth('GET', 'me', { token })).status).toBe(401);
+  });
+
+  test('the holder of the identity, whatever his address is by then', async () => {
+    const first = profile(`${randomBytes(8).toString('hex')}@example.com`);
+    const { record } = await linkDeveloper(first);
+    const other = await newDeveloper();
+    await verify(other);
+    const second = await linkDeveloper(profile(other.email, true, first.id));
+    expect(second).toMatchObject({ isNewDeveloper: false, linkedByEmail: false });
+    expect(second.record._id).toEqual(record._id);
+  });
+
+  test('one account, where 50 come at once', async () => {
+    const someone = profile(`${randomBytes(8).toString('hex')}@example.com`);
+    const linked = await inParallel(50, () => linkDeveloper(someone));
+    expect(new Set(linked.map(({ record }) => record._id.toHexString())).size).toBe(1);
+    expect(linked.filter(({ isNewDeveloper }) => isNewDeveloper)).toHaveLength(1);
+  });
+});
+
+test('404 UNKNOWN_PROVIDER where the operator has not set it up', async () => {
+  vi.resetModules();
+  vi.stubEnv('DASHBOARD_GITHUB_CLIENT_ID', '');
+  const { handler } = await import('../../../functions/dashboard/auth/start-github.ts');
+  expect(await invoke(handler)).toMatchObject({ status: 404, body: { code: 'UNKNOWN_PROVIDER' } });
+  vi.unstubAllEnvs();
+});

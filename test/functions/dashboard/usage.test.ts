@@ -1,0 +1,166 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { handler as getUsage } from '../../../functions/dashboard/usage/get-usage.ts';
+import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { handler as getDocument } from '../../../functions/data/get-document.ts';
+import { currentRequest } from '../../../shared/log.ts';
+import { noteList } from '../../../shared/usage/slow-lists.ts';
+import { countUsage, flushTally } from '../../../shared/usage/tally.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { invoke } from '../../support/invoke.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+
+listenToCommands();
+process.env.USAGE_SECONDS = '3600';
+
+let project: TestProject;
+
+beforeAll(async () => {
+  project = await newProject([{ name: 'notes' }]);
+});
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+interface Requests {
+  readonly data: {
+    readonly day: string;
+    readonly requests: number;
+    readonly routes: readonly {
+      readonly route: string;
+      readonly requests: number;
+      readonly statuses: Record<string, number>;
+      readonly p50: number;
+      readonly p95: number;
+    }[];
+  };
+}
+
+const requests = async (query = '') => {
+  const path = `/api/projects/${project.id}/usage/requests${query}`;
+  return (await project.developer.dashboard<Requests>('GET', path)).body.data;
+};
+
+describe('the requests of a project', () => {
+  test('are counted by route and status without a write of their own', async () => {
+    const options = { key: project.secretKey, params: { collectionName: 'notes', id: '0'.repeat(24) } };
+    const commands = await commandsOf(async () => {
+      for (let n = 0; n < 20; n++) await invoke(getDocument, options);
+      for (let n = 0; n < 5; n++) await invoke(createDocument, { ...options, body: { n } });
+    });
+    expect(commands.filter((command) => command.startsWith('dynamodb'))).toEqual([]);
+    expect(await commandsOf(flushTally)).toEqual(['dynamodb UpdateItemCommand']);
+    const { day, requests: total, routes } = await requests();
+    expect(day).toBe(today());
+    expect(total).toBe(25);
+    expect(routes.map(({ route, requests: count, statuses }) => [route, count, statuses])).toEqual([
+      ['get-document', 20, { 404: 20 }],
+      ['create-document', 5, { 201: 5 }],
+    ]);
+    for (const { p50, p95 } of routes) {
+      expect(p50).toBeGreaterThan(0);
+      expect(p95).toBeGreaterThanOrEqual(p50);
+    }
+  });
+
+  test('of a day without any are none', async () => {
+    expect(await requests('?day=2026-01-31')).toEqual({ day: '2026-01-31', requests: 0, routes: [] });
+  });
+
+  test('add up over processes and writes', async () => {
+    const before = (await requests()).requests;
+    for (const status of [200, 200, 500]) {
+      countUsage({ projectId: project.id, route: 'list-documents', status, ms: 12 });
+      await flushTally();
+    }
+    const { requests: after, routes } = await requests();
+    expect(after - before).toBe(3);
+    expect(routes.find(({ route }) => route === 'list-documents')?.statuses).toEqual({ 200: 2, 500: 1 });
+  });
+
+  test.each(['today', '2026-02-30', '20261121', "2026-01-01'"])('400 for the day %s', async (day) => {
+    const { status, body } = await project.developer.dashboard(
+      'GET',
+      `/api/projects/${project.id}/usage/requests?day=${day}`,
+    );
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ errors: [{ field: 'day' }] });
+  });
+});
+
+describe('the usage of a project', () => {
+  test('shows every counter beside its limit', async () => {
+    const { status, body } = await project.developer.dashboard('GET', `/api/projects/${project.id}/usage`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      success: true,
+      data: {
+        databaseUsed: expect.any(Number),
+        databaseLimit: 5 * 1024 ** 3,
+        storageUsed: 0,
+        storageLimit: 10 * 1024 ** 3,
+        mailUsed: 0,
+        mailLimit: 1000,
+        users: 0,
+        usersLimit: null,
+        collections: 1,
+        collectionsLimit: null,
+        requestsToday: expect.any(Number),
+      },
+    });
+    expect((body.data as { databaseUsed: number }).databaseUsed).toBeGreaterThan(0);
+  });
+
+  test('404 for another developer', async () => {
+    const { dashboard } = await newDeveloper();
+    for (const path of ['usage', 'usage/requests', 'usage/missing-indexes']) {
+      expect((await dashboard('GET', `/api/projects/${project.id}/${path}`)).status).toBe(404);
+    }
+  });
+
+  test('costs a fixed number of commands', async () => {
+    const options = { token: project.developer.token, params: { projectId: project.id } };
+    await invoke(getUsage, options);
+    const commands = await commandsOf(() => invoke(getUsage, options));
+    expect(commands.filter((command) => command.startsWith('dynamodb'))).toEqual(
+      Array(3).fill('dynamodb GetItemCommand'),
+    );
+    expect(commands.filter((command) => command.startsWith('mongodb'))).toHaveLength(4);
+  });
+});
+
+describe('the indexes that a project misses', () => {
+  const note = (shape: Parameters<typeof noteList>[1], ms: number): void =>
+    currentRequest.run({ requestId: 'r', route: 'list-documents', databaseMs: 0, projectId: project.id }, () =>
+      noteList(
+        { name: 'notes', schema: null, rls: { enabled: true, mode: 'public-read', ownerField: 'userId' } },
+        shape,
+        ms,
+      ),
+    );
+  const missing = async () => {
+    await flushTally();
+    const path = `/api/projects/${project.id}/usage/missing-indexes`;
+    return (await project.developer.dashboard<{ data: readonly Record<string, unknown>[] }>('GET', path)).body.data;
+  };
+
+  test('are named with what builds them, and no more once built', async () => {
+    for (let n = 0; n < 3; n++) note({ equal: ['kind'], range: ['price'], sort: [['at', -1]] }, 400);
+    note({ equal: [], range: ['score'], sort: [] }, 150);
+    // Quick lists and those that an index of the service's serves need none.
+    note({ equal: ['quick'], range: [], sort: [] }, 20);
+    note({ equal: ['userId'], range: ['x'], sort: [] }, 900);
+    const [first, second, ...others] = await missing();
+    expect(others).toEqual([]);
+    expect(first).toEqual({
+      collection: 'notes',
+      filters: ['kind', 'price'],
+      sort: ['-at'],
+      lists: 3,
+      averageMs: 400,
+      index: { keys: { kind: 1, at: -1, price: 1, _id: -1 } },
+    });
+    expect(second).toMatchObject({ filters: ['score'], index: { keys: { score: 1, _id: 1 } } });
+    const indexes = `/api/projects/${project.id}/collections/notes/indexes`;
+    expect((await project.developer.dashboard('POST', indexes, first?.index)).status).toBe(201);
+    expect(await missing()).toEqual([second]);
+  });
+});

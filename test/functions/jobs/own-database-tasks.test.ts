@@ -1,0 +1,96 @@
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
+import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
+import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
+import { readObject } from '../../../shared/transfers/transfer-file.ts';
+import { transferKey } from '../../../shared/transfers/transfer-record.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
+import { connectOwn, serveVerifiers } from '../../support/own-project.ts';
+import { newProject, type TestProject } from '../../support/project.ts';
+import { domainProject } from '../../support/stored-users.ts';
+import { heldExport, heldImport, recordOf } from '../../support/transfers.ts';
+import { addTrashed, purgeDueAt, stored } from '../../support/trash.ts';
+
+let own: OwnDatabase;
+let stopVerifiers: () => Promise<void>;
+let project: TestProject;
+let managed: TestProject;
+
+beforeAll(async () => {
+  own = await startOwnDatabase();
+  stopVerifiers = await serveVerifiers();
+  project = await newProject([{ name: 'notes' }, { name: 'mixed' }]);
+  managed = await newProject([{ name: 'notes' }]);
+  const answer = await connectOwn(project, own.uri('own'));
+  if (answer.status !== 200) throw new Error(`connecting answered ${JSON.stringify(answer.body)}`);
+});
+
+afterAll(async () => {
+  await stopVerifiers();
+  await own.stop();
+});
+
+const collection = (name: string) => own.client.db('own').collection(name);
+const monthAgo = new Date(Date.now() - 31 * 86_400_000);
+
+describe('in a database of the developer’s own', () => {
+  test('the purge removes what was trashed 30 days ago, whatever its id, and nothing that others have there', async () => {
+    await addTrashed(await domainProject(project), 'notes', 1500, 31);
+    await collection('notes').insertMany([
+      { _id: 'a name' as never, isDeleted: true, deletedAt: monthAgo },
+      { _id: 'recent' as never, isDeleted: true, deletedAt: new Date() },
+      { _id: 'text for a date' as never, isDeleted: true, deletedAt: 'long ago' },
+      { _id: 7 as never, text: 'no system fields' },
+    ]);
+    await collection('theirs').insertOne({ isDeleted: true, deletedAt: monthAgo });
+    await runPurge(project.id);
+    const left = await collection('notes').find().sort({ _id: 1 }).toArray();
+    expect(left.map(({ _id }) => _id as unknown)).toEqual([7, 'recent', 'text for a date']);
+    expect(await collection('theirs').countDocuments()).toBe(1);
+  });
+
+  test('an export has the documents of every kind of id, an import puts documents there', async () => {
+    const ids = [5, 'five', new ObjectId(), null, { a: 5 }];
+    await collection('mixed').insertMany(
+      ids.flatMap((_id, n) => [
+        { _id: _id as never, n, text: 'x'.repeat(3_000_000) },
+        { _id: `more ${n}` as never, n, text: 'y'.repeat(3_000_000) },
+      ]),
+    );
+    const held = await heldExport(project.id, 'mixed');
+    for (let runs = 0; (await recordOf(held)).state !== 'done'; runs++) {
+      expect(runs).toBeLessThan(20);
+      await runTransfer(held._id.toHexString());
+    }
+    const bytes = await readObject(transferKey(held));
+    const lines = new TextDecoder().decode(bytes).trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { n: number }).n).sort()).toEqual([0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
+
+    const imported = await heldImport(project.id, 'notes', '{"n":"imported"}\n{"n":"imported"}');
+    await runTransfer(imported._id.toHexString());
+    expect(await recordOf(imported)).toMatchObject({ state: 'done', inserted: 2 });
+    expect(await collection('notes').countDocuments({ n: 'imported' })).toBe(2);
+  });
+
+  test.each([
+    ['refuses connections', () => own.proxy.refuse()],
+    ['is silent', () => Promise.resolve(own.proxy.hang())],
+  ])('one that %s keeps no other project waiting for its purge', async (_what, fail) => {
+    const theirs = await domainProject(managed);
+    await addTrashed(theirs, 'notes', 10, 31);
+    await fail();
+    try {
+      const begin = performance.now();
+      const failed = runPurge(project.id);
+      expect(await purgeProject(theirs)).toEqual({ removed: 10, complete: true });
+      expect(performance.now() - begin).toBeLessThan(2000);
+      await failed;
+    } finally {
+      await own.proxy.heal();
+    }
+    expect(await stored(theirs, 'notes')).toBe(0);
+    const due = await purgeDueAt(await domainProject(project));
+    expect(due.getTime() - Date.now()).toBeGreaterThan(20 * 3600_000);
+  });
+});

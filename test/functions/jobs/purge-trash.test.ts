@@ -1,0 +1,187 @@
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { ObjectId } from 'mongodb';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { handler as doTask } from '../../../functions/jobs/do-task.ts';
+import { handler as purgeTrash } from '../../../functions/jobs/purge-trash.ts';
+import { onControl, onProject } from '../../../shared/clients/mongo.ts';
+import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
+import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { databaseUsed } from '../../../shared/quota/database-quota.ts';
+import { inParallel } from '../../support/client.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { plansOf } from '../../support/explain.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { domainProject } from '../../support/stored-users.ts';
+import { addTrashed, makePurgeDue, purgeDueAt, stored } from '../../support/trash.ts';
+
+listenToCommands();
+const hourMs = 3600_000;
+
+let developer: Awaited<ReturnType<typeof newDeveloper>>;
+let project: TestProject;
+let domain: Project;
+
+beforeAll(async () => {
+  developer = await newDeveloper();
+});
+
+beforeEach(async () => {
+  project = await newProject([{ name: 'notes' }, { name: 'other' }], developer);
+  domain = await domainProject(project);
+});
+
+const hoursFromNow = (date: Date): number => (date.getTime() - Date.now()) / hourMs;
+
+const taskEvent = (...projects: readonly Project[]): SQSEvent => ({
+  Records: projects.map(({ id }) => ({
+    messageId: id,
+    receiptHandle: 'none',
+    body: JSON.stringify({ task: 'purge-trash', projectId: id }),
+    attributes: { ApproximateReceiveCount: '1' },
+  })) as unknown as SQSRecord[],
+});
+
+describe('the daily purge', () => {
+  test('removes through schedule and queue what was trashed 30 days ago, and nothing else', async () => {
+    await addTrashed(domain, 'notes', 1200, 31);
+    await addTrashed(domain, 'other', 3, 30);
+    const kept = await addTrashed(domain, 'notes', 5, 29.9);
+    await project.api('POST', '/api/data/notes', { body: { n: 'active' } });
+    await makePurgeDue(domain);
+    await vi.waitFor(async () => expect(await stored(domain, 'notes')).toBe(6), { timeout: 20_000, interval: 100 });
+    await vi.waitFor(async () => expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20));
+    expect(await stored(domain, 'other')).toBe(0);
+    expect(await stored(domain, 'notes', { _id: { $in: kept.map((id) => new ObjectId(id)) } })).toBe(5);
+  });
+
+  test('leaves a new project alone for a day, and costs one indexed query where none is due', async () => {
+    expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(23.9);
+    expect(await commandsOf(purgeTrash)).toEqual(['mongodb find']);
+    const plan = await onControl((db) =>
+      db
+        .collection('projects')
+        .find({ state: 'active', trashDueAt: { $not: { $gt: new Date() } } })
+        .sort({ trashDueAt: 1 })
+        .explain('executionStats'),
+    );
+    expect(JSON.stringify(plan)).toContain('"indexName":"trash"');
+    expect((plan.executionStats as { totalKeysExamined: number }).totalKeysExamined).toBeLessThanOrEqual(2);
+  });
+
+  test('queues a project again within the hour until its purge has ended', async () => {
+    await makePurgeDue(domain);
+    expect((await purgeTrash()).queued).toBeGreaterThanOrEqual(0);
+    const due = hoursFromNow(await purgeDueAt(domain));
+    expect(due).toBeGreaterThan(0.9);
+  });
+});
+
+describe('the purge of a project', () => {
+  test('frees databaseUsed', async () => {
+    await addTrashed(domain, 'notes', 300, 40, () => ({ text: 'x'.repeat(10_000) }));
+    const before = await databaseUsed(domain);
+    expect(await purgeProject(domain)).toEqual({ removed: 300, complete: true });
+    expect(before - (await databaseUsed(domain))).toBeGreaterThan(300 * 10_000);
+  });
+
+  test('is served by the index of the trash, and where there is nothing asks once a collection', async () => {
+    await addTrashed(domain, 'notes', 50, 31);
+    await addTrashed(domain, 'notes', 50, 10);
+    const plans = await plansOf(domain, () => purgeProject(domain));
+    expect(plans.map(({ command }) => command).sort()).toEqual(['delete', 'find', 'find']);
+    for (const { stages } of plans.filter(({ command }) => command === 'find')) {
+      expect(stages.join()).toContain('IXSCAN basalt_trash');
+      expect(stages).not.toContain('SORT');
+    }
+    expect(await commandsOf(() => purgeProject(domain))).toEqual(['mongodb find', 'mongodb find', 'mongodb find']);
+  });
+
+  test('never removes what is restored meanwhile', async () => {
+    const ids = await addTrashed(domain, 'notes', 3000, 31);
+    const some = ids.filter((_, index) => index % 60 === 0);
+    const restored: string[] = [];
+    await Promise.all([
+      purgeProject(domain),
+      ...some.map(async (id) => {
+        const path = `/api/projects/${project.id}/collections/notes/trash/${id}/restore`;
+        if ((await developer.dashboard('POST', path)).status === 200) restored.push(id);
+      }),
+    ]);
+    expect(await stored(domain, 'notes')).toBe(restored.length);
+    expect(await stored(domain, 'notes', { _id: { $in: restored.map((id) => new ObjectId(id)) } })).toBe(
+      restored.length,
+    );
+  });
+
+  test('run ten times at once removes each document once', async () => {
+    await addTrashed(domain, 'notes', 2500, 31);
+    const runs = await inParallel(10, () => purgeProject(domain));
+    expect(runs.reduce((sum, { removed }) => sum + removed, 0)).toBe(2500);
+    expect(await stored(domain, 'notes')).toBe(0);
+  });
+
+  test('that runs out of time sends itself on, and ends', async () => {
+    await addTrashed(domain, 'notes', 3000, 31);
+    await runPurge(domain.id, 1);
+    expect(await stored(domain, 'notes')).toBeGreaterThan(0);
+    expect(hoursFromNow(await purgeDueAt(domain))).toBeLessThan(1.1);
+    await vi.waitFor(async () => expect(await stored(domain, 'notes')).toBe(0), { timeout: 15_000 });
+    await vi.waitFor(async () => expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20));
+  });
+
+  test('leaves users alone', async () => {
+    await project.addCollection({
+      name: 'users',
+      schema: [
+        { key: 'email', type: 'String', required: true, unique: true },
+        { key: 'password', type: 'String', required: true },
+      ],
+    });
+    await addTrashed(domain, 'users', 1, 31, () => ({ email: 'a@example.com', password: 'x' }));
+    await purgeProject(domain);
+    expect(await stored(domain, 'users')).toBe(1);
+  });
+
+  test('of one that is gone does nothing', async () => {
+    await expect(runPurge('f'.repeat(24))).resolves.toBeUndefined();
+  });
+});
+
+describe('a failure', () => {
+  /** A view gives ids away but takes no deletes. */
+  const breakCollection = async (): Promise<void> => {
+    await project.addCollection({ name: 'broken' });
+    await onProject(domain, async (db) => {
+      await db.dropCollection('broken');
+      await db.createCollection('broken', { viewOn: 'notes', pipeline: [] });
+    });
+  };
+
+  test('of one collection keeps neither the others nor other projects, and has the task come again', async () => {
+    const neighbour = await newProject([{ name: 'notes' }], developer);
+    const theirs = await domainProject(neighbour);
+    await breakCollection();
+    for (const each of [domain, theirs]) await addTrashed(each, 'notes', 10, 31);
+    const { batchItemFailures } = await doTask(taskEvent(domain, theirs));
+    expect(batchItemFailures).toEqual([{ itemIdentifier: domain.id }]);
+    expect([await stored(domain, 'notes'), await stored(theirs, 'notes')]).toEqual([0, 0]);
+  });
+
+  test('of an own database is its owner’s to mend: the next day it is asked again', async () => {
+    const external = { kind: 'external', encryptedUri: 'none', host: 'db.example.com' };
+    await onControl((db) =>
+      db.collection('projects').updateOne({ _id: new ObjectId(project.id) }, { $set: { placement: external } }),
+    );
+    expect(await doTask(taskEvent(domain))).toEqual({ batchItemFailures: [] });
+    expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20);
+  });
+
+  test('to be understood is no reason to see a message again', async () => {
+    const event = taskEvent(domain);
+    for (const body of ['', '{}', '{"task":"purge-trash"}', '{"task":"other","projectId":"x"}', 'purge-trash']) {
+      const records = event.Records.map((record) => ({ ...record, body }));
+      expect(await doTask({ Records: records })).toEqual({ batchItemFailures: [] });
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSEvent } from 'aws-lambda';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { handler as startExport } from '../../../functions/dashboard/transfers/start-export.ts';
+import { handler as emptyTrash } from '../../../functions/dashboard/trash/empty-trash.ts';
+import { handler as deliverMail } from '../../../functions/jobs/deliver-mail.ts';
+import { handler as doTask } from '../../../functions/jobs/do-task.ts';
+import { handler as verifyDatabase } from '../../../functions/jobs/verify-database-a.ts';
+import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
+import { localAccount } from '../../../infra/local/aws-account.ts';
+import { verificationId } from '../../../shared/byod/verify-database.ts';
+import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { seal } from '../../../shared/secrets/sealed.ts';
+import { onTransfers } from '../../../shared/transfers/transfer-record.ts';
+import { invoke } from '../../support/invoke.ts';
+import { newProject, type TestProject } from '../../support/project.ts';
+import { stillQueue } from '../../support/still-queue.ts';
+import { domainProject } from '../../support/stored-users.ts';
+import { addTrashed } from '../../support/trash.ts';
+
+// What the handlers of this file queue waits there for its own test, and what they log can be read.
+process.env.LOG = 'info';
+const endpoint = process.env.AWS_ENDPOINT_URL ?? '';
+const sqs = new SQSClient({ endpoint, ...localAccount });
+let project: TestProject;
+
+beforeAll(async () => {
+  process.env.MAIL_QUEUE_URL = await stillQueue(endpoint);
+  process.env.WORK_QUEUE_URL = await stillQueue(endpoint);
+  project = await newProject([{ name: 'notes' }]);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+afterAll(() => sqs.destroy());
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** The lines that `act` logs. */
+const linesOf = async (act: () => Promise<unknown>): Promise<Line[]> => {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  await act();
+  const lines = write.mock.calls.map(([text]) => JSON.parse(String(text)) as Line);
+  write.mockRestore();
+  return lines;
+};
+
+/** What the queue hands out next, as the function gets it. */
+const nextOf = async (QueueUrl = ''): Promise<SQSEvent> => {
+  const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 2 }));
+  return {
+    Records: Messages.map(({ MessageId, ReceiptHandle, Body }) => ({
+      messageId: MessageId,
+      receiptHandle: ReceiptHandle,
+      body: Body,
+      attributes: { ApproximateReceiveCount: '1' },
+    })),
+  } as unknown as SQSEvent;
+};
+
+/** As `invoke` names every request. */
+const requestId = 'test-request';
+
+describe('lines of a job carry the id of the request that asked for it', () => {
+  test('a mail that is delivered', async () => {
+    const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Hello' };
+    await linesOf(() => invoke(sendMail, { key: project.secretKey, method: 'POST', body: mail }));
+    const event = await nextOf(process.env.MAIL_QUEUE_URL);
+    const [id = ''] = event.Records.map(({ body }) => body);
+    expect(await onMailLogs((logs) => logs.findOne({ _id: new ObjectId(id) }))).toMatchObject({ job: { requestId } });
+    expect(await linesOf(() => deliverMail(event))).toEqual([
+      { level: 'info', job: 'deliver-mail', mail: id, tries: 1, done: true, requestId },
+    ]);
+  });
+
+  test('a mail that cannot be prepared', async () => {
+    const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Hello' };
+    await linesOf(() => invoke(sendMail, { key: project.secretKey, method: 'POST', body: mail }));
+    const event = await nextOf(process.env.MAIL_QUEUE_URL);
+    const _id = new ObjectId(event.Records[0]?.body);
+    await onMailLogs((logs) => logs.updateOne({ _id }, { $set: { 'job.content': 'damaged' } }));
+    const lines = await linesOf(() => deliverMail(event));
+    expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
+    for (const line of lines) expect(line).toMatchObject({ job: 'deliver-mail', requestId });
+  });
+
+  test('a purge of the trash, and what it queues for itself', async () => {
+    await addTrashed(await domainProject(project), 'notes', 1001, 0);
+    const params = { projectId: project.id, collectionName: 'notes' };
+    const { token } = project.developer;
+    await linesOf(() => invoke(emptyTrash, { token, method: 'DELETE', params }));
+    const event = await nextOf(process.env.WORK_QUEUE_URL);
+    expect(JSON.parse(event.Records[0]?.body ?? '')).toEqual({
+      requestId,
+      task: 'purge-trash',
+      projectId: project.id,
+    });
+    const lines = await linesOf(() => doTask(event));
+    expect(lines.map(({ job }) => job)).toEqual(['purge-trash', 'do-task']);
+    for (const line of lines) expect(line).toMatchObject({ level: 'info', requestId });
+  });
+
+  test('an export, also where its message was lost and the schedule queued it anew', async () => {
+    const params = { projectId: project.id, collectionName: 'notes' };
+    const { token } = project.developer;
+    await linesOf(() => invoke(startExport, { token, method: 'POST', params, body: { format: 'json' } }));
+    const event = await nextOf(process.env.WORK_QUEUE_URL);
+    const { transferId } = JSON.parse(event.Records[0]?.body ?? '') as { readonly transferId: string };
+    const record = await onTransfers((transfers) => transfers.findOne({ _id: new ObjectId(transferId) }));
+    expect(record).toMatchObject({ requestId });
+    const body = JSON.stringify({ task: 'transfer', transferId });
+    const [line] = await linesOf(() => doTask({ Records: event.Records.map((message) => ({ ...message, body })) }));
+    expect(line).toMatchObject({ job: 'do-task', task: 'transfer', transferId, requestId });
+  });
+
+  test('the verification of a database', async () => {
+    const projectId = 'a'.repeat(24);
+    const sealedUri = await seal('mongodb://nowhere.invalid/x', verificationId(projectId));
+    expect(await linesOf(() => verifyDatabase({ projectId, sealedUri, requestId }))).toMatchObject([
+      { job: 'verify-database', project: projectId, requestId },
+    ]);
+  });
+
+  test('but not what the clock has queued', async () => {
+    const body = JSON.stringify({ task: 'purge-trash', projectId: project.id });
+    const record = { messageId: 'a', receiptHandle: 'none', body, attributes: { ApproximateReceiveCount: '1' } };
+    const lines = await linesOf(() => doTask({ Records: [record] } as unknown as SQSEvent));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toHaveProperty('requestId');
+  });
+});

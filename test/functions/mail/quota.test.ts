@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { clock } from '../../../shared/clock.ts';
+import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { giveSlotsBack, heldSlots, keepSlots, mailUsage, takeSlots } from '../../../shared/mail/mail-quota.ts';
+import { newJob, newLog } from '../../../shared/mail/new-log.ts';
+import { reserveSlots } from '../../../shared/mail/reserve-slots.ts';
+import { inParallel } from '../../support/client.ts';
+import { laterRefusalOf } from '../../support/refusal.ts';
+
+let project: { readonly id: string; readonly plan: 'free' | 'pro' };
+beforeEach(() => {
+  project = { id: new ObjectId().toHexString(), plan: 'free' };
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const newIds = (count: number): string[] => Array.from({ length: count }, () => new ObjectId().toHexString());
+/** An id as one that was made an hour ago. */
+const oldId = (): string =>
+  ObjectId.createFromTime(Date.now() / 1000 - 3600)
+    .toHexString()
+    .slice(0, 8) + randomBytes(8).toString('hex');
+const month = new Date().toISOString().slice(0, 7);
+const used = async (): Promise<number> => (await mailUsage(project)).used;
+const held = async (): Promise<readonly string[]> => [...(await heldSlots(project.id, month)).ids].sort();
+const at = (time: string): void => {
+  vi.spyOn(clock, 'now').mockReturnValue(Date.parse(time));
+};
+
+describe('taking slots', () => {
+  test('counts those of every mail, up to the limit of the plan', async () => {
+    expect((await reserveSlots(project, newIds(1))).usage).toEqual({ used: 1, limit: 25 });
+    expect((await reserveSlots(project, newIds(24))).usage).toEqual({ used: 25, limit: 25 });
+    expect(await laterRefusalOf(reserveSlots(project, newIds(1)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
+    expect(await mailUsage(project)).toEqual({ used: 25, limit: 25 });
+    expect((await reserveSlots({ ...project, plan: 'pro' }, newIds(100))).usage).toEqual({ used: 125, limit: 1000 });
+  });
+
+  test('takes all or none', async () => {
+    await reserveSlots(project, newIds(20));
+    expect(await laterRefusalOf(reserveSlots(project, newIds(6)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
+    expect(await laterRefusalOf(reserveSlots(project, newIds(26)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
+    expect(await used()).toBe(20);
+  });
+
+  test('never exceeds the limit, with 50 at once', async () => {
+    const taken = await inParallel(50, async () => (await takeSlots(project, newIds(3))).taken);
+    expect(taken.filter(Boolean)).toHaveLength(8);
+    expect(await used()).toBe(24);
+  });
+
+  test('counts a mail once where the client asks again because an answer got lost', async () => {
+    const [id = ''] = newIds(1);
+    await reserveSlots(project, [id]);
+    expect((await reserveSlots(project, [id])).usage.used).toBe(1);
+  });
+
+  test('429 tells when the month ends, or to come back in a day', async () => {
+    at('2026-02-28T23:59:00Z');
+    await reserveSlots(project, newIds(25));
+    await expect(reserveSlots(project, newIds(1))).rejects.toMatchObject({ retryAfter: 60 });
+    at('2026-02-10T00:00:00Z');
+    await expect(reserveSlots(project, newIds(1))).rejects.toMatchObject({ retryAfter: 86_400 });
+    at('2026-03-01T00:00:00Z');
+    expect((await reserveSlots(project, newIds(1))).usage.used).toBe(1);
+  });
+});
+
+describe('giving slots back', () => {
+  test('gives each back once, with 50 at once', async () => {
+    const { slots } = await reserveSlots(project, newIds(1));
+    await reserveSlots(project, newIds(1));
+    const back = await inParallel(50, () => giveSlotsBack(slots));
+    expect(back.filter((count) => count === 1)).toHaveLength(1);
+    expect(await used()).toBe(1);
+  });
+
+  test('gives those of a batch back together, and each once where some have come back already', async () => {
+    const ids = newIds(100);
+    const { slots } = await reserveSlots({ ...project, plan: 'pro' }, ids);
+    expect(await giveSlotsBack({ ...slots, ids: ids.slice(0, 90) })).toBe(90);
+    expect(await giveSlotsBack({ ...slots, ids: ids.slice(80) })).toBe(10);
+    expect(await used()).toBe(0);
+  });
+
+  test('does not give back what is kept, and goes to the month it was taken of', async () => {
+    at('2026-05-31T23:59:59Z');
+    const { slots } = await reserveSlots(project, newIds(2));
+    at('2026-06-01T00:00:01Z');
+    const [first = '', second = ''] = slots.ids;
+    await keepSlots({ ...slots, ids: [first] });
+    await keepSlots({ ...slots, ids: [first] });
+    expect([await giveSlotsBack({ ...slots, ids: [first] }), await giveSlotsBack({ ...slots, ids: [second] })]).toEqual(
+      [0, 1],
+    );
+    expect(await used()).toBe(0);
+    at('2026-05-31T23:59:59Z');
+    expect(await used()).toBe(1);
+  });
+
+  test('of a project that has none does nothing', async () => {
+    expect(await giveSlotsBack({ projectId: project.id, month, ids: newIds(1) })).toBe(0);
+    await keepSlots({ projectId: project.id, month, ids: newIds(1) });
+    expect(await mailUsage(project)).toEqual({ used: 0, limit: 25 });
+  });
+});
+
+describe('slots that a crash left behind', () => {
+  const row = (id: string, status: MailLog['status'], waits: boolean): MailLog => {
+    const log = { _id: new ObjectId(id), to: [], subject: '', usingByok: false, templateUsed: null };
+    return newLog({
+      ...log,
+      projectId: project.id,
+      status,
+      ...(waits && { job: { ...newJob(24 * 3600), slot: month } }),
+    });
+  };
+
+  test('come back before a mail is refused for want of them; those of mails that wait or were sent do not', async () => {
+    const [never, failed, waiting, sent] = [oldId(), oldId(), oldId(), oldId()];
+    const fresh = newIds(1);
+    await takeSlots(project, [never, failed, waiting, sent, ...fresh]);
+    await takeSlots(project, newIds(20));
+    await onMailLogs((logs) =>
+      logs.insertMany([row(failed, 'failed', false), row(waiting, 'queued', true), row(sent, 'delivered', false)]),
+    );
+    expect((await reserveSlots(project, newIds(1))).usage.used).toBe(24);
+    expect(await held()).toEqual(expect.arrayContaining([waiting, ...fresh]));
+    for (const id of [never, failed, sent]) expect(await held()).not.toContain(id);
+    await reserveSlots(project, newIds(1));
+    expect(await laterRefusalOf(reserveSlots(project, newIds(1)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
+  });
+
+  test('come back once, with 50 at once', async () => {
+    await takeSlots(project, [oldId(), oldId(), oldId(), ...newIds(22)]);
+    const taken = await inParallel(50, () =>
+      reserveSlots(project, newIds(1)).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(taken.filter(Boolean)).toHaveLength(3);
+    expect(await used()).toBe(25);
+  });
+});

@@ -1,0 +1,266 @@
+import { randomBytes } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { handler } from '../../../functions/mail/send-mail.ts';
+import { clock } from '../../../shared/clock.ts';
+import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailUsage } from '../../../shared/mail/mail-quota.ts';
+import { inParallel, tally } from '../../support/client.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { mailsTo, mailTo } from '../../support/inbox.ts';
+import { invoke } from '../../support/invoke.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { FaultProxy } from '../../support/proxy.ts';
+import { publishedClient, refusedAs } from '../../support/published-client.ts';
+import { domainProject } from '../../support/stored-users.ts';
+
+// What this process sends to the queue goes through a way of its own, which can be cut.
+listenToCommands();
+process.env.RATE_LIMIT = '1000000';
+const queues = new URL(inject('stack').env.AWS_ENDPOINT_URL ?? '');
+let way: FaultProxy;
+let project: TestProject;
+
+beforeAll(async () => {
+  way = await FaultProxy.start({ port: Number(queues.port) });
+  const proxied = `http://127.0.0.1:${way.port}`;
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL_SQS: proxied,
+    MAIL_QUEUE_URL: (inject('stack').env.MAIL_QUEUE_URL ?? '').replace(queues.origin, proxied),
+  });
+  project = await newProject();
+});
+afterAll(() => way.close());
+
+const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.com`;
+
+interface Sent {
+  readonly data: {
+    readonly id: string;
+    readonly provider: string;
+    readonly monthlyUsage: number;
+    readonly monthlyLimit: number;
+  };
+}
+
+const send = (body: unknown, from = project) => from.api<Sent>('POST', '/api/mail/send', { body });
+const mailOf = (to: unknown = newAddress()) => ({ to, subject: 'Hello', text: 'Hi {{name}}', html: '<p>Hi</p>' });
+
+const logOf = async (id: string) => {
+  const log = await onMailLogs((logs) => logs.findOne({ _id: new ObjectId(id) }));
+  if (!log) throw new Error('There is no such mail');
+  return log;
+};
+
+/** Has a mail count as lost by its queue; the stack looks for those every few seconds. */
+const lose = (id: string) =>
+  onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': new Date(0) } }));
+
+describe('a direct mail', () => {
+  test('200 with the id of its job, and how the quota stands', async () => {
+    const fresh = await newProject();
+    const first = await send(mailOf(), fresh);
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        success: true,
+        data: { id: expect.stringMatching(/^[0-9a-f]{24}$/) as unknown, provider: 'default', monthlyLimit: 1000 },
+        message: 'Mail queued successfully.',
+      },
+    });
+    const second = await send(mailOf(), fresh);
+    expect([first, second].map(({ body }) => body.data.monthlyUsage)).toEqual([1, 2]);
+  });
+
+  test('arrives at every recipient as it was sent, from the project, and is not filled in', async () => {
+    const to = [newAddress(), `Bo <${newAddress()}>`];
+    const replyTo = ['answers@example.com', 'more@example.com'];
+    const { body } = await send({ ...mailOf(to), replyTo, variables: { name: 'Ann' } });
+    const mail = await mailTo(to[0] ?? '');
+    expect(mail).toMatchObject({
+      from: 'test project <no-reply@basalt.local>',
+      to,
+      reply_to: replyTo,
+      subject: 'Hello',
+      text: 'Hi {{name}}',
+      html: '<p>Hi</p>',
+      tags: [{ name: 'basalt_mail', value: body.data.id }],
+    });
+    expect(await mailsTo(to[1] ?? '')).toHaveLength(1);
+  });
+
+  test('is in the log from the beginning, with its words sealed, and they are forgotten once it was sent', async () => {
+    const to = newAddress();
+    await way.refuse();
+    const answer = await invoke(handler, { key: project.secretKey, body: mailOf(to) });
+    await way.heal();
+    const { id } = (answer.body as unknown as Sent).data;
+    const log = await logOf(id);
+    expect(log).toMatchObject({ status: 'queued', to: [to], subject: 'Hello', usingByok: false, templateUsed: null });
+    expect(log.job?.content).toEqual(expect.any(String));
+    expect(JSON.stringify(log)).not.toContain('Hi');
+    await lose(id);
+    await mailTo(to);
+    await expect.poll(async () => (await logOf(id)).job).toBeUndefined();
+    expect(await logOf(id)).toMatchObject({ providerEmailId: expect.any(String) as unknown });
+  });
+
+  test('costs 1 insert, 1 update of the table and 1 message, besides the count of requests; the provider is not asked', async () => {
+    const frozen = Date.now();
+    const { now } = clock;
+    clock.now = () => frozen;
+    const run = () => invoke(handler, { key: project.secretKey, body: mailOf() });
+    await run();
+    expect(await commandsOf(run)).toEqual([
+      'dynamodb UpdateItemCommand',
+      'dynamodb UpdateItemCommand',
+      'mongodb insert',
+      'sqs SendMessageCommand',
+    ]);
+    clock.now = now;
+  });
+
+  test('200 where the queue is down: nothing is lost, the mail is only late', async () => {
+    const to = newAddress();
+    await way.refuse();
+    const begin = performance.now();
+    const answer = await invoke(handler, { key: project.secretKey, body: mailOf(to) });
+    expect(answer.status).toBe(200);
+    expect(performance.now() - begin).toBeLessThan(5000);
+    await way.heal();
+    expect(await mailsTo(to)).toEqual([]);
+    await lose((answer.body as unknown as Sent).data.id);
+    expect((await mailTo(to)).subject).toBe('Hello');
+  });
+});
+
+describe('a mail from a template', () => {
+  const welcome = { templateName: 'Welcome' };
+
+  test('200, filled in, and named in the log', async () => {
+    const to = newAddress();
+    const { status, body } = await send({ ...welcome, to, variables: { siteName: 'A\r\nB & C' } });
+    expect(status).toBe(200);
+    const mail = await mailTo(to);
+    expect(mail.subject).toBe('Welcome to A  B & C');
+    expect(mail.html).toContain('B &amp; C');
+    expect(await logOf(body.data.id)).toMatchObject({ templateUsed: 'Welcome', subject: 'Welcome to A  B & C' });
+  });
+
+  test('costs one find more', async () => {
+    const frozen = Date.now();
+    const { now } = clock;
+    clock.now = () => frozen;
+    const run = () => invoke(handler, { key: project.secretKey, body: { ...welcome, to: newAddress() } });
+    await run();
+    expect(await commandsOf(run)).toEqual([
+      'dynamodb UpdateItemCommand',
+      'dynamodb UpdateItemCommand',
+      'mongodb find',
+      'mongodb insert',
+      'sqs SendMessageCommand',
+    ]);
+    clock.now = now;
+  });
+
+  test.each([{ templateId: 'f'.repeat(24) }, { templateId: 'x' }, { templateName: 'no such' }, { templateName: '' }])(
+    '404 TEMPLATE_NOT_FOUND for %j, and no slot is taken',
+    async (reference) => {
+      const { used } = await mailUsage(await domainProject(project));
+      const answer = await send({ ...reference, to: newAddress() });
+      expect(answer).toMatchObject({ status: 404, body: { code: 'TEMPLATE_NOT_FOUND' } });
+      expect(await mailUsage(await domainProject(project))).toMatchObject({ used });
+    },
+  );
+
+  test('400 INVALID_MAIL where nothing is left of its subject', async () => {
+    const made = await project.developer.dashboard('POST', `/api/projects/${project.id}/mail/templates`, {
+      name: 'empty',
+      subject: '{{subject}}',
+      text: 'Hi',
+    });
+    expect(made.status).toBe(201);
+    const answer = await send({ templateName: 'empty', to: newAddress(), variables: { subject: ' ' } });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_MAIL', message: 'Subject is required' } });
+  });
+});
+
+describe('a mail that is refused', () => {
+  test.each<[string, object, string]>([
+    ['no recipient', { to: [] }, 'Recipient list cannot be empty'],
+    ['nobody to answer', { replyTo: [] }, 'Reply-to list cannot be empty'],
+    ['no subject', { subject: '' }, 'Subject is required'],
+    ['no content', { html: '', text: '' }, 'Provide at least one of html or text content.'],
+    ['10 000 recipients', { to: Array.from({ length: 10_000 }, () => 'a@b.co') }, 'to must have at most 50 addresses'],
+    [
+      'a header in the subject',
+      { subject: 'a\r\nBcc: b@c.org' },
+      'subject must not contain line breaks or other control characters',
+    ],
+    ['an operator for an address', { to: { $ne: null } }, 'to must be a String or an Array of Strings'],
+  ])('400 INVALID_MAIL for %s, and no slot is taken', async (_title, given, message) => {
+    const { used } = await mailUsage(await domainProject(project));
+    const answer = await send({ ...mailOf(), ...given });
+    expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'INVALID_MAIL', message } });
+    expect(await mailUsage(await domainProject(project))).toMatchObject({ used });
+  });
+
+  test.each(['[]', '"text"', '5', 'null', '{', ''])('400 for %s as a body', async (body) => {
+    expect((await send(body)).status).toBe(400);
+  });
+
+  test('413 BODY_TOO_LARGE for more than 1 MiB', async () => {
+    const answer = await send({ ...mailOf(), text: 'a'.repeat(1024 * 1024) });
+    expect(answer).toMatchObject({ status: 413, body: { code: 'BODY_TOO_LARGE' } });
+  });
+
+  test('403 SECRET_KEY_REQUIRED for the publishable key', async () => {
+    const answer = await project.api('POST', '/api/mail/send', { key: project.publishableKey, body: mailOf() });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'SECRET_KEY_REQUIRED' } });
+  });
+});
+
+describe('the monthly quota', () => {
+  test('429 MAIL_QUOTA_EXCEEDED: 50 at once at its edge never exceed it', async () => {
+    const free = await newProject([], await newDeveloper('free'));
+    await inParallel(20, () => send(mailOf(), free));
+    const answers = await inParallel(50, () => send(mailOf(), free));
+    expect(tally(answers)).toEqual({ 200: 5, 429: 45 });
+    const taken = answers.flatMap(({ status, body }) => (status === 200 ? body.data.monthlyUsage : []));
+    expect(taken.sort()).toEqual([21, 22, 23, 24, 25]);
+    expect(await mailUsage(await domainProject(free))).toEqual({ used: 25, limit: 25 });
+    const refused = await send(mailOf(), free);
+    expect(refused).toMatchObject({ status: 429, body: { code: 'MAIL_QUOTA_EXCEEDED' } });
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(24 * 3600);
+    expect(await onMailLogs((logs) => logs.countDocuments({ projectId: new ObjectId(free.id) }))).toBe(25);
+  });
+
+  test('is counted for each project by itself', async () => {
+    const free = await newProject([], await newDeveloper('free'));
+    expect((await send(mailOf(), free)).body.data).toMatchObject({ monthlyUsage: 1, monthlyLimit: 25 });
+  });
+});
+
+describe('the published client', () => {
+  test('sends mails', async () => {
+    const to = newAddress();
+    const sent = await publishedClient(project.secretKey).mail.send({ to, subject: 'From the client', text: 'Hi' });
+    expect(sent).toMatchObject({ provider: 'default', monthlyLimit: 1000 });
+    expect((await mailTo(to)).subject).toBe('From the client');
+    const other = newAddress();
+    await publishedClient(project.secretKey).mail.send({ to: other, templateName: 'welcome', variables: {} });
+    expect((await mailTo(other)).subject).toBe('Welcome to test project');
+  });
+
+  test('is told what it did wrong', async () => {
+    const client = publishedClient(project.secretKey);
+    await expect(client.mail.send({ to: [], subject: 'a', text: 'b' })).rejects.toMatchObject({
+      message: 'Recipient list cannot be empty',
+    });
+    await expect(client.mail.send({ to: newAddress(), templateName: 'none' })).rejects.toMatchObject(
+      refusedAs('NotFoundError'),
+    );
+  });
+});

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { handler } from '../../../functions/mail/webhook/receive-webhook.ts';
+import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { newLog } from '../../../shared/mail/new-log.ts';
+import { suppressedAmong } from '../../../shared/mail/suppressions/suppressed-among.ts';
+import { onSuppressions } from '../../../shared/mail/suppressions/suppression.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { invoke } from '../../support/invoke.ts';
+import { newProject } from '../../support/project.ts';
+import { eventOf, signedHeaders } from '../../support/webhook.ts';
+
+listenToCommands();
+process.env.RATE_LIMIT = '1000000';
+
+const to = ['crash@example.com'];
+let projectId: string;
+
+beforeAll(async () => {
+  projectId = (await newProject()).id;
+  await suppressedAmong(projectId, to);
+});
+
+const sentMail = async () => {
+  const _id = new ObjectId();
+  const providerEmailId = randomUUID();
+  const row = newLog({ _id, projectId, to, subject: 'Hi', usingByok: false, templateUsed: null });
+  await onMailLogs((logs) => logs.insertOne({ ...row, status: 'sent', providerEmailId }));
+  return { _id, data: { email_id: providerEmailId, to } };
+};
+
+const deliver = (event: object, id = `msg_${randomUUID()}`) =>
+  invoke(handler, { method: 'POST', body: event, headers: signedHeaders(Buffer.from(JSON.stringify(event)), { id }) });
+
+describe('An event costs', () => {
+  test('1 find and 1 update', async () => {
+    const { data } = await sentMail();
+    expect(await commandsOf(() => deliver(eventOf('email.delivered', data)))).toEqual([
+      'mongodb find',
+      'mongodb update',
+    ]);
+  });
+
+  test('1 update more where it suppresses an address', async () => {
+    const { data } = await sentMail();
+    expect(await commandsOf(() => deliver(eventOf('email.bounced', data)))).toEqual([
+      'mongodb find',
+      'mongodb update',
+      'mongodb update',
+    ]);
+  });
+
+  test('1 find the second time, and 1 where it is about another’s mail', async () => {
+    const { data } = await sentMail();
+    const event = eventOf('email.delivered', data);
+    await deliver(event, 'msg_twice');
+    expect(await commandsOf(() => deliver(event, 'msg_twice'))).toEqual(['mongodb find']);
+    expect(await commandsOf(() => deliver(eventOf('email.sent', { email_id: randomUUID() })))).toEqual([
+      'mongodb find',
+    ]);
+  });
+
+  test('nothing where it is not signed, or changes no mail', async () => {
+    expect(await commandsOf(() => deliver(eventOf('email.opened', {})))).toEqual([]);
+  });
+});
+
+describe('A run that dies before the row is written', () => {
+  test('loses nothing: the next delivery does all of it', async () => {
+    const { _id, data } = await sentMail();
+    await onSuppressions((suppressions) => suppressions.deleteMany({ projectId: new ObjectId(projectId) }));
+    const event = eventOf('email.bounced', data);
+    // The row is what says that an event has been applied, and it is written last: as if it had not been.
+    await deliver(event, 'msg_dead');
+    await onMailLogs((logs) =>
+      logs.updateOne({ _id }, { $set: { status: 'sent' }, $unset: { eventIds: '', lastEventAt: '' } }),
+    );
+    expect(await deliver(event, 'msg_dead')).toMatchObject({ status: 200 });
+    expect(await onMailLogs((logs) => logs.findOne({ _id }))).toMatchObject({
+      status: 'bounced',
+      eventIds: ['msg_dead'],
+    });
+    expect([...(await suppressedAmong(projectId, to))]).toEqual(to);
+  });
+
+  test('a repeated bounce does not suppress an address again that was let off', async () => {
+    const { data } = await sentMail();
+    const event = eventOf('email.bounced', data);
+    await deliver(event, 'msg_again');
+    await onSuppressions((suppressions) => suppressions.deleteMany({ projectId: new ObjectId(projectId) }));
+    await deliver(event, 'msg_again');
+    expect([...(await suppressedAmong(projectId, to))]).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { randomInt } from 'node:crypto';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { inParallel, tally } from '../../support/client.ts';
+import { invoke } from '../../support/invoke.ts';
+import { eventOf, signedHeaders } from '../../support/webhook.ts';
+
+const first = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+const second = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
+const notConfigured = { status: 200, body: { success: true, message: 'Webhook ignored: secret not configured.' } };
+const refused = { status: 400, body: { code: 'INVALID_SIGNATURE' } };
+const ignored = { status: 200, body: { success: true } };
+
+/** Settings are read once a process, so each test has the handler in a fresh one. */
+const handlerWith = async (MAIL_WEBHOOK_SECRET: string) => {
+  Object.assign(process.env, { MAIL_WEBHOOK_SECRET, RATE_LIMIT: '5', RATE_BLOCK: '1' });
+  vi.resetModules();
+  const { handler } = await import('../../../functions/mail/webhook/receive-webhook.ts');
+  return handler;
+};
+
+let sourceIp: string;
+beforeEach(() => {
+  sourceIp = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+});
+
+const body = eventOf('email.opened', {});
+const headers = (secret: string) => signedHeaders(Buffer.from(JSON.stringify(body)), { secret });
+
+describe('Where no secret is set that can be used', () => {
+  test.each(['', ' ', 'not-a-secret', 'whsec_', 'whsec_%%%', Buffer.alloc(24).toString('base64')])(
+    '200 and nothing is done ("%s")',
+    async (setting) => {
+      const handler = await handlerWith(setting);
+      for (const secret of [first, second]) {
+        const answer = await invoke(handler, { method: 'POST', body, headers: headers(secret), sourceIp });
+        expect([answer.status, answer.body]).toEqual([notConfigured.status, notConfigured.body]);
+      }
+    },
+  );
+
+  test('200 without any header, and of megabytes', async () => {
+    const handler = await handlerWith('');
+    expect(await invoke(handler, { method: 'POST', sourceIp })).toMatchObject(notConfigured);
+    expect(await invoke(handler, { method: 'POST', body: ' '.repeat(3_000_000), sourceIp })).toMatchObject(
+      notConfigured,
+    );
+  });
+});
+
+describe('While one secret replaces another', () => {
+  test.each([', ', ',', ' ', '\n'])('both hold, separated by %j', async (separator) => {
+    const handler = await handlerWith([first, second].join(separator));
+    for (const secret of [first, second]) {
+      expect(await invoke(handler, { method: 'POST', body, headers: headers(secret), sourceIp })).toMatchObject(
+        ignored,
+      );
+    }
+  });
+
+  test('400 with the old one once it is gone', async () => {
+    const handler = await handlerWith(second);
+    expect(await invoke(handler, { method: 'POST', body, headers: headers(first), sourceIp })).toMatchObject(refused);
+  });
+});
+
+describe('The limit of requests', () => {
+  test('does not count what the provider signed, of which there may be many from one address', async () => {
+    const handler = await handlerWith(first);
+    const answers = await inParallel(50, () =>
+      invoke(handler, { method: 'POST', body, headers: headers(first), sourceIp }),
+    );
+    expect(tally(answers)).toEqual({ 200: 50 });
+  });
+
+  test('429 ends a flood of what it did not', async () => {
+    const handler = await handlerWith(first);
+    const answers = await inParallel(50, () => invoke(handler, { method: 'POST', body, sourceIp }));
+    expect(tally(answers)).toEqual({ 400: 5, 429: 45 });
+    expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toMatch(/^\d+$/);
+  });
+
+  test('lets what is signed through even then', async () => {
+    const handler = await handlerWith(first);
+    await inParallel(10, () => invoke(handler, { method: 'POST', body, sourceIp }));
+    expect(await invoke(handler, { method: 'POST', body, headers: headers(first), sourceIp })).toMatchObject(ignored);
+  });
+});

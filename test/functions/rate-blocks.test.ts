@@ -1,0 +1,113 @@
+import { randomInt } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { clock } from '../../shared/clock.ts';
+import { RateCounter } from '../../shared/quota/rate-limit.ts';
+import { blockOf, OverLimit, type Window } from '../../shared/quota/rate-window.ts';
+import { inParallel } from '../support/client.ts';
+import { commandsOf, listenToCommands } from '../support/commands.ts';
+
+listenToCommands();
+
+const realNow = clock.now;
+
+// A window must not end while a test counts in it.
+beforeEach(() => {
+  const now = realNow();
+  clock.now = () => now;
+});
+afterEach(() => {
+  clock.now = realNow;
+});
+
+const newAddress = (): string => `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+
+const windowOf = (limit: number, block = blockOf(limit, 0)): Window => ({ name: 'all', limit, block });
+
+const isLetIn = async (counter: RateCounter, address: string, windows: readonly Window[]): Promise<boolean> => {
+  try {
+    await counter.count(address, windows);
+    return true;
+  } catch (error) {
+    if (error instanceof OverLimit) return false;
+    throw error;
+  }
+};
+
+/** How many of `times` requests, one after the other, a process lets in. */
+const letIn = async (counter: RateCounter, address: string, times: number, window: Window): Promise<number> => {
+  let count = 0;
+  for (let n = 0; n < times; n++) if (await isLetIn(counter, address, [window])) count++;
+  return count;
+};
+
+describe('the block that a window is counted in', () => {
+  test.each([
+    [100, 1],
+    [1999, 1],
+    [2000, 2],
+    [10_000, 10],
+    [1_000_000, 1000],
+  ])('of a limit of %i is %i', (limit, block) => {
+    expect(blockOf(limit, 0)).toBe(block);
+  });
+
+  test('is what the operator asked for', () => {
+    expect(blockOf(1_000_000, 1)).toBe(1);
+  });
+});
+
+describe('a window that is counted in blocks', () => {
+  test('costs one write for as many requests as a block has', async () => {
+    const [counter, address] = [new RateCounter(), newAddress()];
+    await letIn(counter, address, 51, windowOf(10_000));
+    const commands = await commandsOf(() => letIn(counter, address, 100, windowOf(10_000)));
+    expect(commands).toEqual(Array(10).fill('dynamodb UpdateItemCommand'));
+  });
+
+  test('is begun with single requests, so that a process never holds more than a quarter of what it has used', async () => {
+    const [counter, address] = [new RateCounter(), newAddress()];
+    const commands = await commandsOf(() => letIn(counter, address, 16, windowOf(10_000)));
+    expect(commands).toHaveLength(12);
+  });
+
+  test('tells one process exactly what is left', async () => {
+    const [counter, address] = [new RateCounter(), newAddress()];
+    for (let left = 2999; left > 2990; left--) {
+      expect(await counter.count(address, [windowOf(3000)])).toMatchObject({ limit: 3000, remaining: left });
+    }
+  });
+
+  test('lets one process send exactly the limit', async () => {
+    expect(await letIn(new RateCounter(), newAddress(), 2100, windowOf(2000))).toBe(2000);
+  });
+
+  test.each([
+    [50, 2000],
+    [50, 5000],
+    [200, 20_000],
+  ])('never lets %i processes send more than %i, and at most a block each less', async (processes, limit) => {
+    const address = newAddress();
+    const window = windowOf(limit);
+    const counts = await inParallel(processes, () =>
+      letIn(new RateCounter(), address, Math.ceil((limit * 1.2) / processes), window),
+    );
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    expect(total).toBeLessThanOrEqual(limit);
+    expect(total).toBeGreaterThanOrEqual(limit - processes * (window.block - 1));
+  });
+
+  test('is counted anew when the next one begins', async () => {
+    const [counter, address] = [new RateCounter(), newAddress()];
+    expect(await letIn(counter, address, 2001, windowOf(2000))).toBe(2000);
+    const later = clock.now() + 900_000;
+    clock.now = () => later;
+    expect(await letIn(counter, address, 3, windowOf(2000))).toBe(3);
+  });
+
+  test('does not loosen a narrow one beside it', async () => {
+    const [counter, address] = [new RateCounter(), newAddress()];
+    const windows: readonly Window[] = [windowOf(10_000), { name: 'credential', limit: 20, block: 1 }];
+    const answers = await inParallel(50, () => isLetIn(counter, address, windows));
+    expect(answers.filter(Boolean)).toHaveLength(20);
+  });
+});

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Bucket } from '../../../shared/storage/bucket.ts';
+import { externalBucket } from '../../../shared/storage/external-bucket.ts';
+import { managedBucket } from '../../../shared/storage/managed-bucket.ts';
+import { inParallel } from '../../support/client.ts';
+import { put } from '../../support/files.ts';
+import { type OtherStorage, startOtherStorage } from '../../support/other-storage.ts';
+import { laterRefusalOf } from '../../support/refusal.ts';
+
+let other: OtherStorage;
+
+beforeAll(async () => {
+  other = await startOtherStorage();
+});
+
+afterAll(() => other.stop());
+
+const buckets: readonly (readonly [string, () => Bucket])[] = [
+  ['our bucket', () => managedBucket],
+  ['a bucket of a project’s own', () => externalBucket(other, other.keys)],
+];
+
+const text = (bytes: string): Buffer => Buffer.from(bytes);
+
+describe.each(buckets)('%s', (_name, bucketOf) => {
+  let bucket: Bucket;
+  let key: string;
+  let target: string;
+
+  beforeAll(() => {
+    bucket = bucketOf();
+  });
+
+  const fresh = (): void => {
+    key = `pending/contract/${randomUUID()}_a.txt`;
+    target = key.replace('pending', 'files');
+  };
+
+  const stored = async (bytes: string): Promise<{ etag: string; contentType: string }> => {
+    fresh();
+    await bucket.put(key, text(bytes), 'text/plain');
+    const found = await bucket.head(key);
+    if (!found) throw new Error('The object is not there');
+    return found;
+  };
+
+  test('tells size, type and version of an object, and null of none', async () => {
+    fresh();
+    expect(await bucket.head(key)).toBeNull();
+    await bucket.put(key, text('hello'), 'text/css');
+    const first = await bucket.head(key);
+    expect(first).toEqual({ size: 5, contentType: 'text/css', etag: expect.stringMatching(/^".+"$/) });
+    await bucket.put(key, text('other'), 'text/css');
+    expect((await bucket.head(key))?.etag).not.toBe(first?.etag);
+  });
+
+  test('takes a presigned upload of exactly the type and size that were signed', async () => {
+    fresh();
+    const url = await bucket.presignUpload(key, { contentType: 'text/plain', size: 5, expiresIn: 60 });
+    for (const [body, type] of [
+      ['hello!', 'text/plain'],
+      ['hell', 'text/plain'],
+      ['hello', 'text/html'],
+    ] as const) {
+      expect(await put(url, body, type)).toBe(403);
+    }
+    expect(await bucket.head(key)).toBeNull();
+    expect(await put(url, 'hello')).toBe(200);
+    expect(await bucket.head(key)).toMatchObject({ size: 5, contentType: 'text/plain' });
+  });
+
+  test('takes no presigned upload after its time', async () => {
+    fresh();
+    const url = await bucket.presignUpload(key, { contentType: 'text/plain', size: 5, expiresIn: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    expect(await put(url, 'hello')).toBe(403);
+  });
+
+  test('copies the version that is named, with its type', async () => {
+    const { etag, contentType } = await stored('hello');
+    expect(await bucket.copy({ from: key, to: target, etag, contentType })).toBe('copied');
+    expect(await bucket.head(target)).toEqual({ size: 5, contentType: 'text/plain', etag });
+  });
+
+  test('refuses to copy another version, and copies nothing', async () => {
+    const { etag, contentType } = await stored('hello');
+    await bucket.put(key, text('other'), contentType);
+    expect(await bucket.copy({ from: key, to: target, etag, contentType })).toBe('refused');
+    expect(await bucket.head(target)).toBeNull();
+  });
+
+  test('refuses to copy to where something is, and leaves that as it is', async () => {
+    const first = await stored('hello');
+    expect(await bucket.copy({ from: key, to: target, ...first })).toBe('copied');
+    await bucket.put(key, text('other!'), 'text/plain');
+    const second = await bucket.head(key);
+    expect(await bucket.copy({ from: key, to: target, ...first, etag: second?.etag ?? '' })).toBe('refused');
+    expect((await bucket.head(target))?.etag).toBe(first.etag);
+  });
+
+  test('lets one of 50 parallel copies through', async () => {
+    const { etag, contentType } = await stored('hello');
+    const outcomes = await inParallel(50, () => bucket.copy({ from: key, to: target, etag, contentType }));
+    expect(outcomes.filter((outcome) => outcome === 'copied')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(49);
+  });
+
+  test('says where there is nothing to copy', async () => {
+    fresh();
+    expect(await bucket.copy({ from: key, to: target, etag: '"a"', contentType: 'text/plain' })).toBe('missing');
+  });
+
+  test('removes objects, and minds none that are not there', async () => {
+    await stored('hello');
+    const others = Array.from({ length: 40 }, (_, index) => `${key}${index}`);
+    await Promise.all(others.slice(0, 5).map((name) => bucket.put(name, text('a'), 'text/plain')));
+    await bucket.remove([key, ...others]);
+    await bucket.remove([key]);
+    await bucket.remove([]);
+    for (const name of [key, ...others.slice(0, 5)]) expect(await bucket.head(name)).toBeNull();
+  });
+});
+
+describe('503 STORAGE_UNAVAILABLE, with nothing in it of keys or of what the storage said, from a storage of a project’s own', () => {
+  const unavailable = {
+    code: 'STORAGE_UNAVAILABLE',
+    message: 'The storage of this project cannot be reached or refuses its keys.',
+  };
+
+  test.each([
+    ['with other keys', () => externalBucket(other, { ...other.keys, secretAccessKey: 'wrong' })],
+    ['without the bucket', () => externalBucket({ ...other, bucket: 'no-such-bucket' }, other.keys)],
+    ['that nobody serves', () => externalBucket({ ...other, endpoint: 'http://127.0.0.1:1' }, other.keys)],
+    [
+      'at our own addresses',
+      () => externalBucket({ ...other, endpoint: process.env.AWS_ENDPOINT_URL_S3 ?? '' }, other.keys),
+    ],
+    ['at an address of the inside', () => externalBucket({ ...other, endpoint: 'http://169.254.169.254' }, other.keys)],
+    ['at a name of the inside', () => externalBucket({ ...other, endpoint: 'http://metadata.internal' }, other.keys)],
+    ['at an odd spelling of loopback', () => externalBucket({ ...other, endpoint: 'http://0x7f.1:80' }, other.keys)],
+  ])('%s', async (_what, bucketOf) => {
+    const bucket = bucketOf();
+    expect(await laterRefusalOf(bucket.put('pending/a', text('a'), 'text/plain'))).toMatchObject(unavailable);
+    expect(await laterRefusalOf(bucket.copy({ from: 'a', to: 'b', etag: '"a"', contentType: 'a/b' }))).toMatchObject(
+      unavailable,
+    );
+  });
+});

@@ -1,0 +1,226 @@
+import { createServer, type Server } from 'node:http';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { listen } from '../../../infra/local/ports.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { clock } from '../../../shared/clock.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { confirmUpload } from '../../../shared/storage/confirm-upload.ts';
+import { deleteFile } from '../../../shared/storage/delete-files.ts';
+import { externalBucket } from '../../../shared/storage/external-bucket.ts';
+import { fileKey, pendingKey } from '../../../shared/storage/file-path.ts';
+import { listFiles } from '../../../shared/storage/list-files.ts';
+import { requestUpload } from '../../../shared/storage/request-upload.ts';
+import { storageUsage } from '../../../shared/storage/storage-usage.ts';
+import { sweepUploads } from '../../../shared/storage/sweep-uploads.ts';
+import { inParallel } from '../../support/client.ts';
+import { put } from '../../support/files.ts';
+import { type OtherStorage, placeFor, startOtherStorage } from '../../support/other-storage.ts';
+import { useOwnTable } from '../../support/own-table.ts';
+import { permitAddresses } from '../../support/permitted-addresses.ts';
+import { newProject } from '../../support/project.ts';
+import { laterRefusalOf } from '../../support/refusal.ts';
+
+const MiB = 1024 * 1024;
+
+let storage: OtherStorage;
+let project: Project;
+
+const realNow = clock.now;
+
+beforeAll(async () => {
+  await useOwnTable();
+  storage = await startOtherStorage();
+  project = await storage.project();
+});
+
+afterEach(() => {
+  clock.now = realNow;
+});
+
+afterAll(() => storage.stop());
+
+const request = (size: number, of = project) =>
+  requestUpload(of, { filename: 'a.txt', contentType: 'text/plain', size });
+
+const uploaded = async (of = project): Promise<string> => {
+  const { signedUrl, filePath } = await request(5, of);
+  expect(await put(signedUrl, 'hello')).toBe(200);
+  return filePath;
+};
+
+/** Puts a storage into the record of a project, as connecting it does. */
+const connect = async (projectId: string, to: Parameters<typeof placeFor>[1]): Promise<void> => {
+  const place = await placeFor(projectId, to, storage.publicHost);
+  await onControl((db) =>
+    db.collection('projects').updateOne({ _id: new ObjectId(projectId) }, { $set: { storage: place } }),
+  );
+};
+
+/** A project with a record, which jobs can find. */
+const developerProject = async () => {
+  const { id } = await newProject();
+  return { id, project: { ...project, id, storage: await placeFor(id, storage, storage.publicHost) } };
+};
+
+const managed = (): Project => ({ ...project, storage: { kind: 'managed' } });
+const bucket = () => externalBucket(storage, storage.keys);
+
+describe('a project with a storage of its own', () => {
+  test('uploads to it, serves from its public host, and deletes from it', async () => {
+    const filePath = await uploaded();
+    const confirmed = await confirmUpload(project, filePath, 5);
+    expect(confirmed).toEqual({ path: filePath, provider: 'external', url: `${storage.publicHost}/files/${filePath}` });
+    expect(await (await fetch(confirmed.url ?? '')).text()).toBe('hello');
+    expect(await confirmUpload(project, filePath, 5)).toEqual(confirmed);
+    await deleteFile(project, filePath);
+    expect([await bucket().head(fileKey(filePath)), await bucket().head(pendingKey(filePath))]).toEqual([null, null]);
+    expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  test('gets no URL but a warning where it has no public host', async () => {
+    const hidden = await storage.project(null);
+    const filePath = await uploaded(hidden);
+    expect(await confirmUpload(hidden, filePath, 5)).toEqual({
+      path: filePath,
+      provider: 'external',
+      url: null,
+      warning: expect.stringContaining('public'),
+    });
+  });
+
+  test('has no cap and no quota', async () => {
+    const requests = await inParallel(3, () => request(500 * MiB));
+    expect(new Set(requests.map(({ filePath }) => filePath)).size).toBe(3);
+    expect(await storageUsage(project)).toMatchObject({ limit: null, held: 1500 * MiB });
+  });
+
+  test('is charged once by 50 confirmations', async () => {
+    const { used, files } = await storageUsage(project);
+    const filePath = await uploaded();
+    const answers = await inParallel(50, () => confirmUpload(project, filePath, 5));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(await storageUsage(project)).toMatchObject({ used: used + 5, files: files + 1 });
+  });
+
+  test('409 UPLOAD_NOT_READY and 400 SIZE_MISMATCH as with ours', async () => {
+    const { filePath } = await request(5);
+    expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'UPLOAD_NOT_READY' });
+    const other = await uploaded();
+    expect(await laterRefusalOf(confirmUpload(project, other, 6))).toMatchObject({ code: 'SIZE_MISMATCH' });
+  });
+
+  test('503 STORAGE_UNAVAILABLE is all that is said where its keys are refused', async () => {
+    const revoked = await storage.project();
+    const { filePath } = await request(5, revoked);
+    const place = revoked.storage as Extract<Project['storage'], { kind: 'external' }>;
+    const wrong = { ...revoked, storage: { ...place, region: 'us-west-1' } };
+    const refusal = await laterRefusalOf(confirmUpload(wrong, filePath, 5));
+    expect(refusal).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+  });
+
+  test('cannot open keys that were sealed for another project', async () => {
+    const theirs = { ...(await storage.project()), storage: project.storage };
+    await expect(request(5, theirs)).rejects.toThrow(/unable to authenticate/);
+  });
+});
+
+describe('files stay known under the storage they were put into', () => {
+  test('404 and uncharged under another, and there again when it is back', async () => {
+    const filePath = await uploaded();
+    const pending = await uploaded();
+    await confirmUpload(project, filePath, 5);
+    const before = await storageUsage(project);
+    for (const path of [filePath, pending]) {
+      expect(await laterRefusalOf(confirmUpload(managed(), path, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
+      expect(await laterRefusalOf(deleteFile(managed(), path))).toMatchObject({ code: 'FILE_NOT_FOUND' });
+    }
+    expect(await storageUsage(managed())).toMatchObject({ used: 0, held: 0 });
+    expect(await listFiles(managed(), { page: 1, limit: 10 })).toMatchObject({ items: [], total: 0 });
+    expect(await storageUsage(project)).toEqual(before);
+    expect(await confirmUpload(project, pending, 5)).toMatchObject({ path: pending });
+    const [newest] = (await listFiles(project, { page: 1, limit: 1 })).items;
+    expect(newest).toMatchObject({ path: pending, url: `${storage.publicHost}/files/${pending}` });
+  });
+});
+
+describe('the sweep', () => {
+  test('ends reservations of projects that are gone or have another storage by now, and is not stopped by them', async () => {
+    const gone = await storage.project();
+    await request(5, gone);
+    const ours: Project = { ...gone, storage: { kind: 'managed' } };
+    await requestUpload(ours, { filename: 'a', contentType: 'a/b', size: 7 });
+    clock.now = () => realNow() + 25 * 3600 * 1000;
+    await sweepUploads();
+    expect(await storageUsage(gone)).toMatchObject({ held: 0 });
+    expect(await storageUsage(ours)).toMatchObject({ held: 0 });
+  });
+
+  test('ends the reservation also where the storage does not let us in, and asks it again for a week', async () => {
+    const owner = await developerProject();
+    await connect(owner.id, storage);
+    const { signedUrl } = await request(5, owner.project);
+    await put(signedUrl, 'hello');
+    const key = new URL(signedUrl).pathname.split(`/${storage.bucket}/`)[1] ?? '';
+    await connect(owner.id, { ...storage, keys: { ...storage.keys, secretAccessKey: 'revoked' } });
+    let hours = 25;
+    clock.now = () => realNow() + hours * 3600 * 1000;
+    await sweepUploads();
+    expect(await storageUsage(owner.project)).toMatchObject({ held: 0 });
+    expect(await bucket().head(key)).not.toBeNull();
+    await connect(owner.id, storage);
+    hours = 48;
+    expect(await sweepUploads()).toBe(1);
+    expect(await bucket().head(key)).toBeNull();
+  });
+});
+
+describe('503 STORAGE_UNAVAILABLE in bounded time where the storage', () => {
+  let server: Server | undefined;
+
+  const serve = async (answer: Parameters<typeof createServer>[1]): Promise<ReturnType<typeof externalBucket>> => {
+    server = createServer(answer as never);
+    const port = await listen(server, 0);
+    permitAddresses(`127.0.0.1:${port},${new URL(storage.endpoint).host}`);
+    return externalBucket({ ...storage, endpoint: `http://127.0.0.1:${port}` }, storage.keys);
+  };
+
+  afterEach(() => {
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  const copy = { from: 'a', to: 'b', etag: '"a"', contentType: 'a/b' };
+  const within = async (ms: number, act: Promise<unknown>): Promise<void> => {
+    const begin = performance.now();
+    expect(await laterRefusalOf(act)).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+    expect(performance.now() - begin).toBeLessThan(ms);
+  };
+
+  test('sends us elsewhere: a redirect is not followed', async () => {
+    const asked: string[] = [];
+    const target = process.env.AWS_ENDPOINT_URL_S3 ?? '';
+    const bad = await serve((message, response) => {
+      asked.push(message.url ?? '');
+      response.writeHead(307, { location: `${target}/basalt-files/a` }).end();
+    });
+    await within(5000, bad.head('a'));
+    await within(5000, bad.put('a', Buffer.from('a'), 'a/b'));
+    expect(asked.length).toBeGreaterThan(0);
+  });
+
+  test('never ends its answer', async () => {
+    const bad = await serve((message, response) => {
+      if (message.method === 'HEAD') response.writeHead(404).end();
+      else {
+        response.writeHead(200, { 'content-type': 'application/xml' });
+        const more = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536, 32)));
+        };
+        response.on('drain', more);
+        more();
+      }
+    });
+    await within(10_000, bad.copy(copy));
+  });
+});

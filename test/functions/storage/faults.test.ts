@@ -1,0 +1,94 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { handler as confirmUpload } from '../../../functions/storage/confirm-upload.ts';
+import { handler as deleteFile } from '../../../functions/storage/delete-file.ts';
+import { handler as requestUpload } from '../../../functions/storage/request-upload.ts';
+import { storageUsage } from '../../../shared/storage/storage-usage.ts';
+import { type Confirmed, put, type Requested, read } from '../../support/files.ts';
+import { invoke } from '../../support/invoke.ts';
+import { newProject, type TestProject } from '../../support/project.ts';
+import { FaultProxy } from '../../support/proxy.ts';
+import { storageProject } from '../../support/storage-project.ts';
+
+process.env.RATE_LIMIT = '1000000';
+
+let project: TestProject;
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  // Handlers of this process go through the proxy; URLs that they sign lead there too.
+  proxy = await FaultProxy.start({ port: Number(new URL(process.env.AWS_ENDPOINT_URL_S3 ?? '').port) });
+  process.env.AWS_ENDPOINT_URL_S3 = `http://127.0.0.1:${proxy.port}`;
+  project = await newProject();
+});
+
+afterEach(() => proxy.heal());
+
+afterAll(() => proxy.close());
+
+const request = async (): Promise<Requested> => {
+  const body = { filename: 'a.txt', contentType: 'text/plain', size: 5 };
+  const answer = await invoke(requestUpload, { key: project.secretKey, body });
+  expect(answer.status).toBe(200);
+  return answer.body as unknown as Requested;
+};
+
+const uploaded = async (): Promise<string> => {
+  const { signedUrl, filePath } = await request();
+  expect(await put(signedUrl, 'hello')).toBe(200);
+  return filePath;
+};
+
+const confirm = (filePath: string) => invoke(confirmUpload, { key: project.secretKey, body: { filePath, size: 5 } });
+const remove = (path: string) => invoke(deleteFile, { key: project.secretKey, body: { path } });
+
+const usage = async () => {
+  const { used, held } = await storageUsage({ ...storageProject(), id: project.id });
+  return { used, held };
+};
+
+const expectUnavailable = async (act: () => ReturnType<typeof confirm>): Promise<void> => {
+  const begin = performance.now();
+  const { status, headers, body } = await act();
+  expect({ status, code: body.code, retryAfter: headers.get('retry-after') }).toEqual({
+    status: 503,
+    code: 'SERVICE_UNAVAILABLE',
+    retryAfter: expect.stringMatching(/^\d+$/),
+  });
+  expect(performance.now() - begin).toBeLessThan(6000);
+};
+
+const faults: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
+  ['refuses connections', () => proxy.refuse()],
+  ['hangs', async () => proxy.hang()],
+];
+
+describe.each(faults)('503 SERVICE_UNAVAILABLE in bounded time where the storage %s', (_what, fail) => {
+  test('a confirmation, which charges nothing and works afterwards', async () => {
+    const filePath = await uploaded();
+    const before = await usage();
+    await fail();
+    await expectUnavailable(() => confirm(filePath));
+    await proxy.heal();
+    expect(await usage()).toEqual(before);
+    const confirmed = await confirm(filePath);
+    expect(confirmed.status).toBe(200);
+    expect((await read((confirmed.body as unknown as Confirmed).url)).text).toBe('hello');
+    expect(await usage()).toEqual({ ...before, used: before.used + 5 });
+  });
+
+  test('a deletion, which is done as far as the project is concerned', async () => {
+    const filePath = await uploaded();
+    expect((await confirm(filePath)).status).toBe(200);
+    const before = await usage();
+    await fail();
+    await expectUnavailable(() => remove(filePath));
+    await proxy.heal();
+    expect(await usage()).toEqual({ used: before.used - 5, held: before.held - 5 });
+    expect((await remove(filePath)).status).toBe(404);
+  });
+
+  test('200 but a request for an upload, as the storage has no part in it', async () => {
+    await fail();
+    await request();
+  });
+});

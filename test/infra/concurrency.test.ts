@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { concurrencyOf, instancesFor } from '../../infra/concurrency.ts';
+import { everything, ofType, synthesise } from './synthesis.ts';
+
+const queues = [2, 5];
+/** For the webhook and the queues. */
+const kept = 27;
+
+test.each([
+  [500, 133],
+  [1500, 400],
+  [3000, 800],
+  [6000, 1600],
+])('%d connections bear %d instances, at three connections each and a fifth to spare', (connections, instances) => {
+  expect(instancesFor(connections)).toBe(instances);
+  expect(instances * 3).toBeLessThanOrEqual(connections * 0.8);
+});
+
+describe('of an account', () => {
+  test.each([
+    [1000, 0, 0, 1000],
+    [1000, 1500, 600, 400],
+    [1000, 3000, 200, 800],
+    [1000, 6000, 0, 1000],
+    [5000, 6000, 3400, 1600],
+  ])('%d with %d connections, %d are held back and %d can be at work', (account, connections, heldBack, most) => {
+    expect(concurrencyOf(account, connections, queues)).toMatchObject({ heldBack, most });
+  });
+
+  test.each([1000, 127])('%d, the webhook and the queues have theirs, and Lambda its least rest', (account) => {
+    const { ownUrl, ofQueue, heldBack } = concurrencyOf(account, 0, queues);
+    expect([ownUrl, ofQueue(2), ofQueue(5)]).toEqual([20, 2, 5]);
+    expect(account - kept - heldBack).toBeGreaterThanOrEqual(100);
+  });
+
+  test.each([10, 126])('%d, too small for any reservation, nothing is reserved', (account) => {
+    const { ownUrl, ofQueue, heldBack, most } = concurrencyOf(account, 1500, queues);
+    expect([ownUrl, ofQueue(2), heldBack, most]).toEqual([undefined, undefined, 0, account]);
+  });
+
+  test.each([1, 476])(
+    'a cluster of %d connections is refused, as Lambda could not be kept below them',
+    (connections) => {
+      expect(() => concurrencyOf(1000, connections, queues)).toThrow(
+        'mongoConnections must be 0 (unbounded) or at least 477',
+      );
+    },
+  );
+
+  test('the smallest cluster that is taken leaves Lambda its least rest', () => {
+    const { heldBack } = concurrencyOf(1000, 477, queues);
+    expect(1000 - kept - heldBack).toBe(100);
+  });
+});
+
+const reservedIn = (context: Record<string, string>): number[] =>
+  [...synthesise(context).stacks.values()].flatMap((resources) =>
+    [...ofType(resources, 'AWS::Lambda::Function').values()].flatMap(
+      ({ Properties }) => (Properties.ReservedConcurrentExecutions as number | undefined) ?? [],
+    ),
+  );
+
+test('what the templates reserve leaves no more to the others than the cluster bears', () => {
+  const reserved = reservedIn(everything);
+  expect(reserved.sort((a, b) => a - b)).toEqual([2, 5, 20, 600]);
+  const unreserved = Number(everything.accountConcurrency) - reserved.reduce((sum, each) => sum + each, 0);
+  const atWork = unreserved + kept;
+  expect(atWork * 3).toBeLessThanOrEqual(Number(everything.mongoConnections) * 0.8);
+});
+
+test('where the connections are not known, nothing is held back', () => {
+  expect(reservedIn({}).sort((a, b) => a - b)).toEqual([2, 5, 20]);
+});

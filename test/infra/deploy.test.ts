@@ -1,0 +1,115 @@
+import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, describe, expect, test } from 'vitest';
+import { deploy } from '../../infra/deploy/deploy.ts';
+import { DeployProblem } from '../../infra/deploy/deploy-problem.ts';
+import { deploymentIn } from '../../infra/deploy/deployment-name.ts';
+import { filledSecrets } from '../../infra/secrets.ts';
+import { everything, synthesise } from './synthesis.ts';
+
+const secrets = mockClient(SecretsManagerClient);
+afterEach(() => secrets.reset());
+
+const uri = 'mongodb+srv://basalt:hunter2@cluster.example.mongodb.net';
+const arnOf = (output: string): string => `arn:aws:secretsmanager:eu-west-1:123456789012:secret:${output}`;
+const arns = Object.fromEntries(Object.values(filledSecrets).map(({ output }) => [output, arnOf(output)]));
+
+/** What happens, in order, when a deployment is run with these variables on secrets that hold `stored`. */
+const run = async (environment: Record<string, string>, stored = 'random letters', args: string[] = []) => {
+  const events: string[] = [];
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: stored });
+  secrets.on(PutSecretValueCommand).callsFake(({ SecretId }: { readonly SecretId: string }) => {
+    events.push(`put ${SecretId.split(':').at(-1)}`);
+    return {};
+  });
+  const outcome = deploy(args, {
+    deployment: 'Basalt',
+    cdk: async (all) => void events.push(`cdk ${all.join(' ')}`),
+    outputsFile: 'outputs.json',
+    readOutputs: async () => ({ 'Basalt-Data': arns }),
+    environment,
+    say: (line) => void events.push(line),
+  });
+  const problem = await outcome.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return { events, problem };
+};
+
+const first = 'cdk deploy Basalt-Data --outputs-file outputs.json';
+
+describe('a first deployment', () => {
+  test('fills the secret between the stack that holds it and all others', async () => {
+    const { events } = await run({ MONGODB_URI: uri });
+    expect(events).toEqual([
+      first,
+      'put MongodbSecretArn',
+      expect.stringMatching(/^New: MongodbUri/),
+      'cdk deploy --all',
+    ]);
+    expect(secrets.commandCalls(PutSecretValueCommand)[0]?.args[0].input.SecretString).toBe(uri);
+  });
+
+  test('stops before all others where the database is not named, and says how to go on', async () => {
+    const { events, problem } = await run({});
+    expect(events).toEqual([first]);
+    expect(problem).toBeInstanceOf(DeployProblem);
+    expect(String(problem)).toContain("MONGODB_URI='…' npm run deploy");
+  });
+
+  test('fills the others too', async () => {
+    const { events } = await run({
+      MONGODB_URI: uri,
+      MAIL_PROVIDER_KEY: 're_123',
+      MAIL_WEBHOOK_SECRET: 'whsec_abc',
+      DASHBOARD_GITHUB_SECRET: 'abc',
+      AI_API_KEY: 'sk-1',
+    });
+    expect(events.filter((event) => event.startsWith('put'))).toHaveLength(5);
+  });
+});
+
+describe('a later deployment', () => {
+  test('needs to be told nothing', async () => {
+    const { events } = await run({}, uri);
+    expect(events).toEqual([first, 'cdk deploy --all']);
+  });
+
+  test('leaves a secret alone that is the same', async () => {
+    const { events } = await run({ MONGODB_URI: uri }, uri);
+    expect(events).toEqual([first, 'cdk deploy --all']);
+  });
+
+  test('gives its arguments to the CDK', async () => {
+    const { events } = await run({}, uri, ['-c', 'rateLimit=200']);
+    expect(events).toEqual([`${first} -c rateLimit=200`, 'cdk deploy --all -c rateLimit=200']);
+  });
+});
+
+test.each([
+  ['MONGODB_URI', 'http://hunter2'],
+  ['MAIL_PROVIDER_KEY', 'hunter2'],
+  ['MAIL_WEBHOOK_SECRET', 'whsec_a hunter2'],
+  ['AI_API_KEY', 'hunter2 two'],
+])('%s of another form is refused before anything is put in, and is not repeated', async (variable, value) => {
+  const { events, problem } = await run({ MONGODB_URI: uri, [variable]: value });
+  expect(events).toEqual([first]);
+  expect(String(problem)).toContain(variable);
+  expect(String(problem)).not.toContain('hunter2');
+});
+
+test('every secret to be filled is an output of its stack, and every such output a secret', () => {
+  const outputs = synthesise(everything).outputs.get('Staging-Data');
+  expect(outputs).toEqual(Object.values(filledSecrets).map(({ output }) => output));
+});
+
+test.each([
+  [[], {}, 'Basalt'],
+  [['-c', 'deployment=Staging'], {}, 'Staging'],
+  [['--context', 'deployment=Staging'], { deployment: 'Other' }, 'Staging'],
+  [['--context=deployment=Staging'], {}, 'Staging'],
+  [['-c', 'rateLimit=1'], { deployment: 'Other' }, 'Other'],
+])('%j with the context %j deploys %s', (args, context, name) => {
+  expect(deploymentIn(args, context)).toBe(name);
+});

@@ -1,0 +1,248 @@
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+} from '@aws-sdk/client-dynamodb';
+import { type FunctionConfiguration, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
+import { GetPublicAccessBlockCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, describe, expect, test } from 'vitest';
+import { jobs } from '../../functions/jobs/jobs.ts';
+import { routes } from '../../functions/routes.ts';
+import { type Check, examine, type Finding, type Patient } from '../../infra/doctor/check.ts';
+import { environmentOf, functionChecks } from '../../infra/doctor/functions.ts';
+import { patientOf } from '../../infra/doctor/patient.ts';
+import { lineOf, summaryOf } from '../../infra/doctor/report.ts';
+import { secretChecks } from '../../infra/doctor/secrets.ts';
+import { settingChecks } from '../../infra/doctor/settings.ts';
+import { storeChecks } from '../../infra/doctor/stores.ts';
+
+const dynamo = mockClient(DynamoDBClient);
+const lambda = mockClient(LambdaClient);
+const s3 = mockClient(S3Client);
+const secrets = mockClient(SecretsManagerClient);
+const sqs = mockClient(SQSClient);
+afterEach(() => {
+  for (const mock of [dynamo, lambda, s3, secrets, sqs]) mock.reset();
+});
+
+const environment = {
+  TABLE_NAME: 'Basalt-Data-Table1',
+  MONGODB_SECRET_ARN: 'arn:mongodb',
+  ENCRYPTION_SECRET_ARN: 'arn:encryption',
+  MAIL_PROVIDER_SECRET_ARN: 'arn:provider',
+  MAIL_WEBHOOK_SECRET_ARN: 'arn:webhook',
+  DASHBOARD_GITHUB_SECRET_ARN: 'arn:github',
+  DASHBOARD_GITHUB_CLIENT_ID: 'Iv1.0123456789abcdef',
+  FILES_BUCKET: 'basalt-files',
+  MAIL_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/123456789012/mail',
+  PUBLIC_URL: 'https://api.example.com',
+  DASHBOARD_API_URL: 'https://dashboard-api.example.com',
+  FILES_URL: 'https://files.example.com',
+  RATE_LIMIT: '100',
+};
+
+const descriptions = [
+  ...Object.values(routes).flatMap((table) => Object.values(table).map(({ summary }) => summary)),
+  ...Object.values(jobs).map(({ summary }) => summary),
+];
+
+const functionOf = (Description: string, index = 0): FunctionConfiguration => ({
+  FunctionName: `Basalt-Routes-${index}`,
+  Description,
+  State: 'Active',
+  Environment: { Variables: environment },
+});
+
+const everyFunction = descriptions.map(functionOf);
+
+const patient = (changes: Partial<Patient> = {}): Patient => ({
+  local: false,
+  environment,
+  functions: everyFunction,
+  aws: { region: 'eu-central-1' },
+  ...changes,
+});
+
+const find = async (checks: readonly Check[], name: string, who = patient()): Promise<Finding> => {
+  for await (const finding of examine(who, checks)) if (finding.name === name) return finding;
+  throw new Error(`There is no check ${name}`);
+};
+
+describe('the functions of a deployment', () => {
+  test('are found by its name, page by page, and tell its settings', async () => {
+    lambda
+      .on(ListFunctionsCommand)
+      .resolvesOnce({ Functions: everyFunction.slice(0, 50), NextMarker: 'next' })
+      .resolves({ Functions: [...everyFunction.slice(50), { FunctionName: 'Basaltic-x' }, { FunctionName: 'other' }] });
+    const found = await patientOf(['--region', 'eu-central-1', '--profile', 'ops'], {});
+    expect(found).toEqual(patient({ aws: { region: 'eu-central-1', profile: 'ops' } }));
+  });
+
+  test('are none where the name is wrong', async () => {
+    lambda.on(ListFunctionsCommand).resolves({ Functions: everyFunction });
+    await expect(patientOf(['--deployment', 'Staging', '--region', 'x'], {})).rejects.toThrow(
+      'There is no deployment Staging in x.',
+    );
+  });
+
+  test('failed: one is missing, one could not be made', async () => {
+    expect(await find(functionChecks, 'functions')).toMatchObject({ level: 'ok' });
+    const missing = patient({ functions: everyFunction.slice(1) });
+    expect(await find(functionChecks, 'functions', missing)).toMatchObject({
+      level: 'failed',
+      detail: `1 are missing: ${descriptions[0]}`,
+    });
+    const broken = patient({ functions: [...everyFunction, { ...functionOf('x', 7), LastUpdateStatus: 'Failed' }] });
+    expect(await find(functionChecks, 'functions', broken)).toMatchObject({ level: 'failed' });
+  });
+
+  test('failed: settings that differ between them', async () => {
+    const odd = { ...functionOf('x', 9), Environment: { Variables: { ...environment, TABLE_NAME: 'old' } } };
+    const functions = [odd, ...everyFunction];
+    expect(environmentOf(functions).TABLE_NAME).toBe(environment.TABLE_NAME);
+    expect(await find(functionChecks, 'settings of functions', patient({ functions }))).toMatchObject({
+      level: 'failed',
+      detail: 'differ between functions: TABLE_NAME',
+    });
+  });
+});
+
+describe('secrets', () => {
+  const unfilled = 'k8#Jq!<random>,4z';
+
+  test.each([
+    ['secret of MongoDB', 'mongodb+srv://u:p@cluster0.example.net/', 'failed'],
+    ['master key', 'A'.repeat(43), 'failed'],
+    ['secret of the mail provider', 're_abc123_def', 'failed'],
+    ['secret of the mail webhook', 'whsec_c2FtcGxlLXNlY3JldA==', 'warning'],
+    ['secret of the app at GitHub', '0123456789abcdef0123456789abcdef01234567', 'warning'],
+  ])('%s: ok once filled, %s is not shown, %s while it holds random letters', async (name, value, level) => {
+    secrets.on(GetSecretValueCommand).resolves({ SecretString: value });
+    const filled = await find(secretChecks, name);
+    expect(filled.level).toBe('ok');
+    expect(lineOf(filled)).not.toContain(value);
+    secrets.on(GetSecretValueCommand).resolves({ SecretString: unfilled });
+    const found = await find(secretChecks, name);
+    expect(found.level).toBe(level);
+    expect(lineOf(found)).not.toContain(unfilled);
+  });
+
+  test('failed: the credentials may not read it', async () => {
+    secrets.on(GetSecretValueCommand).rejects(Object.assign(new Error('not authorized'), { name: 'AccessDenied' }));
+    expect(await find(secretChecks, 'master key')).toMatchObject({
+      level: 'failed',
+      detail: 'AccessDenied: not authorized',
+    });
+  });
+});
+
+describe('stores', () => {
+  test.each([
+    ['ACTIVE', true, 'ok'],
+    ['ACTIVE', false, 'warning'],
+    ['CREATING', true, 'failed'],
+  ] as const)('a table that is %s, protected: %s → %s', async (TableStatus, DeletionProtectionEnabled, level) => {
+    dynamo.on(DescribeTableCommand).resolves({ Table: { TableStatus, DeletionProtectionEnabled } });
+    expect(await find(storeChecks, 'table')).toMatchObject({ level });
+  });
+
+  test.each([
+    ['ENABLED', 'expiresAt', 'ok'],
+    ['ENABLED', 'other', 'failed'],
+    ['DISABLED', 'expiresAt', 'failed'],
+  ] as const)('time to live %s by %s → %s', async (TimeToLiveStatus, AttributeName, level) => {
+    dynamo.on(DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus, AttributeName } });
+    expect(await find(storeChecks, 'expiry of items')).toMatchObject({ level });
+  });
+
+  test.each([
+    ['ENABLED', 'ok'],
+    ['DISABLED', 'failed'],
+  ] as const)('point-in-time recovery %s → %s', async (PointInTimeRecoveryStatus, level) => {
+    dynamo.on(DescribeContinuousBackupsCommand).resolves({
+      ContinuousBackupsDescription: {
+        ContinuousBackupsStatus: 'ENABLED',
+        PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus },
+      },
+    });
+    expect(await find(storeChecks, 'backups of the table')).toMatchObject({ level });
+  });
+
+  test.each([
+    [true, 'ok'],
+    [false, 'failed'],
+  ] as const)('public policies blocked: %s → %s', async (BlockPublicPolicy, level) => {
+    const others = { BlockPublicAcls: true, IgnorePublicAcls: true, RestrictPublicBuckets: true };
+    s3.on(GetPublicAccessBlockCommand).resolves({ PublicAccessBlockConfiguration: { ...others, BlockPublicPolicy } });
+    expect(await find(storeChecks, 'privacy of the bucket')).toMatchObject({ level });
+  });
+
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: 'arn:aws:sqs:eu-central-1:123456789012:mail-dead' });
+
+  test.each([
+    ['0', '0', 'ok'],
+    ['0', '3', 'warning'],
+    ['5000', '0', 'warning'],
+  ])('%s messages and %s dead letters → %s', async (waiting, dead, level) => {
+    const deadUrl = 'https://sqs.eu-central-1.amazonaws.com/123456789012/mail-dead';
+    sqs.on(GetQueueUrlCommand, { QueueName: 'mail-dead' }).resolves({ QueueUrl: deadUrl });
+    sqs
+      .on(GetQueueAttributesCommand)
+      .resolves({ Attributes: { ApproximateNumberOfMessages: waiting, RedrivePolicy } })
+      .on(GetQueueAttributesCommand, { QueueUrl: deadUrl })
+      .resolves({ Attributes: { ApproximateNumberOfMessages: dead } });
+    expect(await find(storeChecks, 'mail queue')).toMatchObject({ level });
+  });
+
+  test('failed: a queue without dead letters, a setting that no function has', async () => {
+    sqs.on(GetQueueAttributesCommand).resolves({ Attributes: { ApproximateNumberOfMessages: '0' } });
+    expect(await find(storeChecks, 'mail queue')).toMatchObject({ level: 'failed' });
+    expect(await find(storeChecks, 'work queue')).toMatchObject({
+      level: 'failed',
+      detail: 'Error: No function has the setting WORK_QUEUE_URL',
+    });
+  });
+});
+
+describe('settings', () => {
+  const withSettings = (changes: Readonly<Record<string, string>>) =>
+    patient({ environment: { ...environment, ...changes } });
+
+  test.each([
+    ['rate limits', {}, 'ok'],
+    ['rate limits', { RATE_LIMIT: '0' }, 'warning'],
+    ['addresses', { DASHBOARD_URL: 'https://app.example.com' }, 'ok'],
+    ['addresses', {}, 'warning'],
+    ['addresses', { PUBLIC_URL: 'http://api.example.com' }, 'failed'],
+    ['addresses that own databases see', {}, 'warning'],
+    ['addresses that own databases see', { VERIFIER_IP_A: '192.0.2.1', VERIFIER_IP_B: '192.0.2.2' }, 'ok'],
+  ])('%s with %j: %s', async (name, changes, level) => {
+    const who = withSettings(changes as Readonly<Record<string, string>>);
+    const others = settingChecks.filter((check) => check.name === name);
+    expect(await find(others, name, who)).toMatchObject({ level });
+  });
+});
+
+describe('the report', () => {
+  test('has one line a check, and what to do below', () => {
+    const finding = { name: 'table', level: 'failed', detail: 'is gone', todo: 'Restore it.' } as const;
+    expect(lineOf(finding)).toMatch(/failed.* table: is gone\n {9}.*Restore it\./);
+  });
+
+  test('counts', () => {
+    const levels = ['ok', 'ok', 'warning', 'failed', 'skipped'] as const;
+    expect(summaryOf(levels.map((level) => ({ name: 'x', level, detail: '' })))).toBe('2 ok, 1 warning, 1 failed');
+  });
+
+  test('never shows the URI of a database', async () => {
+    const check: Check = {
+      name: 'x',
+      run: () => Promise.reject(new Error('cannot reach mongodb+srv://user:secret@host/db now')),
+    };
+    expect(lineOf(await find([check], 'x'))).toContain('Error: cannot reach … now');
+  });
+});

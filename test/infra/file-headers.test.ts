@@ -1,0 +1,108 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { dispositionFunction, fileDisposition } from '../../infra/file-headers.ts';
+
+type Headers = Record<string, { readonly value: string; readonly multiValue?: unknown }>;
+
+const run = runInNewContext(`${dispositionFunction}; handler`) as (event: object) => { readonly headers: Headers };
+
+/** What the function of the distribution makes of an answer's headers. */
+const atTheEdge = (headers: Headers, statusCode = 200): Headers =>
+  run({ response: { statusCode, headers: { ...headers } } }).headers;
+
+const shown = [
+  'image/png',
+  'IMAGE/PNG',
+  'image/jpeg',
+  'image/webp',
+  'image/vnd.microsoft.icon',
+  'audio/mpeg',
+  'video/mp4',
+  'video/x-matroska',
+  'font/woff2',
+  'text/plain',
+  'text/plain; charset=utf-8',
+  'text/plain;charset="utf-8"',
+  'text/csv',
+  'application/json',
+];
+
+const downloaded = [
+  '',
+  'text/html',
+  'Text/HTML',
+  'text/html; charset=utf-8',
+  'application/xhtml+xml',
+  'image/svg+xml',
+  'image/SVG+xml;charset=utf-8',
+  'text/xml',
+  'application/xml',
+  'application/rss+xml',
+  'text/xsl',
+  'application/mathml+xml',
+  'multipart/x-mixed-replace; boundary=x',
+  'multipart/related',
+  'message/rfc822',
+  'text/javascript',
+  'application/javascript',
+  'application/pdf',
+  'application/x-shockwave-flash',
+  'application/octet-stream',
+  'text/cache-manifest',
+  'text/vtt,text/html',
+  'image/png,text/html',
+  'image/png;,text/html',
+  'image/png; x="," , text/html',
+  ' image/png',
+  'image/png\t',
+  'image/png text/html',
+  'image/pngx',
+  'ximage/png',
+  'image/',
+  'image',
+  'text/plain\ntext/html',
+  '*/*',
+  'audio/mpeg+xml',
+];
+
+describe('what browsers may show', () => {
+  test.each(shown)('%j, on this machine and at the edge', (type) => {
+    expect(fileDisposition(type)).toBeUndefined();
+    expect(atTheEdge({ 'content-type': { value: type } })).toEqual({ 'content-type': { value: type } });
+  });
+});
+
+describe('what is handed out as a download', () => {
+  test.each(downloaded)('%j, on this machine and at the edge', (type) => {
+    expect(fileDisposition(type)).toBe('attachment');
+    expect(atTheEdge({ 'content-type': { value: type } })['content-disposition']).toEqual({ value: 'attachment' });
+  });
+});
+
+describe('at the edge', () => {
+  const stored = { 'content-disposition': { value: 'inline; filename=page.html' } };
+
+  test('what an uploader stored as disposition never goes out', () => {
+    expect(atTheEdge({ ...stored, 'content-type': { value: 'text/html' } })).toMatchObject({
+      'content-disposition': { value: 'attachment' },
+    });
+    expect(atTheEdge({ ...stored, 'content-type': { value: 'image/png' } })).not.toHaveProperty('content-disposition');
+  });
+
+  test('no type, or several, is a download', () => {
+    const several = {
+      'content-type': { value: 'image/png', multiValue: [{ value: 'image/png' }, { value: 'text/html' }] },
+    };
+    expect(atTheEdge({})['content-disposition']).toEqual({ value: 'attachment' });
+    expect(atTheEdge(several)['content-disposition']).toEqual({ value: 'attachment' });
+  });
+
+  test('a 304 says nothing of it', () => {
+    expect(atTheEdge({ ...stored }, 304)).toEqual({});
+  });
+
+  test('the function is small enough for CloudFront, and in the language it knows', () => {
+    expect(dispositionFunction.length).toBeLessThan(10_000);
+    expect(dispositionFunction).not.toMatch(/=>|\b(?:let|const|class|import|export|require|await)\b|`/);
+  });
+});

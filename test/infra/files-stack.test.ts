@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { dispositionFunction, fileCacheControl, fileHeaders } from '../../infra/file-headers.ts';
+import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
+
+const { filesDomain, filesCertificateArn } = everything;
+const domain = { filesDomain, filesCertificateArn };
+
+const withDomain = synthesise(everything).stacks.get('Staging-Files') ?? new Map<string, Resource>();
+
+const plain = synthesise();
+const files = plain.stacks.get('Basalt-Files') ?? new Map<string, Resource>();
+
+const only = (type: string, resources = files): Resource => {
+  const [resource, another] = [...ofType(resources, type).values()];
+  if (!resource || another) throw new Error(`There should be one ${type}`);
+  return resource;
+};
+
+const distributionOf = (resources = files) =>
+  only('AWS::CloudFront::Distribution', resources).Properties.DistributionConfig as Record<string, Json>;
+
+describe('the bucket', () => {
+  const bucket = only('AWS::S3::Bucket');
+
+  test('is closed to the public, encrypted, without access lists, and outlives its stack', () => {
+    expect(bucket).toMatchObject({
+      DeletionPolicy: 'Retain',
+      Properties: {
+        PublicAccessBlockConfiguration: {
+          BlockPublicAcls: true,
+          BlockPublicPolicy: true,
+          IgnorePublicAcls: true,
+          RestrictPublicBuckets: true,
+        },
+        OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+        BucketEncryption: {
+          ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+        },
+      },
+    });
+  });
+
+  test('takes uploads from pages of any origin', () => {
+    expect(bucket.Properties.CorsConfiguration).toEqual({
+      CorsRules: [
+        {
+          AllowedOrigins: ['*'],
+          AllowedMethods: ['PUT', 'GET', 'HEAD'],
+          AllowedHeaders: ['content-type', 'content-length'],
+          ExposedHeaders: ['etag'],
+          MaxAge: 3600,
+        },
+      ],
+    });
+  });
+
+  test('forgets what was never confirmed after two days, and parts of uploads after one', () => {
+    const { Rules } = bucket.Properties.LifecycleConfiguration as { readonly Rules: Json };
+    expect(Rules).toEqual(
+      expect.arrayContaining([
+        { Id: 'abandoned-uploads', Prefix: 'pending/', ExpirationInDays: 2, Status: 'Enabled' },
+        { Id: 'unfinished-parts', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' },
+      ]),
+    );
+    expect(JSON.stringify(Rules)).not.toContain('"Prefix":"files/"');
+  });
+
+  const { Statement } = only('AWS::S3::BucketPolicy').Properties.PolicyDocument as unknown as {
+    readonly Statement: readonly Record<string, unknown>[];
+  };
+
+  test('refuses who does not use TLS 1.2', () => {
+    const denials = Statement.filter(({ Effect }) => Effect === 'Deny').map(({ Condition }) => Condition);
+    expect(denials).toEqual([
+      { Bool: { 'aws:SecureTransport': 'false' } },
+      { NumericLessThan: { 's3:TlsVersion': 1.2 } },
+    ]);
+  });
+
+  test('lets nobody in but this distribution, to read what is public', () => {
+    const allowed = Statement.filter(({ Effect }) => Effect === 'Allow');
+    const [bucketId] = [...ofType(files, 'AWS::S3::Bucket').keys()];
+    const [distributionId] = [...ofType(files, 'AWS::CloudFront::Distribution').keys()];
+    const BucketArn = { 'Fn::GetAtt': [bucketId, 'Arn'] };
+    expect(allowed.map(({ Action, Resource }) => ({ Action, Resource }))).toEqual([
+      { Action: 's3:GetObject', Resource: { 'Fn::Join': ['', [BucketArn, '/files/*']] } },
+      { Action: 's3:ListBucket', Resource: BucketArn },
+    ]);
+    for (const { Principal, Condition } of allowed) {
+      expect(Principal).toEqual({ Service: 'cloudfront.amazonaws.com' });
+      expect(JSON.stringify(Condition)).toContain(`":distribution/",{"Ref":"${distributionId}"}`);
+    }
+  });
+});
+
+describe('the distribution', () => {
+  test('reaches only what is below files/, as itself', () => {
+    const [accessId] = [...ofType(files, 'AWS::CloudFront::OriginAccessControl').keys()];
+    expect(distributionOf().Origins).toMatchObject([
+      {
+        OriginPath: '/files',
+        OriginAccessControlId: { 'Fn::GetAtt': [accessId, 'Id'] },
+        S3OriginConfig: { OriginAccessIdentity: '' },
+      },
+    ]);
+    expect(only('AWS::CloudFront::OriginAccessControl').Properties.OriginAccessControlConfig).toMatchObject({
+      SigningBehavior: 'always',
+      SigningProtocol: 'sigv4',
+    });
+  });
+
+  test('takes GET and HEAD over TLS, and runs the rule of downloads on every answer', () => {
+    const [functionId] = [...ofType(files, 'AWS::CloudFront::Function').keys()];
+    expect(distributionOf().DefaultCacheBehavior).toMatchObject({
+      ViewerProtocolPolicy: 'redirect-to-https',
+      AllowedMethods: ['GET', 'HEAD'],
+      FunctionAssociations: [
+        { EventType: 'viewer-response', FunctionARN: { 'Fn::GetAtt': [functionId, 'FunctionARN'] } },
+      ],
+    });
+    expect(only('AWS::CloudFront::Function').Properties).toMatchObject({
+      FunctionCode: dispositionFunction,
+      FunctionConfig: { Runtime: 'cloudfront-js-2.0' },
+      AutoPublish: true,
+    });
+  });
+
+  test('keeps a file for five minutes and a 404 not at all, whatever is in the query', () => {
+    expect(only('AWS::CloudFront::CachePolicy').Properties.CachePolicyConfig).toMatchObject({
+      MinTTL: 0,
+      DefaultTTL: 300,
+      MaxTTL: 300,
+      ParametersInCacheKeyAndForwardedToOrigin: {
+        CookiesConfig: { CookieBehavior: 'none' },
+        HeadersConfig: { HeaderBehavior: 'none' },
+        QueryStringsConfig: { QueryStringBehavior: 'none' },
+      },
+    });
+    expect(distributionOf().CustomErrorResponses).toEqual([
+      { ErrorCode: 404, ErrorCachingMinTTL: 0 },
+      { ErrorCode: 403, ErrorCachingMinTTL: 0 },
+    ]);
+  });
+
+  test('gives the headers that the local origin gives, over whatever the bucket says', () => {
+    const { SecurityHeadersConfig, CustomHeadersConfig, CorsConfig } = only('AWS::CloudFront::ResponseHeadersPolicy')
+      .Properties.ResponseHeadersPolicyConfig as Record<string, Record<string, Json>>;
+    expect(SecurityHeadersConfig).toEqual({
+      ContentTypeOptions: { Override: true },
+      ContentSecurityPolicy: {
+        ContentSecurityPolicy: fileHeaders['content-security-policy'],
+        Override: true,
+      },
+    });
+    expect(CustomHeadersConfig?.Items).toEqual([
+      { Header: 'cross-origin-resource-policy', Value: fileHeaders['cross-origin-resource-policy'], Override: true },
+      { Header: 'cache-control', Value: fileCacheControl, Override: true },
+    ]);
+    expect(CorsConfig).toMatchObject({
+      AccessControlAllowOrigins: { Items: [fileHeaders['access-control-allow-origin']] },
+      AccessControlExposeHeaders: { Items: fileHeaders['access-control-expose-headers'].split(', ') },
+      AccessControlAllowCredentials: false,
+      OriginOverride: true,
+    });
+  });
+
+  test('has the domain of the deployment and TLS 1.2, where there is one', () => {
+    expect(distributionOf(withDomain)).toMatchObject({
+      Aliases: ['files.example.com'],
+      ViewerCertificate: { AcmCertificateArn: filesCertificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
+    });
+    expect(distributionOf()).not.toHaveProperty('Aliases');
+  });
+
+  test.each(Object.entries(domain))('is refused with %s alone', (name, value) => {
+    expect(() => synthesise({ [name]: value })).toThrow('filesDomain and filesCertificateArn');
+  });
+});
+
+test('the stack holds nothing else, and says where the files are', () => {
+  expect([...files.values()].map(({ Type }) => Type).sort()).toEqual([
+    'AWS::CloudFront::CachePolicy',
+    'AWS::CloudFront::Distribution',
+    'AWS::CloudFront::Function',
+    'AWS::CloudFront::OriginAccessControl',
+    'AWS::CloudFront::ResponseHeadersPolicy',
+    'AWS::S3::Bucket',
+    'AWS::S3::BucketPolicy',
+  ]);
+  expect(plain.outputs.get('Basalt-Files')).toEqual(['FilesUrl']);
+});

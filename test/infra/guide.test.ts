@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { root } from '../../infra/function-files.ts';
+import { filledSecrets } from '../../infra/secrets.ts';
+import { settingNames } from '../../infra/settings.ts';
+import { failuresByRoute, newestErrors, oneMail, oneRequest, slowestRoutes } from '../../infra/watch/log-queries.ts';
+import { everything, synthesise } from './synthesis.ts';
+
+const guide = readFileSync(join(root, 'docs/deployment.md'), 'utf8');
+
+describe('the guide', () => {
+  test.each(settingNames)('explains the setting %s', (name) => {
+    expect(guide).toContain(`| \`${name}\` |`);
+  });
+
+  test.each(Object.values(filledSecrets))('says how to fill $id', ({ variable, output }) => {
+    expect(guide).toContain(variable);
+    expect(guide).toContain(output);
+  });
+
+  test('has the log queries that the dashboard and the alarms speak of', () => {
+    for (const query of [failuresByRoute, slowestRoutes, newestErrors, oneRequest('…'), oneMail('…')]) {
+      expect(guide).toContain(query);
+    }
+  });
+
+  test('names stacks that there are', () => {
+    const stacks = new Set([...synthesise().stacks.keys(), ...synthesise(everything).stacks.keys()]);
+    const named = [...guide.matchAll(/\b(Basalt-[A-Z][A-Za-z]+)/g)].map(([, name = '']) => name);
+    expect(named.length).toBeGreaterThan(5);
+    for (const name of named)
+      expect(
+        [...stacks].some((stack) => stack.replace('Staging', 'Basalt').startsWith(name)),
+        name,
+      ).toBe(true);
+  });
+});

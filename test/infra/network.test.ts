@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { jobs } from '../../functions/jobs/jobs.ts';
+import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import { areaStackName } from '../../infra/area-stack.ts';
+import type { Use } from '../../shared/http/route.ts';
+import { everything, ofType, type Resource, routesOf, synthesise } from './synthesis.ts';
+
+const { stacks, outputs } = synthesise(everything);
+const resourcesOf = (name: string) => stacks.get(`Staging-${name}`) ?? new Map<string, Resource>();
+const network = resourcesOf('Network');
+
+test('there is none unless it is asked for', () => {
+  expect(synthesise().stacks.has('Basalt-Network')).toBe(false);
+  const connected = [...synthesise().stacks.values()].flatMap((resources) =>
+    [...ofType(resources, 'AWS::Lambda::Function').values()].filter(({ Properties }) => Properties.VpcConfig),
+  );
+  expect(connected).toEqual([]);
+});
+
+test('it has two ways out, each with an address that outlives the stack and is an output', () => {
+  const addresses = [...ofType(network, 'AWS::EC2::EIP').values()];
+  expect(addresses.map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(['Retain', 'Retain']);
+  const gateways = [...ofType(network, 'AWS::EC2::NatGateway').values()];
+  expect(new Set(gateways.map(({ Properties }) => JSON.stringify(Properties.AllocationId))).size).toBe(2);
+  expect(outputs.get('Staging-Network')).toEqual(['AddressA', 'AddressB']);
+});
+
+test('nobody can call in, and only TCP goes out', () => {
+  const [group] = ofType(network, 'AWS::EC2::SecurityGroup').values();
+  expect(group?.Properties.SecurityGroupIngress).toBeUndefined();
+  expect(group?.Properties.SecurityGroupEgress).toMatchObject([
+    { CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 0, ToPort: 65535 },
+  ]);
+});
+
+test('what goes to the table and the files is not paid at the gateways', () => {
+  const services = [...ofType(network, 'AWS::EC2::VPCEndpoint').values()].map(({ Properties }) =>
+    JSON.stringify(Properties.ServiceName),
+  );
+  expect(services).toHaveLength(2);
+  expect(services.join()).toMatch(/dynamodb.*s3|s3.*dynamodb/);
+});
+
+const subnetsOf = (lambda: Resource | undefined): readonly string[] => {
+  const config = lambda?.Properties.VpcConfig as { readonly SubnetIds: readonly object[] } | undefined;
+  return (config?.SubnetIds ?? []).map((id) => JSON.stringify(id));
+};
+
+const areas = Object.entries({ ...publicRoutes, ...dashboardRoutes }).flatMap(([area, table]) =>
+  Object.values<{ readonly path: string; readonly summary: string; readonly uses: readonly Use[] }>(table).map(
+    (row) => ({ area, row }),
+  ),
+);
+
+describe('from the two addresses goes out', () => {
+  const deployed = new Map(
+    [...stacks].flatMap(([name, resources]) =>
+      routesOf(resources).map(({ function: lambda }) => [`${name} ${String(lambda.Properties.Description)}`, lambda]),
+    ),
+  );
+
+  test('every route that talks to MongoDB, by either, and no other', () => {
+    for (const { area, row } of areas) {
+      const lambda = deployed.get(`Staging-${areaStackName(area)} ${row.summary}`);
+      expect(subnetsOf(lambda).length, `${area}: ${row.summary}`).toBe(row.uses.includes('mongodb') ? 2 : 0);
+    }
+  });
+
+  const jobFunctions = [...ofType(resourcesOf('Jobs'), 'AWS::Lambda::Function').values()];
+  const jobOf = (name: keyof typeof jobs) =>
+    jobFunctions.find(({ Properties }) => Properties.Description === jobs[name].summary);
+
+  test('every job', () => {
+    for (const name of Object.keys(jobs) as (keyof typeof jobs)[]) {
+      expect(subnetsOf(jobOf(name)).length, name).toBe(name.startsWith('verify-database') ? 1 : 2);
+    }
+  });
+
+  test('each verifier by its own', () => {
+    const [a] = subnetsOf(jobOf('verify-database-a'));
+    const [b] = subnetsOf(jobOf('verify-database-b'));
+    expect(a).not.toBe(b);
+  });
+});

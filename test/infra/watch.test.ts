@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { jobs } from '../../functions/jobs/jobs.ts';
+import { root } from '../../infra/function-files.ts';
+import { everything, ofType, type Resource, synthesise } from './synthesis.ts';
+
+const { stacks } = synthesise(everything);
+const watch = stacks.get('Staging-Watch') ?? new Map<string, Resource>();
+const alarms = [...ofType(watch, 'AWS::CloudWatch::Alarm').values()].map(({ Properties }) => Properties);
+const guide = readFileSync(join(root, 'docs/deployment.md'), 'utf8');
+
+const titles = alarms.map(({ AlarmName }) => String(AlarmName).replace(/^Staging: /, ''));
+const measuring = (part: string) => alarms.filter((alarm) => JSON.stringify(alarm).includes(part));
+
+test.each(titles)('the alarm "%s" says what is lost, and the guide what to do', (title) => {
+  expect(title).toMatch(/^[A-Z][^.]+$/);
+  expect(title.length).toBeLessThan(120);
+  expect(guide).toContain(`| ${title} |`);
+});
+
+test('every alarm has a text of its own, tells the topic of its beginning and end, and is silent where nothing happens', () => {
+  expect(new Set(titles).size).toBe(titles.length);
+  const [topic] = ofType(watch, 'AWS::SNS::Topic').keys();
+  for (const alarm of alarms) {
+    expect(alarm).toMatchObject({
+      AlarmActions: [{ Ref: topic }],
+      OKActions: [{ Ref: topic }],
+      TreatMissingData: 'notBreaching',
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+    });
+    expect(String(alarm.AlarmDescription)).toContain(String(alarm.AlarmName).replace(/^Staging: /, ''));
+  }
+});
+
+describe('an alarm watches', () => {
+  test('the failures and the time of both gateways', () => {
+    expect(measuring('5xx').filter((alarm) => JSON.stringify(alarm).includes('ApiId'))).toHaveLength(2);
+    expect(measuring('"Latency"')).toHaveLength(2);
+  });
+
+  test('the dead letters and the oldest message of every queue', () => {
+    const queues = ofType(stacks.get('Staging-Queues') ?? new Map<string, Resource>(), 'AWS::SQS::Queue').size / 2;
+    expect(measuring('ApproximateNumberOfMessagesVisible')).toHaveLength(queues);
+    expect(measuring('ApproximateAgeOfOldestMessage')).toHaveLength(queues);
+    for (const alarm of measuring('ApproximateNumberOfMessagesVisible')) {
+      expect(JSON.stringify(alarm.Dimensions)).toContain('Dead');
+      expect(alarm.Threshold).toBe(1);
+    }
+  });
+
+  test('the errors of every job but the one that a deployment runs, and the time of all that nobody waits for', () => {
+    const named = Object.keys(jobs).filter((name) => name !== 'prepare-control');
+    for (const name of named) {
+      expect(measuring(`Errors of ${name}`), name).toHaveLength(1);
+      expect(measuring(`A run of ${name} took`), name).toHaveLength(name.startsWith('verify') ? 0 : 1);
+    }
+    expect(ofType(watch, 'AWS::Logs::MetricFilter').size).toBe(named.length);
+  });
+
+  test('a run that takes four fifths of its time', () => {
+    const [slow] = measuring('A run of do-task took');
+    expect(slow?.Threshold).toBe(5 * 60_000 * 0.8);
+  });
+
+  test('the table, the webhook and the instances at work', () => {
+    for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents', 'SystemErrors', 'Url5xxCount']) {
+      expect(measuring(`"${metric}"`), metric).toHaveLength(1);
+    }
+    expect(measuring('"Throttles"')).toHaveLength(2);
+    expect(measuring('"ConcurrentExecutions"')[0]?.Threshold).toBe(320);
+  });
+});
+
+describe('the topic', () => {
+  test('takes messages of this deployment’s alarms, by TLS, and of nobody else', () => {
+    const [policy] = ofType(watch, 'AWS::SNS::TopicPolicy').values();
+    const { Statement } = (policy?.Properties.PolicyDocument ?? { Statement: [] }) as {
+      readonly Statement: readonly Record<string, unknown>[];
+    };
+    expect(Statement.map(({ Effect }) => Effect).sort()).toEqual(['Allow', 'Deny']);
+    const allowed = Statement.find(({ Effect }) => Effect === 'Allow');
+    expect(allowed).toMatchObject({ Action: 'sns:Publish', Principal: { Service: 'cloudwatch.amazonaws.com' } });
+    expect(JSON.stringify(allowed?.Condition)).toContain(':alarm:Staging*');
+  });
+
+  test('tells the address of the deployment, or nobody', () => {
+    const [subscription] = ofType(watch, 'AWS::SNS::Subscription').values();
+    expect(subscription?.Properties).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
+    const plain = synthesise().stacks.get('Basalt-Watch') ?? new Map<string, Resource>();
+    expect(ofType(plain, 'AWS::SNS::Subscription').size).toBe(0);
+    expect(ofType(plain, 'AWS::CloudWatch::Alarm').size).toBe(alarms.length);
+  });
+});
+
+test('the dashboard shows the alarms, both gateways, the functions, the queues and the table', () => {
+  const [dashboard] = ofType(watch, 'AWS::CloudWatch::Dashboard').values();
+  expect(dashboard?.Properties.DashboardName).toBe('Staging');
+  const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+  for (const part of [
+    'Public API: requests',
+    'Dashboard API: 5xx by route',
+    'Functions: errors',
+    'Mails:',
+    'Tasks:',
+    'Table:',
+  ]) {
+    expect(body).toContain(part);
+  }
+});

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { webhookRoutes } from '../../functions/mail/webhook/routes.ts';
+import { areaStackName } from '../../infra/area-stack.ts';
+import { ofType, routesOf, synthesise } from './synthesis.ts';
+
+const { stacks, outputs } = synthesise();
+const name = `Basalt-${areaStackName('mail/webhook')}`;
+const resources = stacks.get(name) ?? new Map();
+
+test('the webhook has one function behind both of its doors: the route, and a URL that asks for no AWS signature', () => {
+  const [route] = routesOf(resources);
+  const urls = [...ofType(resources, 'AWS::Lambda::Url').values()];
+  expect(route?.key).toBe('POST /api/mail/webhook');
+  expect(urls).toHaveLength(1);
+  expect(urls[0]?.Properties.AuthType).toBe('NONE');
+  expect(JSON.stringify(urls[0]?.Properties.TargetFunctionArn)).toContain(route?.functionId);
+});
+
+test('the address of the URL is an output, to be given to the mail provider', () => {
+  expect(outputs.get(name)).toEqual(['receivewebhookurl']);
+});
+
+test('a flood at the URL leaves the other functions their share: the runs at once are bounded', () => {
+  const [lambda] = ofType(resources, 'AWS::Lambda::Function').values();
+  expect(lambda?.Properties).toMatchObject({
+    Description: webhookRoutes['receive-webhook'].summary,
+    ReservedConcurrentExecutions: 20,
+  });
+});
+
+test('no other function has a URL', () => {
+  const others = [...stacks].filter(([stack]) => stack !== name);
+  expect(others.flatMap(([, each]) => [...ofType(each, 'AWS::Lambda::Url')])).toEqual([]);
+});

@@ -1,0 +1,184 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { GetQueueUrlCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { localAccount } from '../../infra/local/aws-account.ts';
+import { freePortPair, type LocalStart, localStart } from '../support/local-start.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const script = path.resolve(import.meta.dirname, '../../infra/doctor/main.ts');
+let directory: string;
+let local: LocalStart;
+
+interface Said {
+  readonly code: number;
+  readonly text: string;
+}
+
+const doctor = (args: readonly string[], where = directory): Promise<Said> =>
+  new Promise((resolve) => {
+    const env = { ...plainEnvironment(), BASALT_DIR: where, NO_COLOR: '1' };
+    execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, text: stdout + stderr }),
+    );
+  });
+
+const environmentFile = () => path.join(directory, 'environment.json');
+
+const environment = async (): Promise<Record<string, string>> =>
+  JSON.parse(await readFile(environmentFile(), 'utf8')) as Record<string, string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'basalt-doctor-'));
+  local = localStart({ BASALT_DIR: directory, PORT: String(await freePortPair()) });
+  await local.ready();
+}, 60_000);
+
+afterAll(async () => {
+  local.child.kill('SIGTERM');
+  await local.ended;
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+/** Runs the doctor with some settings of the functions changed, as a mistake in them would. */
+const doctorWith = async (changes: Readonly<Record<string, string>>): Promise<Said> => {
+  const real = await environment();
+  await writeFile(environmentFile(), JSON.stringify({ ...real, ...changes }));
+  try {
+    return await doctor(['--local']);
+  } finally {
+    await writeFile(environmentFile(), JSON.stringify(real));
+  }
+};
+
+describe('npm run doctor -- --local', () => {
+  test('finds nothing wrong with a fresh local stack, and shows no secret', async () => {
+    const { code, text } = await doctor(['--local']);
+    expect(text).toMatch(/\n22 ok, 0 warnings, 0 failed\n$/);
+    expect(code).toBe(0);
+    for (const name of ['public API', 'MongoDB', 'table', 'mail queue', 'work queue', 'bucket of the files']) {
+      expect(text).toMatch(new RegExp(`^ok +${name}: `, 'm'));
+    }
+    const { ENCRYPTION_KEY, MONGODB_URI, MAIL_WEBHOOK_SECRET } = await environment();
+    for (const secret of [ENCRYPTION_KEY, MONGODB_URI, MAIL_WEBHOOK_SECRET]) expect(text).not.toContain(secret);
+    expect((await stat(environmentFile())).mode & 0o777).toBe(0o600);
+  });
+
+  const nowhere = 'http://127.0.0.1:1';
+  const random = 'k8#Jq!random';
+
+  test.each<[string, number, Record<string, string>, Record<string, readonly string[]>]>([
+    [
+      'the settings that functions have',
+      1,
+      {
+        ENCRYPTION_KEY: 'c2hvcnQ=',
+        MAIL_PROVIDER_KEY: random,
+        MAIL_PROVIDER_URL: nowhere,
+        TABLE_NAME: 'another',
+        FILES_BUCKET: 'another-bucket',
+        MAIL_QUEUE_URL: `${nowhere}/000000000000/none`,
+        CONTROL_DATABASE: 'empty',
+        PUBLIC_URL: nowhere,
+        FILES_URL: nowhere,
+      },
+      {
+        failed: [
+          'master key',
+          'secret of the mail provider',
+          'table',
+          'expiry of items',
+          'bucket of the files',
+          'mail queue',
+          'control database',
+          'mail provider',
+          'public API',
+          'CORS of the public API',
+          'public files',
+        ],
+      },
+    ],
+    [
+      'the URI of MongoDB',
+      1,
+      { MONGODB_URI: random },
+      { failed: ['secret of MongoDB', 'MongoDB', 'rights in MongoDB', 'control database'] },
+    ],
+    [
+      'what can be done without',
+      0,
+      {
+        MAIL_WEBHOOK_SECRET: random,
+        AI_BASE_URL: nowhere,
+        AI_API_KEY: '{random}',
+        VERIFIER_IP_A: '',
+        DASHBOARD_URL: 'https://not-allowed.example.com',
+      },
+      {
+        warning: [
+          'secret of the mail webhook',
+          'secret of the language model',
+          'addresses that own databases see',
+          'CORS of the dashboard API',
+        ],
+      },
+    ],
+  ])('finds what is wrong with %s, says what to do, and ends with %i', async (_what, expected, changes, findings) => {
+    const { code, text } = await doctorWith(changes);
+    const found = (level: string) =>
+      [...text.matchAll(new RegExp(`^${level} +([^:]+): .+\\n +\\S`, 'gm'))].map(([, name]) => name);
+    expect(found('failed')).toEqual(findings.failed ?? []);
+    expect(found('warning')).toEqual(findings.warning ?? []);
+    expect(code).toBe(expected);
+    expect(text).not.toContain(random);
+  });
+
+  test('warns of dead letters', async () => {
+    const { AWS_ENDPOINT_URL = '' } = await environment();
+    const sqs = new SQSClient({ endpoint: AWS_ENDPOINT_URL, ...localAccount, useQueueUrlAsEndpoint: false });
+    const { QueueUrl = '' } = await sqs.send(new GetQueueUrlCommand({ QueueName: 'work-dead' }));
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x' }));
+    const { code, text } = await doctor(['--local']);
+    await sqs.send(new PurgeQueueCommand({ QueueUrl }));
+    sqs.destroy();
+    expect(text).toMatch(/^warning +work queue: 1 dead letters in work-dead\n +Find why/m);
+    expect(code).toBe(0);
+  });
+
+  test('fails where an index of the control database is missing', async () => {
+    const { MONGODB_URI = '' } = await environment();
+    const client = new MongoClient(MONGODB_URI);
+    await client.db('control').collection('mailLogs').dropIndex('latest');
+    await client.close();
+    const { code, text } = await doctor(['--local']);
+    expect(text).toMatch(/^failed +control database: indexes are missing: mailLogs\.latest\n/m);
+    expect(code).toBe(1);
+  });
+
+  test('leaves nothing behind in MongoDB', async () => {
+    const { MONGODB_URI = '' } = await environment();
+    const client = new MongoClient(MONGODB_URI);
+    const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
+    await client.close();
+    expect(databases.map(({ name }) => name)).not.toContain(`p_${'0'.repeat(24)}`);
+  });
+});
+
+describe('npm run doctor', () => {
+  test('says what to do where no local stack has been started', async () => {
+    const { code, text } = await doctor(['--local'], path.join(directory, 'none'));
+    expect(text).toMatch(/There is no local stack in .*none\. Start one with: npm start/);
+    expect(code).toBe(2);
+  });
+
+  test('says what its options are for one that it does not know', async () => {
+    const { code, text } = await doctor(['--loud']);
+    expect(text).toMatch(/--loud[\s\S]*npm run doctor -- --local/);
+    expect(code).toBe(2);
+  });
+});

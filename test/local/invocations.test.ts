@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Invocations, startInvocations } from '../../infra/local/invocations.ts';
+import { closeLambda, invokeFunction } from '../../shared/clients/lambda.ts';
+
+let invocations: Invocations;
+
+beforeAll(async () => {
+  invocations = await startInvocations(async (name, event) => {
+    if (name === 'fails') throw new Error('out of memory');
+    if (name === 'hangs') return new Promise(() => undefined);
+    return { name, event } as never;
+  });
+  Object.assign(process.env, invocations.environment);
+});
+
+afterAll(async () => {
+  closeLambda();
+  await invocations.stop();
+});
+
+describe('a function that calls another one', () => {
+  test('is answered what that one answers', async () => {
+    expect(await invokeFunction('jobs-some', { a: 'ü' }, 5000)).toEqual({ name: 'jobs-some', event: { a: 'ü' } });
+  });
+
+  test('learns that it failed', async () => {
+    await expect(invokeFunction('fails', {}, 5000)).rejects.toThrow('fails failed');
+  });
+
+  test('does not wait longer than it says', async () => {
+    const start = performance.now();
+    await expect(invokeFunction('hangs', {}, 300)).rejects.toThrow();
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+test.each([
+  ['GET', '/2015-03-31/functions/some/invocations'],
+  ['POST', '/2015-03-31/functions/some'],
+  ['POST', '/2015-03-31/functions'],
+  ['POST', '/'],
+])('404 for anything else: %s %s', async (method, path) => {
+  const { AWS_ENDPOINT_URL_LAMBDA } = invocations.environment;
+  const answer = await fetch(`${AWS_ENDPOINT_URL_LAMBDA}${path}`, { method, ...(method === 'POST' && { body: '{}' }) });
+  expect(answer.status).toBe(404);
+});

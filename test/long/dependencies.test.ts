@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+interface Package {
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+}
+
+/** What anybody may ship, with the text of the licence alone. */
+const shipped = new Set(['MIT', 'MIT-0', 'Apache-2.0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Unlicense']);
+
+/** Beside those, of what only builds and tests the service. The engine of the local MongoDB is never deployed. */
+const tools = new Set([...shipped, 'BlueOak-1.0.0', 'MPL-2.0', 'Zlib', 'SSPL-1.0']);
+
+/** `(MIT OR GPL-3.0)`: one of them is enough; `(MIT AND Zlib)`: all are needed. */
+const isAllowed = (licence: string, allowed: ReadonlySet<string>): boolean => {
+  const plain = licence.replace(/^\((.*)\)$/, '$1');
+  if (plain.includes(' OR ')) return plain.split(' OR ').some((one) => isAllowed(one, allowed));
+  return plain.split(' AND ').every((one) => allowed.has(one));
+};
+
+test('every package has a licence that may be shipped, every tool one that may be used', async () => {
+  const { packages } = JSON.parse(await readFile(path.join(root, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, Package>>;
+  };
+  const installed = Object.entries(packages).filter(([name, { link }]) => name !== '' && !link);
+  const refused = installed.flatMap(([name, { license = 'none', dev }]) =>
+    isAllowed(license, dev ? tools : shipped) ? [] : `${name}: ${license}`,
+  );
+  process.stdout.write(`licences of ${installed.length} packages looked at\n`);
+  expect(refused).toEqual([]);
+});
+
+const npm = process.env.npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
+
+/** What npm says, whatever it ends with. */
+const audit = (): Promise<string> =>
+  new Promise((resolve) => {
+    const [command = 'npm', ...args] = [...npm, 'audit', '--omit=dev', '--audit-level=high', '--json'];
+    execFile(command, args, { cwd: root, timeout: 60_000, maxBuffer: 1 << 26 }, (_error, stdout) => resolve(stdout));
+  });
+
+interface Advice {
+  readonly message?: string;
+  readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string }>>;
+}
+
+const read = (text: string): Advice => {
+  try {
+    return JSON.parse(text) as Advice;
+  } catch {
+    return {};
+  }
+};
+
+test('no package that is shipped has a known vulnerability of high severity', async () => {
+  const { vulnerabilities, message = 'no answer' } = read(await audit());
+  if (!vulnerabilities) {
+    const reason = message.replace(/https?:\S+/g, 'the registry');
+    process.stdout.write(
+      `vulnerabilities were NOT looked at, as the registry cannot be asked for them here: ${reason}\n`,
+    );
+    return;
+  }
+  const serious = Object.entries(vulnerabilities).filter(([, { severity }]) => /^(high|critical)$/.test(severity));
+  process.stdout.write(`known vulnerabilities: ${Object.keys(vulnerabilities).length}, serious: ${serious.length}\n`);
+  expect(serious.map(([name]) => name)).toEqual([]);
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accountOperations } from '../support/operations/accounts.ts';
+import { dataOperations } from '../support/operations/data.ts';
+import { fileOperations } from '../support/operations/files.ts';
+import { mailOperations } from '../support/operations/mails.ts';
+import type { Operation } from '../support/operations/operation.ts';
+import { openWorld, type World } from '../support/operations/world.ts';
+import { recountAll, recountProject } from '../support/recount.ts';
+import type { Hit, StepFault } from '../support/step-faults.ts';
+
+let world: World;
+const injected = new Map<StepFault, number>();
+const steps = new Set<string>();
+/** How many commands of an operation change something. */
+const changes = new Map<Operation, number>();
+
+beforeAll(async () => {
+  world = await openWorld();
+}, 60_000);
+
+afterAll(async () => {
+  const total = [...injected.values()].reduce((sum, count) => sum + count, 0);
+  const kinds = [...injected].map(([fault, count]) => `${count} ${fault}`).join(', ');
+  process.stdout.write(`faults injected: ${total} (${kinds}) at ${steps.size} different steps\n`);
+  await world.close();
+});
+
+/** How an operation is interrupted, and whether its caller sends it again afterwards or is never seen again. */
+const faults: readonly { readonly fault: StepFault; readonly changesOnly: boolean; readonly comesBack: boolean }[] = [
+  { fault: 'stop', changesOnly: false, comesBack: true },
+  { fault: 'crash', changesOnly: true, comesBack: false },
+  { fault: 'lose', changesOnly: true, comesBack: true },
+  { fault: 'blip', changesOnly: true, comesBack: true },
+  { fault: 'late', changesOnly: true, comesBack: false },
+  { fault: 'hang', changesOnly: true, comesBack: true },
+];
+
+const longestMs = 20_000;
+
+const interrupt = async (
+  operation: Operation,
+  { fault, changesOnly, comesBack }: (typeof faults)[number],
+  at: number,
+): Promise<{ readonly hit: Hit | undefined; readonly problem: string | undefined }> => {
+  const prepared = await operation.prepare(world);
+  await world.disconnect();
+  world.faults.arm({ fault, at, changesOnly });
+  const begin = performance.now();
+  let status: number | undefined;
+  let problem: unknown;
+  try {
+    status = await prepared.act();
+  } catch (error) {
+    problem = error;
+  }
+  const ms = performance.now() - begin;
+  const hit = await world.faults.heal();
+  await world.disconnect();
+  if (!hit) return { hit, problem: undefined };
+  try {
+    if (problem !== undefined) throw problem;
+    expect(ms).toBeLessThan(longestMs);
+    const isDone = status !== undefined && status < 300;
+    if (!isDone) expect([503, ...(operation.refusals ?? [])]).toContain(status);
+    const sentAgain = !isDone && comesBack && prepared.again !== undefined;
+    if (sentAgain) await prepared.again?.();
+    await world.sweep(prepared.later);
+    for (const id of prepared.projectIds) expect(await recountProject(world.at, id, true)).toEqual([]);
+    await prepared.verify(isDone || sentAgain);
+    return { hit, problem: undefined };
+  } catch (error) {
+    return { hit, problem: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const operations = [...accountOperations, ...fileOperations, ...mailOperations, ...dataOperations];
+
+describe.each(operations)('$name', (operation) => {
+  const met = faults.filter(({ fault }) => operation.faults?.includes(fault) ?? true);
+  test.each(met)('whole or not at all where it meets: $fault', async (kind) => {
+    const { fault } = kind;
+    const problems: string[] = [];
+    // Silence costs seconds each time, so each operation meets it at one of its changes only.
+    const first = fault === 'hang' ? operations.indexOf(operation) % (changes.get(operation) ?? 1) : 0;
+    for (let at = first; fault !== 'hang' || at === first; at++) {
+      const { hit, problem } = await interrupt(operation, kind, at);
+      if (!hit) break;
+      injected.set(fault, (injected.get(fault) ?? 0) + 1);
+      if (fault === 'late') changes.set(operation, at + 1);
+      steps.add(`${operation.name} ${hit.system} ${hit.name}`);
+      if (problem !== undefined) problems.push(`${fault} at ${at}, ${hit.system} ${hit.name}: ${problem}`);
+    }
+    expect(problems).toEqual([]);
+  });
+});
+
+test('everything of the deployment adds up in the end', async () => {
+  await world.sweep();
+  expect(await recountAll(world.at, true)).toEqual([]);
+});

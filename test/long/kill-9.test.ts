@@ -1,0 +1,183 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { closeDynamo } from '../../shared/clients/dynamo.ts';
+import { closeMongo } from '../../shared/clients/mongo.ts';
+import { closeS3 } from '../../shared/clients/s3.ts';
+import { closeSqs } from '../../shared/clients/sqs.ts';
+import { clock } from '../../shared/clock.ts';
+import { heldSlots } from '../../shared/mail/mail-quota.ts';
+import { requeueMail } from '../../shared/mail/requeue-mail.ts';
+import { settleHeldSlots } from '../../shared/mail/reserve-slots.ts';
+import { sweepUploads } from '../../shared/storage/sweep-uploads.ts';
+import { call } from '../support/client.ts';
+import { type Deployment, openDeployment } from '../support/deployment.ts';
+import { descendantsOf, stillRunning } from '../support/local-start.ts';
+import { loadUntilGone, MixedLedger, type MixedTarget } from '../support/mixed-load.ts';
+import { recountAll } from '../support/recount.ts';
+import { type RunningStack, startTestStack } from '../support/start-stack.ts';
+import { users } from '../support/users.ts';
+
+const kills = 20;
+const hourMs = 3600_000;
+
+let directory: string;
+let stack: RunningStack;
+let at: Deployment;
+let target: MixedTarget & { readonly projectId: string; readonly usersProjectId: string };
+const ledger = new MixedLedger();
+
+interface Made {
+  readonly data: {
+    readonly _id: string;
+    readonly accessToken: string;
+    readonly secretKey: string;
+    readonly publishableKey: string;
+  };
+}
+
+/** A developer's project with a collection; a plan other than `free` is the operator's to give. */
+const newProject = async (email: string, collection: object, plan: string): Promise<Made['data']> => {
+  const post = async (where: string, body: unknown, token = ''): Promise<Made['data']> => {
+    const answer = await call<Made>(stack.dashboardUrl, 'POST', where, { body, ...(token && { token }) });
+    if (answer.status !== 201) throw new Error(`${where} answered ${JSON.stringify(answer.body)}`);
+    return answer.body.data;
+  };
+  const { accessToken } = await post('/api/auth/register', { email, password: 'kept-password' });
+  await at.mongo.db('control').collection('developers').updateOne({ email }, { $set: { plan } });
+  const project = await post('/api/projects', { name: 'kept' }, accessToken);
+  await post(`/api/projects/${project._id}/collections`, collection, accessToken);
+  const settings = { body: { authEnabled: true }, token: accessToken };
+  await call(stack.dashboardUrl, 'PATCH', `/api/projects/${project._id}`, settings);
+  return project;
+};
+
+/** A port that was free when it was chosen may be another program's by the time it is used. */
+const start = async (attempts = 3): Promise<void> => {
+  try {
+    stack = await startTestStack(directory);
+  } catch (error) {
+    if (attempts === 1 || !String(error).includes('ended')) throw error;
+    return start(attempts - 1);
+  }
+  at = openDeployment(stack.env);
+};
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'basalt-kill-'));
+  await start();
+  const data = await newProject('data@example.com', { name: 'notes', schema: null }, 'pro');
+  const accounts = await newProject('users@example.com', users, 'free');
+  target = {
+    secretKey: data.secretKey,
+    publishableKey: accounts.publishableKey,
+    projectId: data._id,
+    usersProjectId: accounts._id,
+  };
+}, 60_000);
+
+afterAll(async () => {
+  closeDynamo();
+  closeS3();
+  closeSqs();
+  await closeMongo();
+  await at.close();
+  await stack.stop();
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+const requireDocuments = async (): Promise<void> => {
+  const documents = await at.mongo.db(`p_${target.projectId}`).collection('notes').find().toArray();
+  const stored = new Map(documents.map(({ _id, value }) => [String(_id), value as number]));
+  expect(ledger.documents.filter((id) => !stored.has(id))).toEqual([]);
+  for (const [id, { acknowledged, sent }] of ledger.values) {
+    expect(stored.get(id)).toBeGreaterThanOrEqual(acknowledged);
+    expect(stored.get(id)).toBeLessThanOrEqual(sent);
+  }
+};
+
+const requireFiles = async (): Promise<void> => {
+  const there = await at.objects(`files/${target.projectId}/`);
+  for (const [filePath, { isDeleted }] of ledger.files) {
+    expect([filePath, there.has(`files/${filePath}`)]).toEqual([filePath, !isDeleted]);
+  }
+};
+
+const requireMails = async (): Promise<void> => {
+  const rows = await at.control('mailLogs', { projectId: new ObjectId(target.projectId) });
+  const accepted = new Set(rows.map(({ _id }) => String(_id)));
+  expect(ledger.mails.filter((id) => !accepted.has(id))).toEqual([]);
+};
+
+const requireAccounts = async (): Promise<void> => {
+  const records = await at.mongo.db(`p_${target.usersProjectId}`).collection('users').find().toArray();
+  const known = new Set(records.map(({ email }) => email as string));
+  expect(ledger.accounts.filter(({ email }) => !known.has(email))).toEqual([]);
+  for (const body of ledger.accounts.slice(-3)) {
+    const { status } = await call(stack.baseUrl, 'POST', '/api/userAuth/login', { key: target.publishableKey, body });
+    expect(status).toBe(200);
+  }
+};
+
+/** Mails go on being delivered meanwhile, so a count may be of two moments. */
+const requireCounters = (settled: boolean): Promise<void> =>
+  expect.poll(() => recountAll(at, settled), { timeout: 20_000, interval: 500 }).toEqual([]);
+
+const requireAll = async (settled: boolean): Promise<void> => {
+  await requireDocuments();
+  await requireFiles();
+  await requireMails();
+  await requireAccounts();
+  await requireCounters(settled);
+};
+
+const inHours = async (hours: number, act: () => Promise<unknown>): Promise<void> => {
+  const now = vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + hours * hourMs);
+  await act().finally(() => now.mockRestore());
+};
+
+/** What the jobs would do within the next day, done by this process on the stack that runs last. */
+const letTheDayPass = async (): Promise<void> => {
+  Object.assign(process.env, stack.env);
+  await inHours(2, async () => {
+    await requeueMail();
+    for (const { sk } of await at.items(`p#${target.projectId}`)) {
+      const month = /^quota#mail#(.+)$/.exec(sk?.S ?? '')?.[1];
+      if (month !== undefined) {
+        const open = () => at.control('mailLogs', { job: { $exists: true } });
+        await expect.poll(open, { timeout: 60_000, interval: 500 }).toEqual([]);
+        await settleHeldSlots(await heldSlots(target.projectId, month));
+      }
+    }
+  });
+  await inHours(26, sweepUploads);
+};
+
+describe('kill -9 of everything under a mixed load', () => {
+  test.each(Array.from({ length: kills }, (_, n) => n + 1))('loses and doubles nothing, time %i', async (time) => {
+    const load = loadUntilGone(stack, target, ledger);
+    await pause(500 + Math.random() * 1000);
+    const children = await descendantsOf(stack.pid);
+    // Every other time only the parent, whose end the others have to notice.
+    for (const pid of [stack.pid, ...(time % 2 === 0 ? children : [])]) process.kill(pid, 'SIGKILL');
+    await load;
+    await expect.poll(() => stillRunning(children), { timeout: 20_000, interval: 50 }).toEqual([]);
+    await at.close();
+    await start();
+    await requireAll(false);
+  });
+
+  test('and after the jobs of a day nothing waits, nothing is left behind, and every counter is what a recount gives', async () => {
+    await letTheDayPass();
+    await requireAll(true);
+    const { documents, files, mails, accounts } = ledger;
+    process.stdout.write(
+      `killed ${kills} times; kept ${documents.length} documents, ${files.size} files, ${mails.length} mails, ${accounts.length} accounts\n`,
+    );
+    for (const { length } of [documents, mails, accounts]) expect(length).toBeGreaterThan(kills);
+    expect(files.size).toBeGreaterThan(kills);
+  });
+});

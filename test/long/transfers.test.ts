@@ -1,0 +1,87 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { beforeAll, expect, test } from 'vitest';
+import { onProject } from '../../shared/clients/mongo.ts';
+import type { Project } from '../../shared/projects/project.ts';
+import { downloadLink } from '../../shared/transfers/transfer-file.ts';
+import { type TransferRecord, transferKey } from '../../shared/transfers/transfer-record.ts';
+import { measured, startMeasured } from '../support/measured-process.ts';
+import { newProject } from '../support/project.ts';
+import { domainProject } from '../support/stored-users.ts';
+import { abandon, heldExport, heldImport, recordOf } from '../support/transfers.ts';
+import { stored } from '../support/trash.ts';
+
+const documents = 100_000;
+const perInsert = 5000;
+const script = 'transfer-process.ts';
+
+let project: Project;
+
+beforeAll(async () => {
+  const made = await newProject([
+    { name: 'events' },
+    { name: 'lines', schema: [{ key: 'slug', type: 'String', unique: true }] },
+  ]);
+  project = await domainProject(made);
+  for (let start = 0; start < documents; start += perInsert) {
+    const batch = Array.from({ length: perInsert }, (_, n) => ({ n: start + n, text: 'é'.repeat(500) }));
+    await onProject(project, (db) => db.collection('events').insertMany(batch), 30_000);
+  }
+});
+
+/** The numbers of the documents in an exported file, in its order. */
+const numbersIn = async (record: TransferRecord): Promise<number[]> => {
+  const answer = await fetch(await downloadLink(transferKey(record), 'events.ndjson', 'application/x-ndjson'));
+  const lines = (await answer.text()).trimEnd().split('\n');
+  return lines.map((line) => (JSON.parse(line) as { n: number }).n);
+};
+
+const inOrder = Array.from({ length: documents }, (_, n) => n);
+const linesDone = async (record: TransferRecord): Promise<number> => {
+  const now = await recordOf(record);
+  return now.kind === 'export' ? now.count : now.line;
+};
+
+/** Runs a transfer and kills each run after some more of it, until it is done. */
+const runAndKill = async (record: TransferRecord, step: number): Promise<number> => {
+  for (let kills = 0; ; kills++) {
+    const goal = (await linesDone(record)) + step;
+    const { child, ended } = startMeasured(script, record._id.toHexString());
+    for (;;) {
+      const { state } = await recordOf(record);
+      if (state === 'done') {
+        await ended;
+        return kills;
+      }
+      if ((await linesDone(record)) >= goal) break;
+      await pause(5);
+    }
+    process.kill(child.pid, 'SIGKILL');
+    await ended;
+    if ((await recordOf(record)).state === 'done') return kills;
+    await abandon(record);
+  }
+};
+
+test('100 000 documents of more than 100 MB are exported in a heap of 64 MiB', async () => {
+  const record = await heldExport(project.id, 'events');
+  const { seconds, peakMiB } = await measured(script, record._id.toHexString());
+  const rate = Math.round(documents / seconds);
+  process.stdout.write(`export: ${rate} documents/s, heap at most ${peakMiB.toFixed(1)} MiB\n`);
+  expect(await recordOf(record)).toMatchObject({ state: 'done', count: documents });
+  expect(await numbersIn(record)).toEqual(inOrder);
+});
+
+test('an export whose runs are killed on the way has each document once, in order', async () => {
+  const record = await heldExport(project.id, 'events');
+  expect(await runAndKill(record, 20_000)).toBeGreaterThan(1);
+  expect(await recordOf(record)).toMatchObject({ state: 'done', count: documents });
+  expect(await numbersIn(record)).toEqual(inOrder);
+});
+
+test('an import whose runs are killed on the way stores each line once', async () => {
+  const lines = Array.from({ length: 60_000 }, (_, n) => JSON.stringify({ slug: `s${n}`, text: 'x'.repeat(100) }));
+  const record = await heldImport(project.id, 'lines', lines.join('\n'));
+  expect(await runAndKill(record, 10_000)).toBeGreaterThan(1);
+  expect(await recordOf(record)).toMatchObject({ state: 'done', inserted: 60_000, rejected: 0, line: 60_000 });
+  expect(await stored(project, 'lines')).toBe(60_000);
+});

@@ -1,0 +1,205 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { PageQuery } from '../../../functions/dashboard/schemas.ts';
+import { dashboardDocument } from '../../../functions/dashboard-api.ts';
+import { publicDocument } from '../../../functions/public-api.ts';
+import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
+import { statusOf } from '../../../shared/errors.ts';
+import { describeApi } from '../../../shared/http/openapi/describe-api.ts';
+import { jsonSchemaOf } from '../../../shared/http/openapi/json-schema.ts';
+import { defineRoutes, methodsOf, type RouteTable } from '../../../shared/http/route.ts';
+import { JsonObject, JsonObjects, strictBody, success } from '../../../shared/http/schemas.ts';
+
+const apis = [
+  ['public', publicDocument(), publicRoutes],
+  ['dashboard', dashboardDocument(), dashboardRoutes],
+] as const;
+
+const rowsOf = (tables: Readonly<Record<string, RouteTable>>) => Object.values(tables).flatMap((t) => Object.values(t));
+
+describe.each(apis)('the document of the %s API', (_name, document, tables) => {
+  test('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate({
+      ...document,
+      servers: [{ url: 'https://example.com' }],
+    });
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  test('has one operation for each method of each row, and nothing else', () => {
+    const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const rows = rowsOf(tables).flatMap((route) => methodsOf(route).map((method) => `${method} ${route.path}`));
+    expect(described.sort()).toEqual(rows.sort());
+  });
+
+  test('names every operation once, by its row', () => {
+    const ids = Object.values(document.paths).flatMap((path) =>
+      Object.values(path).map(({ operationId }) => operationId),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+    const rows = rowsOf(tables).map(({ id }) => id);
+    expect(ids.filter((id) => !/-patch$/.test(id)).sort()).toEqual(rows.sort());
+  });
+
+  test('says of every value what it is', () => {
+    const unsaid: string[] = [];
+    const walk = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null || /\/examples?$/.test(path)) return;
+      const isEmpty = Object.keys(value).length === 0 && !Array.isArray(value);
+      if (isEmpty && !/\/(properties|paths)$/.test(path)) unsaid.push(path);
+      for (const [key, inner] of Object.entries(value)) walk(inner, `${path}/${key}`);
+    };
+    walk(document, '');
+    expect(unsaid).toEqual([]);
+  });
+
+  test('gives every operation a summary, a tag of the document, and answers beyond success', () => {
+    const known = (document.tags as { name: string }[]).map(({ name }) => name);
+    for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
+      const { operationId, summary, tags, responses } = operation as unknown as {
+        operationId: string;
+        summary: string;
+        tags: string[];
+        responses: Record<string, unknown>;
+      };
+      expect(summary, operationId).toMatch(/./);
+      expect(known, operationId).toEqual(expect.arrayContaining(tags));
+      expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(['429', '503']));
+    }
+  });
+});
+
+test('every status of the error table has a response that both documents share', () => {
+  for (const [, document] of apis) {
+    const { responses } = document.components as { responses: Record<string, unknown> };
+    const statuses = new Set(Object.values(statusOf).filter((status) => status !== 500));
+    expect(Object.keys(responses)).toEqual([...statuses].sort().map((status) => `Error${status}`));
+  }
+});
+
+const table = <const A extends 'anyKey' | 'developer' | 'public' | 'publishableKey' | 'secretKey' | 'user'>(
+  access: A,
+  path: `/${string}` = '/api/things',
+) => {
+  const response = { status: 200, body: success(v.string()) };
+  return defineRoutes({ 'get-thing': { method: 'GET', path, access, uses: [], summary: 'Read a thing', response } });
+};
+
+const operationOf = (routes: RouteTable) =>
+  Object.values(
+    Object.values(
+      describeApi({
+        title: 'a',
+        description: 'b',
+        version: '1',
+        tables: { things: routes },
+        examples: { things: { 'get-thing': {} } },
+        tags: { things: 'Things' },
+        securitySchemes: {},
+      }).paths,
+    )[0] ?? {},
+  )[0] as unknown as { security: unknown; description?: string; responses: Record<string, { description: string }> };
+
+describe('who may call', () => {
+  test.each([
+    [table('public'), []],
+    [table('publishableKey'), [{ publishableKey: [] }]],
+    [table('secretKey'), [{ secretKey: [] }]],
+    [table('user'), [{ publishableKey: [], userToken: [] }]],
+    [table('anyKey'), [{ secretKey: [] }, { publishableKey: [] }]],
+    [
+      table('anyKey', '/api/data/{collectionName}'),
+      [{ secretKey: [] }, { publishableKey: [] }, { publishableKey: [], userToken: [] }],
+    ],
+    [table('developer', '/api/auth/sessions'), [{ dashboardToken: [] }]],
+    [
+      table('developer', '/api/projects/{projectId}/users'),
+      [{ dashboardToken: [] }, { personalAccessToken: ['users:read'] }],
+    ],
+  ])('%j: %j', (routes, security) => {
+    expect(operationOf(routes).security).toEqual(security);
+  });
+
+  test('a row below a project says which role it needs', () => {
+    const { description, responses } = operationOf(table('developer', '/api/projects/{projectId}/users'));
+    expect(description).toBe('Needs the role viewer in the project.');
+    expect(responses['403']?.description).toContain('ROLE_REQUIRED');
+    expect(responses['404']?.description).toContain('PROJECT_NOT_FOUND');
+  });
+
+  test('a row without an example is refused', () => {
+    expect(() =>
+      describeApi({
+        title: 'a',
+        description: 'b',
+        version: '1',
+        tables: { things: table('public') },
+        examples: {},
+        tags: { things: 'Things' },
+        securitySchemes: {},
+      }),
+    ).toThrow('things/get-thing has no example');
+  });
+});
+
+describe('the JSON schema of', () => {
+  test.each([
+    ['an object of any kind', JsonObject, { type: 'object' }],
+    ['a list of objects', JsonObjects, { type: 'array', items: { type: 'object' }, minItems: 1, maxItems: 100 }],
+    [
+      'a body with exactly these fields',
+      strictBody({ name: v.string() }),
+      {
+        type: 'object',
+        properties: { name: { type: 'string' } },
+        required: ['name'],
+        additionalProperties: false,
+      },
+    ],
+    [
+      'a page',
+      PageQuery,
+      {
+        type: 'object',
+        properties: {
+          page: { type: 'integer', minimum: 1, default: '1', description: 'Must be a positive whole number.' },
+          limit: { type: 'integer', minimum: 1, default: '100', description: 'Must be a positive whole number.' },
+        },
+      },
+    ],
+    ['a date', v.date(), { type: 'string', format: 'date-time' }],
+    [
+      'what is checked and then changed',
+      v.pipe(
+        v.string(),
+        v.check(() => true, 'must be good'),
+        v.transform(Number),
+      ),
+      { type: 'string', description: 'Must be good.' },
+    ],
+    [
+      'two patterns',
+      v.pipe(v.string(), v.regex(/^a/, 'must begin with a'), v.regex(/\p{L}$/u, 'must end with a letter')),
+      {
+        type: 'string',
+        pattern: '^a',
+        allOf: [{ pattern: '\\p{L}$' }],
+        description: 'Must begin with a. Must end with a letter.',
+      },
+    ],
+  ])('%s', (_name, schema, expected) => {
+    expect(jsonSchemaOf(schema)).toEqual(expected);
+  });
+
+  test.each([
+    ['a custom schema of something else', v.custom<string>((value) => value === 'a')],
+    ['something that JSON has not', v.bigint()],
+    ['a rule that JSON schemas have not', v.pipe(v.string(), v.creditCard())],
+  ])('%s is refused', (_name, schema) => {
+    expect(() => jsonSchemaOf(schema)).toThrow();
+  });
+});

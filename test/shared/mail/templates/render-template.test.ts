@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest';
+import { longestPart, type Variables } from '../../../../shared/mail/interpolate.ts';
+import {
+  type BuiltInKey,
+  builtInKeyOf,
+  builtInKeys,
+  builtInTemplates,
+} from '../../../../shared/mail/templates/built-in.ts';
+import type { MailContent, MailTemplate } from '../../../../shared/mail/templates/mail-template.ts';
+import { renderTemplate } from '../../../../shared/mail/templates/render-template.ts';
+import { refusalOf } from '../../../support/refusal.ts';
+
+const link = 'https://app.example.com/verify-email?token=abc_DEF-123&x=1';
+const code = 'ABCD-2345';
+const given = { link, code, minutes: '10' };
+
+const template = (content: Partial<MailContent>): MailTemplate => ({
+  name: 'sample',
+  siteName: 'Notes & Co',
+  subject: 'Hello',
+  html: null,
+  text: null,
+  ...content,
+});
+
+const builtIn = (key: BuiltInKey, variables: Variables, siteName = 'Notes & Co') =>
+  renderTemplate({ ...builtInTemplates[key], siteName }, variables);
+
+describe.each(['verification', 'password-reset'] as const)('the built-in mail %s', (key) => {
+  test('shows site, link, code and minutes in both forms', () => {
+    const { subject, html, text } = builtIn(key, given);
+    expect(subject).toContain('Notes & Co');
+    expect(text).toContain('Notes & Co');
+    expect(text).toContain(link);
+    expect(html).toContain('Notes &amp; Co');
+    expect(html).toContain(`href="${link.replace('&', '&amp;')}"`);
+    for (const body of [html, text]) {
+      expect(body).toContain(code);
+      expect(body).toContain('10 minutes');
+    }
+  });
+
+  test.each([
+    ['an empty link', { ...given, link: '' }],
+    ['no link', { code, minutes: '10' }],
+    ['a link that is no text', { ...given, link: {} }],
+  ])('shows the code alone with %s', (_what, variables) => {
+    const { html, text } = builtIn(key, variables);
+    for (const body of [html, text]) {
+      expect(body).toContain(code);
+      expect(body).not.toMatch(/href|http|or enter/i);
+    }
+  });
+});
+
+describe.each(builtInKeys)('the built-in mail %s', (key) => {
+  test('leaves no placeholder', () => {
+    for (const variables of [given, { ...given, link: '' }]) {
+      const { subject, html, text } = builtIn(key, variables);
+      expect(`${subject}${html}${text}`).not.toMatch(/[{}]{2}/);
+    }
+  });
+
+  test('lets nothing through that the name of a site could bring along', () => {
+    const { subject, html } = builtIn(key, given, '<script>x</script>\r\nBcc: a@example.com');
+    expect(html).not.toContain('<script');
+    expect(subject).not.toMatch(/[\r\n]/);
+  });
+
+  test('is found by key and name in any case', () => {
+    for (const text of [key, key.toUpperCase(), builtInTemplates[key].name, ` ${builtInTemplates[key].name} `]) {
+      expect(builtInKeyOf(text)).toBe(key);
+    }
+  });
+});
+
+test.each(['', 'wel', '__proto__', 'constructor', 'toString'])('no built-in template is named %o', (text) => {
+  expect(builtInKeyOf(text)).toBeUndefined();
+});
+
+describe('a template of a project', () => {
+  test('has only the parts that it was made with', () => {
+    expect(renderTemplate(template({ text: 'Hi {{name}}' }), { name: 'Ada' })).toEqual({
+      subject: 'Hello',
+      html: null,
+      text: 'Hi Ada',
+    });
+  });
+
+  test.each<[string, Variables, string]>([
+    ['the name of the project', {}, 'Notes & Co'],
+    ['a variable of that name where one is given', { siteName: 'Mine' }, 'Mine'],
+    ['nothing where that variable is null', { siteName: null }, ''],
+  ])('has as siteName %s', (_what, variables, shown) => {
+    expect(renderTemplate(template({ text: '{{siteName}}' }), variables).text).toBe(shown);
+  });
+
+  test.each<[string, string, Variables, MailContent]>([
+    [
+      'markup',
+      '{{a}}|{{{a}}}',
+      { a: '<b>&"\'' },
+      { subject: '<b>&"\'|<b>&"\'', html: '&lt;b&gt;&amp;&quot;&#39;|<b>&"\'', text: '<b>&"\'|<b>&"\'' },
+    ],
+    [
+      'a header injection',
+      '{{a}}',
+      { a: 'x\r\nBcc: b@example.com' },
+      { subject: 'x  Bcc: b@example.com', html: 'x\r\nBcc: b@example.com', text: 'x\r\nBcc: b@example.com' },
+    ],
+    [
+      'inherited properties',
+      '[{{constructor.name}}{{__proto__}}{{toString}}]',
+      {},
+      { subject: '[]', html: '[]', text: '[]' },
+    ],
+    [
+      'a variable named constructor',
+      '{{constructor}}',
+      { constructor: 'own' } as unknown as Variables,
+      { subject: 'own', html: 'own', text: 'own' },
+    ],
+    [
+      'a template in a value',
+      '{{a}}',
+      { a: '{{{b}}}', b: 'x' },
+      { subject: '{{{b}}}', html: '{{{b}}}', text: '{{{b}}}' },
+    ],
+    ['code', '{{a}}{{1+1}}{{a()}}', { a: '#{1}' }, { subject: '#{1}', html: '#{1}', text: '#{1}' }],
+    [
+      'objects and functions',
+      '[{{a}}{{b}}]',
+      { a: { toString: 'x' }, b: () => 'x' },
+      { subject: '[]', html: '[]', text: '[]' },
+    ],
+  ])('takes %s for what it is', (_what, source, variables, mail) => {
+    expect(renderTemplate(template({ subject: source, html: source, text: source }), variables)).toEqual(mail);
+  });
+
+  test.each<[string, Partial<MailContent>, Variables]>([
+    ['html that repeats a value', { html: '{{a}}'.repeat(50_000) }, { a: 'x'.repeat(1000) }],
+    ['html that a value makes longer by its escapes', { html: '{{a}}' }, { a: '"'.repeat(longestPart / 2) }],
+    ['text with a value that is too long', { text: '{{{a}}}' }, { a: 'x'.repeat(longestPart + 1) }],
+    ['a subject that repeats a value', { subject: '{{a}}'.repeat(90), text: 'x' }, { a: 'x'.repeat(100_000) }],
+  ])('400 INVALID_MAIL: %s, refused before it costs much', (_what, content, variables) => {
+    const begin = performance.now();
+    expect(refusalOf(() => renderTemplate(template(content), variables)).code).toBe('INVALID_MAIL');
+    expect(performance.now() - begin).toBeLessThan(500);
+  });
+
+  test('may be as long as a mail may be', () => {
+    const text = renderTemplate(template({ text: 'ab{{a}}' }), { a: 'x'.repeat(longestPart - 2) }).text;
+    expect(text).toHaveLength(longestPart);
+  });
+
+  test.each([
+    ['placeholders', '{{a.b.c}}'.repeat(30_000)],
+    ['open braces', '{{ '.repeat(90_000)],
+    ['one long path', `{{${'a.'.repeat(130_000)}b}}`],
+    ['spaces', `{{a${' '.repeat(260_000)}`],
+  ])('is filled in quickly with 256 KiB of %s', (_what, html) => {
+    const begin = performance.now();
+    renderTemplate(template({ html }), { a: { b: { c: 'x' } } });
+    expect(performance.now() - begin).toBeLessThan(500);
+  });
+});

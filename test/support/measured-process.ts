@@ -1,0 +1,43 @@
+import path from 'node:path';
+import { inject } from 'vitest';
+import { type Child, startChild } from '../../infra/local/child.ts';
+import { plainEnvironment } from './plain-environment.ts';
+
+/** What a process tells of itself before it ends. */
+export interface Measured {
+  readonly seconds: number;
+  readonly peakMiB: number;
+  readonly removed?: number;
+  /** Of the heap after a collection, before and after its work. */
+  readonly beforeMiB?: number;
+  readonly afterMiB?: number;
+}
+
+export interface Measuring {
+  readonly child: Child;
+  /** `undefined` where it was killed. */
+  readonly ended: Promise<Measured | undefined>;
+}
+
+/** Runs a script beside this file in a process with a small heap, on the stack of the test run. */
+export const startMeasured = (script: string, id: string): Measuring => {
+  const result = Promise.withResolvers<Measured | undefined>();
+  const child = startChild({
+    name: script,
+    command: process.execPath,
+    args: ['--max-old-space-size=64', path.join(import.meta.dirname, script), id],
+    env: { ...plainEnvironment(), ...inject('stack').env, LOG: 'silent' },
+    onLine: (line) => {
+      if (line.startsWith('{') && line.includes('"peakMiB":')) result.resolve(JSON.parse(line) as Measured);
+    },
+    onExit: () => result.resolve(undefined),
+  });
+  return { child, ended: result.promise };
+};
+
+/** The same to its end; one that dies fails the test. */
+export const measured = async (script: string, id: string): Promise<Measured> => {
+  const ended = await startMeasured(script, id).ended;
+  if (!ended) throw new Error(`${script} died`);
+  return ended;
+};

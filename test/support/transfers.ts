@@ -1,0 +1,77 @@
+import { ObjectId } from 'mongodb';
+import { managedBucket } from '../../shared/storage/managed-bucket.ts';
+import {
+  type ExportRecord,
+  type ImportRecord,
+  onTransfers,
+  type TransferRecord,
+  transferKey,
+} from '../../shared/transfers/transfer-record.ts';
+
+const hourMs = 3600_000;
+
+const fields = (projectId: string, collectionName: string) =>
+  ({
+    projectId: new ObjectId(projectId),
+    collectionName,
+    state: 'queued',
+    active: true,
+    leasedUntil: new Date(0),
+    dueAt: new Date(Date.now() + hourMs),
+    tries: 0,
+    createdAt: new Date(),
+    updatedAt: new Date(),
+    expiresAt: new Date(Date.now() + hourMs),
+  }) as const;
+
+const hold = async <R extends TransferRecord>(record: Omit<R, '_id'>): Promise<R> => {
+  const held = { ...record, _id: new ObjectId() } as unknown as R;
+  await onTransfers((transfers) => transfers.insertOne(held));
+  return held;
+};
+
+/** An export that nothing but the test runs: its message is never sent. */
+export const heldExport = (
+  projectId: string,
+  collection: string,
+  { includeDeleted = false } = {},
+): Promise<ExportRecord> =>
+  hold<ExportRecord>({
+    ...fields(projectId, collection),
+    kind: 'export',
+    format: 'ndjson',
+    includeDeleted,
+    count: 0,
+    bytes: 0,
+    parts: [],
+    last: null,
+    written: false,
+  });
+
+/** An import of NDJSON that nothing but the test runs. */
+export const heldImport = async (projectId: string, collection: string, content: string): Promise<ImportRecord> => {
+  const held = await hold<ImportRecord>({
+    ...fields(projectId, collection),
+    kind: 'import',
+    format: 'ndjson',
+    line: 0,
+    inserted: 0,
+    rejected: 0,
+    errors: [],
+  });
+  await managedBucket.put(transferKey(held), Buffer.from(content), 'application/x-ndjson');
+  return held;
+};
+
+/** A transfer as it is now. */
+export const recordOf = async ({ _id }: Pick<TransferRecord, '_id'>): Promise<TransferRecord> => {
+  const record = await onTransfers((transfers) => transfers.findOne({ _id }));
+  if (!record) throw new Error('The transfer is gone');
+  return record;
+};
+
+/** Has a transfer look as if its run had died. */
+export const abandon = ({ _id }: Pick<TransferRecord, '_id'>): Promise<unknown> =>
+  onTransfers((transfers) =>
+    transfers.updateOne({ _id }, { $set: { state: 'running', active: true, leasedUntil: new Date(0) } }),
+  );
