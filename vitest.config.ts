@@ -16,7 +16,7 @@ export default defineConfig({
           ...onStack,
           name: 'integration',
           globalSetup: ['test/support/stack.ts'],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
         },
       },
       // The same with every function in processes of its own, each of which has to start; `npm run test:bundled` runs it.

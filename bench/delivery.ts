@@ -96,7 +96,7 @@ const deliverBasalt = async (
 ): Promise<readonly number[]> => {
   const MAIL_QUEUE_URL = await newQueue(bed);
   const env = { ...bed.env, RATE_LIMIT: '0', MAIL_QUEUE_URL };
-  await resetMailQuota(env.TABLE_NAME ?? '', bed.projectId);
+  await resetMailQuota(bed.env.TABLE_NAME ?? '', bed.projectId);
   const filler = await startContender('filler', 'basalt-server.ts', env, { 'x-api-key': bed.secretKey });
   try {
     await accept(filler, mails);

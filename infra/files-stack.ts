@@ -9,7 +9,6 @@ import {
   FunctionEventType,
   FunctionRuntime,
   HttpVersion,
-  ResponseHeadersPolicy,
   S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
@@ -28,7 +27,8 @@ import {
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { DomainRecord, type Zone } from './domain-record.ts';
-import { dispositionFunction, fileCacheControl, fileHeaders } from './file-headers.ts';
+import { dispositionFunction } from './file-headers.ts';
+import { fileHeadersPolicy } from './file-headers-policy.ts';
 import { fileFolders, type Stores, transferFolders } from './grants.ts';
 import { uploadCors } from './upload-cors.ts';
 
@@ -41,11 +41,6 @@ export interface FilesStackProps extends StackProps {
 
 /** How long CloudFront shows a file without asking the bucket: a deleted one is gone by then. */
 const edgeTime = Duration.minutes(5);
-
-const { 'content-security-policy': contentSecurityPolicy, 'x-content-type-options': _nosniff, ...others } = fileHeaders;
-
-/** Names of the CORS headers, which CloudFront sets apart from the others. */
-const isCors = (name: string): boolean => name.startsWith('access-control-');
 
 /**
  * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, with the headers
@@ -134,7 +129,7 @@ export class FilesStack extends Stack {
           maxTtl: edgeTime,
           queryStringBehavior: CacheQueryStringBehavior.none(),
         }),
-        responseHeadersPolicy: this.#headers(),
+        responseHeadersPolicy: fileHeadersPolicy(this),
         functionAssociations: [
           {
             eventType: FunctionEventType.VIEWER_RESPONSE,
@@ -149,31 +144,6 @@ export class FilesStack extends Stack {
     });
     distribution.applyRemovalPolicy(RemovalPolicy.RETAIN);
     return distribution;
-  }
-
-  #headers(): ResponseHeadersPolicy {
-    const custom = Object.entries(others).filter(([name]) => !isCors(name));
-    return new ResponseHeadersPolicy(this, 'FileHeaders', {
-      securityHeadersBehavior: {
-        contentTypeOptions: { override: true },
-        contentSecurityPolicy: { contentSecurityPolicy, override: true },
-      },
-      customHeadersBehavior: {
-        customHeaders: [...custom, ['cache-control', fileCacheControl] as const].map(([header, value]) => ({
-          header,
-          value,
-          override: true,
-        })),
-      },
-      corsBehavior: {
-        accessControlAllowCredentials: false,
-        accessControlAllowHeaders: ['range', 'if-none-match', 'if-modified-since'],
-        accessControlAllowMethods: ['GET', 'HEAD'],
-        accessControlAllowOrigins: [fileHeaders['access-control-allow-origin']],
-        accessControlExposeHeaders: fileHeaders['access-control-expose-headers'].split(', '),
-        originOverride: true,
-      },
-    });
   }
 
   /** The grants of functions on the folders of this bucket, and on nothing else, may end with an asterisk. */

@@ -162,10 +162,7 @@ export const assistantSettings = lazily(
 );
 
 /** The two functions that verify customers' databases. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_LAMBDA`. */
-export const verifierSettings = lazily(
-  'the verifiers',
-  v.object({ VERIFIER_A: v.string(), VERIFIER_B: v.string() }),
-);
+export const verifierSettings = lazily('the verifiers', v.object({ VERIFIER_A: v.string(), VERIFIER_B: v.string() }));
 
 /** The addresses that connections to customers' databases come from. */
 export const egressSettings = lazily(

@@ -149,11 +149,13 @@ describe('the domain whitelist', () => {
     { 'x-origin': allowed },
   ];
   // Browsers are sent to the first two, and a navigation has no origin; the third is for whoever verifies tokens, without a key;
-  // the others are for the mail provider, whose signature stands for one.
+  // so are health and description; the others are for the mail provider, whose signature stands for one.
   const open = new Map<string, object>([
     ['start-social', { status: 302 }],
     ['social-callback', { status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } }],
     ['get-jwks', { status: 200 }],
+    ['get-health', { status: 200 }],
+    ['get-openapi', { status: 200 }],
     ['receive-webhook', { status: 400, body: { code: 'INVALID_SIGNATURE' } }],
     ['receive-project-webhook', { status: 400, body: { code: 'INVALID_SIGNATURE' } }],
   ]);

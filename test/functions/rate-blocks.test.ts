@@ -84,7 +84,7 @@ describe('a window that is counted in blocks', () => {
   test.each([
     [50, 2000],
     [50, 5000],
-    [200, 20_000],
+    [100, 10_000],
   ])('never lets %i processes send more than %i, and at most a block each less', async (processes, limit) => {
     const address = newAddress();
     const window = windowOf(limit);

@@ -19,13 +19,13 @@ export interface Measuring {
   readonly ended: Promise<Measured | undefined>;
 }
 
-/** Runs a script beside this file in a process with a small heap, on the stack of the test run. */
-export const startMeasured = (script: string, id: string): Measuring => {
+/** Runs a script beside this file in a process with a small heap, on the stack of the test run; `argument` is the script's first. */
+export const startMeasured = (script: string, argument: string, heapMiB = 64): Measuring => {
   const result = Promise.withResolvers<Measured | undefined>();
   const child = startChild({
     name: script,
     command: process.execPath,
-    args: ['--max-old-space-size=64', path.join(import.meta.dirname, script), id],
+    args: [`--max-old-space-size=${heapMiB}`, path.join(import.meta.dirname, script), argument],
     env: { ...plainEnvironment(), ...inject('stack').env, LOG: 'silent' },
     onLine: (line) => {
       if (line.startsWith('{') && line.includes('"peakMiB":')) result.resolve(JSON.parse(line) as Measured);
@@ -36,8 +36,8 @@ export const startMeasured = (script: string, id: string): Measuring => {
 };
 
 /** The same to its end; one that dies fails the test. */
-export const measured = async (script: string, id: string): Promise<Measured> => {
-  const ended = await startMeasured(script, id).ended;
+export const measured = async (script: string, argument: string, heapMiB?: number): Promise<Measured> => {
+  const ended = await startMeasured(script, argument, heapMiB).ended;
   if (!ended) throw new Error(`${script} died`);
   return ended;
 };

@@ -10,8 +10,8 @@ import { invoke } from './invoke.ts';
 // Answers 100 000 requests as warm functions do, with the secret key that is the first argument, and prints what its heap held
 // before and after as one JSON line. Among the requests are what could be remembered for each caller: unknown keys and
 // collections, many addresses, ever new bodies and queries.
-const warmUp = 3_000;
-const requests = 5_000;
+const warmUp = 30_000;
+const requests = 100_000;
 const atOnce = 8;
 const addresses = 2000;
 const [, , key = ''] = process.argv;
