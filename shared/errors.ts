@@ -84,6 +84,7 @@ export const statusOf = {
   INDEX_EXISTS: 409,
   UPLOAD_NOT_READY: 409,
   TRANSFER_RUNNING: 409,
+  TRANSFER_ENDED: 409,
   TEMPLATE_EXISTS: 409,
   MAIL_PROVIDER_CONFLICT: 409,
   BODY_TOO_LARGE: 413,
@@ -120,9 +121,16 @@ export interface AppErrorOptions {
   /** What really happened; goes to the log, never to the caller. */
   readonly cause?: unknown;
   readonly errors?: readonly FieldError[];
-  /** Whole seconds after which a retry makes sense; sent as `Retry-After`. */
+  /**
+   * Whole seconds after which a retry makes sense; sent as `Retry-After`. Every 429 and 503 has some, 5 where none are
+   * given.
+   */
   readonly retryAfter?: number;
 }
+
+/** What passes by itself: a caller is always told when to try again (contract 1, "Headers"). */
+const passes = (code: ErrorCode): boolean => statusOf[code] === 429 || statusOf[code] === 503;
+const usualRetryAfter = 5;
 
 /** A failure meant for the caller: `message` says what was wrong and what to do, `code` fixes the status. */
 export class AppError extends Error {
@@ -135,6 +143,6 @@ export class AppError extends Error {
     super(message, { cause: options.cause });
     this.code = code;
     this.errors = options.errors;
-    this.retryAfter = options.retryAfter;
+    this.retryAfter = options.retryAfter ?? (passes(code) ? usualRetryAfter : undefined);
   }
 }

@@ -1,6 +1,7 @@
 import { AppError } from './errors.ts';
 
-const maxDepth = 64;
+/** Levels that a document or body may have, itself the first of them. */
+export const maxDepth = 64;
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
 
 const invalid = (message: string): AppError => new AppError('INVALID_BODY', message);
@@ -60,11 +61,11 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * The value of a JSON text. Not JSON → 400 `INVALID_JSON`; too deep, a forbidden key, a number or string that would change when
- * stored → 400.
+ * The value of a JSON text that stands by itself, or `level` - 1 levels deep in something else. Not JSON → 400 `INVALID_JSON`;
+ * too deep, a forbidden key, a number or string that would change when stored → 400.
  */
-export const parseJsonValue = (text: string): unknown => {
+export const parseJsonValue = (text: string, level = 1): unknown => {
   const value = parse(text);
-  check(value, 1);
+  check(value, level);
   return value;
 };

@@ -18,6 +18,7 @@ const resourceOfSegment: ReadonlyMap<string, Resource> = new Map<string, Resourc
   ['schema-assistant', 'schema-assistant'],
   ['signing-keys', 'keys'],
   ['storage', 'storage'],
+  ['transfers', 'documents'],
   ['trash', 'documents'],
   ['usage', 'usage'],
   ['users', 'users'],

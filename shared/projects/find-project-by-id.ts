@@ -8,7 +8,7 @@ import { type ProjectRecord, toProject } from './project-record.ts';
 /** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
 const cache = new ShortCache<Project | undefined>(5000, 2000);
 
-const find = async (id: string): Promise<Project | undefined> => {
+const read = async (id: string): Promise<Project | undefined> => {
   const [row] = await onControl((db) =>
     db
       .collection('projects')
@@ -31,7 +31,7 @@ const find = async (id: string): Promise<Project | undefined> => {
  * aggregation at most every 5 s. `undefined` for malformed, unknown and deleted ones.
  */
 export const findProjectById = async (id: string): Promise<Project | undefined> =>
-  /^[0-9a-f]{24}$/.test(id) ? cache.get(id, () => find(id)) : undefined;
+  /^[0-9a-f]{24}$/.test(id) ? cache.get(id, () => read(id)) : undefined;
 
 /** The same, where there must be one: else 404 `PROJECT_NOT_FOUND`. */
 export const requireProject = async (id: string): Promise<Project> => {
@@ -39,3 +39,6 @@ export const requireProject = async (id: string): Promise<Project> => {
   if (!project) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
   return project;
 };
+
+/** The active project with an id as it is now, for work that must not go on in a place that it has left; `undefined` for others. */
+export const readProject = (projectId: ObjectId): Promise<Project | undefined> => read(projectId.toHexString());

@@ -7,11 +7,17 @@ export interface Plan {
   readonly databaseBytes: number;
   readonly storageBytes: number;
   readonly mailsPerMonth: number;
+  /** Mails of user accounts that a project may send a day with the shared key. */
+  readonly accountMailsPerDay: number;
   /** Of the schema assistant, a month and project. */
   readonly proposals: number;
   readonly users: number | null;
   readonly collections: number | null;
   readonly projects: number;
+  /** Of a project's exports that are kept: several times what the database of the plan holds, as JSON takes more room. */
+  readonly exportBytes: number;
+  /** Exports and imports of a project that have not ended. */
+  readonly transfers: number;
 }
 
 /** The plans, set per developer by the operator. */
@@ -20,18 +26,24 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     databaseBytes: 50 * MiB,
     storageBytes: 20 * MiB,
     mailsPerMonth: 25,
+    accountMailsPerDay: 300,
     proposals: 20,
     users: 200,
     collections: 5,
     projects: 3,
+    exportBytes: 1024 * MiB,
+    transfers: 3,
   },
   pro: {
     databaseBytes: 5 * 1024 * MiB,
     storageBytes: 10 * 1024 * MiB,
     mailsPerMonth: 1000,
+    accountMailsPerDay: 3000,
     proposals: 200,
     users: null,
     collections: null,
     projects: 20,
+    exportBytes: 20 * 1024 * MiB,
+    transfers: 10,
   },
 };

@@ -2,38 +2,41 @@ import type { Collection } from '../collections/collection.ts';
 import type { JsonObject } from '../documents/document.ts';
 import { typeAt } from '../documents/field-at.ts';
 import { AppError } from '../errors.ts';
-import { parseJsonValue } from '../json-value.ts';
+import { maxDepth, parseJsonValue } from '../json-value.ts';
 import { UnreadableFile } from './import-lines.ts';
 
 /** A column: the path that it fills, and how its cells are read. */
 export interface Column {
   readonly path: readonly string[];
-  readonly read: (cell: string) => unknown;
+  readonly read: Reader;
 }
 
+/** The value of a cell that stands `level` - 1 levels deep in its document. */
+type Reader = (cell: string, level: number) => unknown;
+
 /** What is not the text of such a value stays as it is, for the validation to refuse. */
-const readNumber = (cell: string): unknown => {
+const readNumber: Reader = (cell) => {
   const number = cell.trim() === '' ? Number.NaN : Number(cell);
   return Number.isFinite(number) ? number : cell;
 };
 
-const readBoolean = (cell: string): unknown => {
+const readBoolean: Reader = (cell) => {
   const text = cell.toLowerCase();
   return text === 'true' || text === 'false' ? text === 'true' : cell;
 };
 
-const readJson = (cell: string): unknown => {
+const readJson: Reader = (cell, level) => {
   try {
-    return parseJsonValue(cell);
+    return parseJsonValue(cell, level);
   } catch (error) {
     if (error instanceof AppError && error.code === 'INVALID_JSON') return cell;
     throw error;
   }
 };
 
-const readText = (cell: string): unknown => cell;
+const readText: Reader = (cell) => cell;
 
-const readers: ReadonlyMap<string | undefined, Column['read']> = new Map([
+const readers: ReadonlyMap<string | undefined, Reader> = new Map([
   ['Number', readNumber],
   ['Boolean', readBoolean],
   ['Object', readJson],
@@ -41,35 +44,49 @@ const readers: ReadonlyMap<string | undefined, Column['read']> = new Map([
 ]);
 
 const mostColumns = 1000;
+const longestName = 1000;
 const forbidden = new Set(['__proto__', '_bsontype']);
 
-const requireColumns = (names: readonly string[]): void => {
-  if (names.length > mostColumns) throw new UnreadableFile(`The file has more than ${mostColumns} columns.`);
-  const paths = new Set<string>();
-  for (const name of names) {
-    const parts = name.split('.');
-    if (parts.includes('')) throw new UnreadableFile('The first line must name every column.');
-    if (parts.some((part) => forbidden.has(part)))
-      throw new UnreadableFile(`A column may not be named ${name.slice(0, 100)}.`);
-    if (paths.has(name)) throw new UnreadableFile(`The column ${name.slice(0, 100)} comes twice.`);
-    paths.add(name);
+/** A name is checked before it is taken apart: its length is all that bounds the work it makes. */
+const partsOf = (name: string): readonly string[] => {
+  const shown = name.slice(0, 100);
+  if (name.length > longestName) {
+    throw new UnreadableFile(`The name of the column ${shown}… has more than ${longestName} characters.`);
   }
-  const inside = names.find((name) =>
-    name.split('.').some((_, index, parts) => index > 0 && paths.has(parts.slice(0, index).join('.'))),
-  );
-  if (inside !== undefined) {
-    throw new UnreadableFile(`The column ${inside.slice(0, 100)} is inside another column.`);
+  const parts = name.split('.');
+  if (parts.length > maxDepth) {
+    throw new UnreadableFile(`The column ${shown}… is nested more than ${maxDepth} levels deep.`);
+  }
+  if (parts.includes('')) throw new UnreadableFile('The first line must name every column.');
+  if (parts.some((part) => forbidden.has(part))) throw new UnreadableFile(`A column may not be named ${shown}.`);
+  return parts;
+};
+
+const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
+  for (const [name, parts] of paths) {
+    let outer = '';
+    for (const part of parts.slice(0, -1)) {
+      outer = outer === '' ? part : `${outer}.${part}`;
+      if (paths.has(outer)) throw new UnreadableFile(`The column ${name.slice(0, 100)} is inside another column.`);
+    }
   }
 };
 
 /**
- * The columns that the first line of a CSV file names: field names, dotted ones for sub-fields. Cells are read by the type
- * that the schema gives the field, Objects and Arrays as JSON; without a type they are text.
+ * The columns that the first line of a CSV file names: field names, dotted ones for sub-fields, at most 1000 of at most
+ * 1000 characters and 64 levels. Cells are read by the type that the schema gives the field, Objects and Arrays as
+ * JSON; without a type they are text. Names that cannot be used → `UnreadableFile`.
  */
 export const columnsOf = (collection: Collection, names: readonly string[]): readonly Column[] => {
-  requireColumns(names);
-  return names.map((name) => ({
-    path: name.split('.'),
+  if (names.length > mostColumns) throw new UnreadableFile(`The file has more than ${mostColumns} columns.`);
+  const paths = new Map<string, readonly string[]>();
+  for (const name of names) {
+    if (paths.has(name)) throw new UnreadableFile(`The column ${name.slice(0, 100)} comes twice.`);
+    paths.set(name, partsOf(name));
+  }
+  requireApart(paths);
+  return Array.from(paths, ([name, path]) => ({
+    path,
     read: readers.get(typeAt(collection, name)?.type) ?? readText,
   }));
 };
@@ -88,7 +105,7 @@ export const bodyOf = (columns: readonly Column[], cells: readonly string[]): Js
   const body: Record<string, unknown> = {};
   for (const [index, { path, read }] of columns.entries()) {
     const cell = cells[index] ?? '';
-    if (cell !== '') put(body, path, read(cell));
+    if (cell !== '') put(body, path, read(cell, path.length + 1));
   }
   return body;
 };

@@ -9,20 +9,19 @@ import { type ExportView, type ImportView, toExportView, toImportView } from './
 export const transferNotFound = (): AppError =>
   new AppError('TRANSFER_NOT_FOUND', 'There is no such export or import, or not any more.');
 
-const find = async (
+/** A transfer of a project; malformed, unknown, another project's or outlived → 404 `TRANSFER_NOT_FOUND`. */
+export const findTransfer = async (
   project: Project,
-  collectionName: string,
-  kind: TransferRecord['kind'],
   id: string,
+  of: Partial<Pick<TransferRecord, 'kind' | 'collectionName'>> = {},
 ): Promise<TransferRecord> => {
   if (!/^[0-9a-f]{24}$/i.test(id)) throw transferNotFound();
   const record = await onTransfers((transfers) =>
     transfers.findOne(
       {
+        ...of,
         _id: new ObjectId(id),
         projectId: new ObjectId(project.id),
-        collectionName: { $eq: collectionName },
-        kind,
         expiresAt: { $gt: new Date(clock.now()) },
       },
       { maxTimeMS: 5000 },
@@ -32,13 +31,16 @@ const find = async (
   return record;
 };
 
-/** The import of a collection with an id; malformed, unknown, another collection's or outlived → 404 `TRANSFER_NOT_FOUND`. */
+/**
+ * The import of a collection with an id; malformed, unknown, another collection's or outlived → 404
+ * `TRANSFER_NOT_FOUND`.
+ */
 export const findImport = async (project: Project, collectionName: string, id: string): Promise<ImportRecord> =>
-  (await find(project, collectionName, 'import', id)) as ImportRecord;
+  (await findTransfer(project, id, { kind: 'import', collectionName })) as ImportRecord;
 
 /** How an export stands, with a link to its file where it is complete; unknown → 404. */
 export const getExport = async (project: Project, collectionName: string, id: string): Promise<ExportView> =>
-  toExportView((await find(project, collectionName, 'export', id)) as ExportRecord);
+  toExportView((await findTransfer(project, id, { kind: 'export', collectionName })) as ExportRecord);
 
 /** How an import stands; unknown → 404. */
 export const getImport = async (project: Project, collectionName: string, id: string): Promise<ImportView> =>

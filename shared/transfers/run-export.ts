@@ -2,9 +2,12 @@ import { clock } from '../clock.ts';
 import type { Project } from '../projects/project.ts';
 import { managedBucket } from '../storage/managed-bucket.ts';
 import { leastPartBytes, readStretch } from './export-part.ts';
+import { requireExportRoom } from './export-room.ts';
+import { placeOf } from './place.ts';
+import { TransferFailure } from './transfer-failure.ts';
 import { beginUpload, completeUpload, type Part, uploadPart } from './transfer-file.ts';
 import { type ExportFormat, type ExportRecord, transferKey } from './transfer-record.ts';
-import { finishTransfer, saveProgress, sendOn } from './transfer-runs.ts';
+import { endTransfer, saveProgress, sendOn } from './transfer-runs.ts';
 
 interface Framing {
   readonly before: string;
@@ -68,20 +71,22 @@ const complete = async (record: ExportRecord): Promise<boolean> => {
 };
 
 /**
- * Writes the documents of a collection to a private file of our bucket, part by part, and writes down how far it came after
- * each: a run that dies, or whose time is up, is carried on by the next one at the last part. Documents that are written
- * meanwhile may or may not be in it.
+ * Writes the documents of a collection to a private file of our bucket, part by part, and writes down how far it came
+ * after each: a run that dies, or whose time is up, is carried on by the next one at the last part. Documents that are
+ * written meanwhile may or may not be in it. What ends it for good → `TransferFailure`.
  */
-export const runExport = async (project: Project, claimed: ExportRecord, withinMs: number): Promise<void> => {
+export const runExport = async (claimed: ExportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;
   let record = claimed;
   while (!record.written) {
     if (clock.now() >= deadline) return sendOn(record);
+    const { project } = await placeOf(record);
     record = await writeStretch(project, record);
+    await requireExportRoom(project, record);
   }
-  const done = await complete(record);
-  return finishTransfer(
-    record,
-    done ? { state: 'done' } : { state: 'failed', failure: 'The file was lost on the way. Please start a new export.' },
-  );
+  await placeOf(record);
+  if (!(await complete(record))) {
+    throw new TransferFailure('The file was lost on the way. Please start a new export.');
+  }
+  return endTransfer(record, { state: 'done' });
 };

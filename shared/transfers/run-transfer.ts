@@ -1,40 +1,49 @@
-import { toCollection } from '../collections/collection-record.ts';
-import { requireRecord } from '../collections/control-collections.ts';
-import { AppError } from '../errors.ts';
 import { describeError, log, workFor } from '../log.ts';
-import { requireProject } from '../projects/find-project-by-id.ts';
+import { discardExport } from './discard-export.ts';
 import { runExport } from './run-export.ts';
 import { runImport } from './run-import.ts';
+import { TransferFailure } from './transfer-failure.ts';
 import type { TransferRecord } from './transfer-record.ts';
-import { claimTransfer, finishTransfer, giveBack, isHopeless } from './transfer-runs.ts';
+import { claimTransfer, failTransfer, giveBack, isHopeless, TransferTaken } from './transfer-runs.ts';
 import { runMs } from './transfer-times.ts';
 
-const gone: ReadonlySet<string> = new Set(['PROJECT_NOT_FOUND', 'COLLECTION_NOT_FOUND']);
+const run = (record: TransferRecord, withinMs: number): Promise<void> =>
+  record.kind === 'export' ? runExport(record, withinMs) : runImport(record, withinMs);
 
-const run = async (record: TransferRecord, withinMs: number): Promise<void> => {
-  const project = await requireProject(record.projectId.toHexString());
-  const collection = toCollection(await requireRecord(project, record.collectionName));
-  if (record.kind === 'export') await runExport(project, record, withinMs);
-  else await runImport(project, collection, record, withinMs);
-};
-
-/** The task `transfer`: works on an export or import for a few minutes at most; what is left then is queued anew. */
-export const runTransfer = async (id: string, withinMs = runMs): Promise<void> => {
-  const record = await claimTransfer(id);
-  if (!record) return;
-  workFor(record.requestId);
+const work = async (record: TransferRecord, withinMs: number): Promise<void> => {
+  const transfer = record._id.toHexString();
   if (isHopeless(record)) {
     const failure = 'It failed again and again. Please try again later.';
-    log.error({ job: 'transfer', transfer: id, failure });
-    return finishTransfer(record, { state: 'failed', failure });
+    log.error({ job: 'transfer', transfer, failure });
+    return failTransfer(record, failure);
   }
   try {
     await run(record, withinMs);
   } catch (error) {
-    if (error instanceof AppError && gone.has(error.code)) {
-      return finishTransfer(record, { state: 'failed', failure: error.message });
-    }
-    await giveBack(record).catch((cause: unknown) => log.warn({ transfer: id, error: describeError(cause) }));
+    if (error instanceof TransferTaken) throw error;
+    if (error instanceof TransferFailure) return failTransfer(record, error.message);
+    await giveBack(record).catch((cause: unknown) => {
+      // A run that is cancelled may fail in any way, as its file is being removed.
+      if (cause instanceof TransferTaken) throw cause;
+      log.warn({ transfer, error: describeError(cause) });
+    });
     throw error;
+  }
+};
+
+/**
+ * The task `transfer`: works on an export or import for a few minutes at most; what is left then is queued anew. One
+ * that is cancelled meanwhile ends before its next part or batch.
+ */
+export const runTransfer = async (id: string, withinMs = runMs): Promise<void> => {
+  const record = await claimTransfer(id);
+  if (!record) return;
+  workFor(record.requestId);
+  try {
+    await work(record, withinMs);
+  } catch (error) {
+    if (!(error instanceof TransferTaken)) throw error;
+    log.info({ job: 'transfer', transfer: id, message: 'It was cancelled, or another run has it' });
+    await discardExport(record);
   }
 };

@@ -1,6 +1,7 @@
 import type { Project } from '../projects/project.ts';
-import { insertTransfer, newTransfer, queued, queueTransfer } from './new-transfer.ts';
+import { newTransfer, queued, queueTransfer } from './new-transfer.ts';
 import type { ExportFormat, ExportRecord } from './transfer-record.ts';
+import { insertTransfer } from './transfer-slots.ts';
 import { type ExportView, toExportView } from './transfer-view.ts';
 
 export interface NewExport {
@@ -9,14 +10,17 @@ export interface NewExport {
   readonly includeDeleted: boolean;
 }
 
-/** Accepts an export of a collection, which the work queue does; while one is under way → 409 `TRANSFER_RUNNING`. */
+/**
+ * Accepts an export of a collection, which the work queue does; while one is under way → 409 `TRANSFER_RUNNING`, while
+ * the project has as many as its plan allows → 403 `PLAN_LIMIT`.
+ */
 export const startExport = async (
   project: Project,
   collectionName: string,
   { format, includeDeleted }: NewExport,
 ): Promise<ExportView> => {
   const record: ExportRecord = {
-    ...newTransfer(project, collectionName),
+    ...(await newTransfer(project, collectionName)),
     ...queued(),
     kind: 'export',
     format,
@@ -27,7 +31,7 @@ export const startExport = async (
     last: null,
     written: false,
   };
-  await insertTransfer(record);
+  await insertTransfer(project, record);
   await queueTransfer(record);
   return toExportView(record);
 };

@@ -1,10 +1,15 @@
 import { clock } from '../clock.ts';
+import { requireRecord } from '../collections/control-collections.ts';
 import { AppError } from '../errors.ts';
+import { describeError, log } from '../log.ts';
 import type { Project } from '../projects/project.ts';
 import { managedBucket } from '../storage/managed-bucket.ts';
 import { findImport, transferNotFound } from './find-transfer.ts';
-import { insertTransfer, newTransfer, orRunning, queued, queueTransfer } from './new-transfer.ts';
+import { newTransfer, queued, queueTransfer } from './new-transfer.ts';
+import { originOf } from './place.ts';
 import { type ImportFormat, type ImportRecord, onTransfers, transferKey } from './transfer-record.ts';
+import { endTransfer } from './transfer-runs.ts';
+import { insertTransfer, orRunning } from './transfer-slots.ts';
 import { uploadSeconds } from './transfer-times.ts';
 import { type ImportView, toImportView } from './transfer-view.ts';
 
@@ -29,8 +34,8 @@ export interface StartedImport extends ImportView {
 
 const contentTypes: Readonly<Record<ImportFormat, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
 
-const newImport = (project: Project, collectionName: string, format: ImportFormat): ImportRecord => ({
-  ...newTransfer(project, collectionName),
+const newImport = async (project: Project, collectionName: string, format: ImportFormat): Promise<ImportRecord> => ({
+  ...(await newTransfer(project, collectionName)),
   kind: 'import',
   format,
   line: 0,
@@ -39,33 +44,45 @@ const newImport = (project: Project, collectionName: string, format: ImportForma
   errors: [],
 });
 
+/** The record is first: what is refused leaves no file, and a file that may be there is known. */
+const putFile = async (record: ImportRecord, content: string, contentType: string): Promise<void> => {
+  try {
+    await managedBucket.put(transferKey(record), Buffer.from(content), contentType);
+  } catch (error) {
+    const end = { state: 'failed', failure: 'Its file could not be stored. Please start it again.' } as const;
+    await endTransfer(record, end).catch((cause: unknown) => log.warn({ error: describeError(cause) }));
+    throw error;
+  }
+};
+
 /**
- * Accepts an import into a collection. With `content` it is on its way at once, while another one is → 409 `TRANSFER_RUNNING`;
- * with `size` it waits for `startUploaded`.
+ * Accepts an import into a collection. With `content` it is on its way at once, while another one is → 409
+ * `TRANSFER_RUNNING`; with `size` it waits for `startUploaded`. The project has as many as its plan allows → 403
+ * `PLAN_LIMIT`.
  */
 export const startImport = async (
   project: Project,
   collectionName: string,
   { format, content = '', size }: NewImport,
 ): Promise<StartedImport> => {
-  const record = newImport(project, collectionName, format);
+  const record = await newImport(project, collectionName, format);
   const contentType = contentTypes[format];
   if (size !== undefined) {
-    await insertTransfer(record);
+    await insertTransfer(project, record);
     const terms = { contentType, size, expiresIn: uploadSeconds };
     const signedUrl = await managedBucket.presignUpload(transferKey(record), terms);
     return { ...toImportView(record), signedUrl, contentType };
   }
-  await managedBucket.put(transferKey(record), Buffer.from(content), contentType);
   const active = { ...record, ...queued() };
-  await insertTransfer(active);
+  await insertTransfer(project, active);
+  await putFile(active, content, contentType);
   await queueTransfer(active);
   return { ...toImportView(active), signedUrl: null, contentType };
 };
 
 /**
- * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet → 409
- * `UPLOAD_NOT_READY`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
+ * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet →
+ * 409 `UPLOAD_NOT_READY`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
  */
 export const startUploaded = async (project: Project, collectionName: string, id: string): Promise<ImportView> => {
   const record = await findImport(project, collectionName, id);
@@ -73,11 +90,12 @@ export const startUploaded = async (project: Project, collectionName: string, id
   if (!(await managedBucket.head(transferKey(record)))) {
     throw new AppError('UPLOAD_NOT_READY', 'The file has not been uploaded yet. PUT it to the signed URL first.');
   }
+  const origin = originOf(project, await requireRecord(project, collectionName));
   const started = await orRunning(
     onTransfers((transfers) =>
       transfers.findOneAndUpdate(
         { _id: record._id, state: 'awaiting' },
-        { $set: { ...queued(), updatedAt: new Date(clock.now()) } },
+        { $set: { ...queued(), origin, updatedAt: new Date(clock.now()) } },
         { returnDocument: 'after' },
       ),
     ),

@@ -7,14 +7,25 @@ export type ExportFormat = (typeof exportFormats)[number];
 export const importFormats = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
-/** `awaiting`: an import whose file has not been uploaded yet. `done` and `failed` are final. */
-export type TransferState = 'awaiting' | 'queued' | 'running' | 'done' | 'failed';
+/** `awaiting`: an import whose file has not been uploaded yet. `done`, `failed` and `cancelled` are final. */
+export const transferStates = ['awaiting', 'queued', 'running', 'done', 'failed', 'cancelled'] as const;
+export type TransferState = (typeof transferStates)[number];
+
+/** What a transfer was asked for: it ends where its project moves to another database, or its collection is deleted. */
+export interface Origin {
+  /** See `databaseOf`. */
+  readonly database: string;
+  readonly collectionId: ObjectId;
+}
 
 interface Transfer {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly collectionName: string;
+  readonly origin: Origin;
   readonly state: TransferState;
+  /** Until it has ended: numbers those of a project, so that a unique index holds the plan's limit. */
+  readonly slot?: number;
   /** While it is queued or running; then a collection has no second one of its kind. */
   readonly active?: true;
   /** Until then one run of the task has it to itself. */
@@ -59,6 +70,8 @@ export interface LineError {
 export interface ImportRecord extends Transfer {
   readonly kind: 'import';
   readonly format: ImportFormat;
+  /** Once it has ended: when its file is removed. By then the link to upload it has ended too. */
+  readonly fileEndsAt?: Date;
   /** Lines up to here are dealt with. */
   readonly line: number;
   readonly inserted: number;
@@ -77,9 +90,16 @@ export const transferIndexes: readonly IndexDescription[] = [
     unique: true,
     partialFilterExpression: { active: true },
   },
+  {
+    key: { projectId: 1, slot: 1 },
+    name: 'slot',
+    unique: true,
+    partialFilterExpression: { slot: { $exists: true } },
+  },
   { key: { dueAt: 1 }, name: 'due', partialFilterExpression: { active: true } },
   { key: { expiresAt: 1 }, name: 'expired' },
-  { key: { projectId: 1 }, name: 'project' },
+  { key: { fileEndsAt: 1 }, name: 'file', sparse: true },
+  { key: { projectId: 1, _id: -1 }, name: 'newest' },
 ];
 
 /** Runs an operation on `control.transfers`. */

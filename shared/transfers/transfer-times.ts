@@ -12,6 +12,9 @@ export const lease = (): Date => from(6 * minuteMs);
 /** When a transfer that is queued now counts as lost. */
 export const whenLost = (): Date => from(2 * minuteMs);
 
+/** How long an import waits for its file to be uploaded and started. */
+export const uploadExpiry = (): Date => from(60 * minuteMs);
+
 /** How long record and file are kept. */
 export const expiry = (): Date => from(2 * 24 * 60 * minuteMs);
 
@@ -20,6 +23,9 @@ export const linkSeconds = 3600;
 
 /** For how many seconds the file of an import can be uploaded. */
 export const uploadSeconds = 600;
+
+/** From when on nobody can upload the file of an import that was made at `createdAt`, even one who began in time. */
+export const uploadEnd = (createdAt: Date): Date => new Date(createdAt.getTime() + 2 * uploadSeconds * 1000);
 
 /** Runs that may fail one after the other before a transfer is given up. */
 export const mostTries = 10;

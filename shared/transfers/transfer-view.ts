@@ -42,6 +42,11 @@ export interface ImportView extends TransferView {
   readonly errors: LineError[];
 }
 
+/** An export or import in the list of a project's: without its link, or what was wrong line by line. */
+export type TransferItem =
+  | ({ readonly kind: 'export' } & Omit<ExportView, 'url'>)
+  | ({ readonly kind: 'import' } & Omit<ImportView, 'errors'>);
+
 const types: Readonly<Record<ExportFormat, string>> = { ndjson: 'application/x-ndjson', json: 'application/json' };
 
 const common = (record: TransferRecord): TransferView => ({
@@ -57,19 +62,30 @@ const common = (record: TransferRecord): TransferView => ({
 const linkTo = (record: ExportRecord): Promise<string> =>
   downloadLink(transferKey(record), `${record.collectionName}.${record.format}`, types[record.format]);
 
-export const toExportView = async (record: ExportRecord): Promise<ExportView> => ({
+const exportFields = (record: ExportRecord) => ({
   ...common(record),
   format: record.format,
   includeDeleted: record.includeDeleted,
   count: record.count,
   bytes: record.bytes,
-  url: record.state === 'done' ? await linkTo(record) : null,
 });
 
-export const toImportView = (record: ImportRecord): ImportView => ({
+const importFields = (record: ImportRecord) => ({
   ...common(record),
   format: record.format,
   inserted: record.inserted,
   rejected: record.rejected,
+});
+
+export const toExportView = async (record: ExportRecord): Promise<ExportView> => ({
+  ...exportFields(record),
+  url: record.state === 'done' ? await linkTo(record) : null,
+});
+
+export const toImportView = (record: ImportRecord): ImportView => ({
+  ...importFields(record),
   errors: [...record.errors],
 });
+
+export const toTransferItem = (record: TransferRecord): TransferItem =>
+  record.kind === 'export' ? { kind: 'export', ...exportFields(record) } : { kind: 'import', ...importFields(record) };

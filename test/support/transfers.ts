@@ -1,5 +1,8 @@
 import { ObjectId } from 'mongodb';
+import { requireRecord } from '../../shared/collections/control-collections.ts';
+import { readProject } from '../../shared/projects/find-project-by-id.ts';
 import { managedBucket } from '../../shared/storage/managed-bucket.ts';
+import { originOf } from '../../shared/transfers/place.ts';
 import {
   type ExportRecord,
   type ImportRecord,
@@ -10,10 +13,13 @@ import {
 
 const hourMs = 3600_000;
 
-const fields = (projectId: string, collectionName: string) =>
-  ({
+const fields = async (projectId: string, collectionName: string) => {
+  const project = await readProject(new ObjectId(projectId));
+  if (!project) throw new Error('The project is gone');
+  return {
     projectId: new ObjectId(projectId),
     collectionName,
+    origin: originOf(project, await requireRecord(project, collectionName)),
     state: 'queued',
     active: true,
     leasedUntil: new Date(0),
@@ -22,7 +28,8 @@ const fields = (projectId: string, collectionName: string) =>
     createdAt: new Date(),
     updatedAt: new Date(),
     expiresAt: new Date(Date.now() + hourMs),
-  }) as const;
+  } as const;
+};
 
 const hold = async <R extends TransferRecord>(record: Omit<R, '_id'>): Promise<R> => {
   const held = { ...record, _id: new ObjectId() } as unknown as R;
@@ -31,13 +38,13 @@ const hold = async <R extends TransferRecord>(record: Omit<R, '_id'>): Promise<R
 };
 
 /** An export that nothing but the test runs: its message is never sent. */
-export const heldExport = (
+export const heldExport = async (
   projectId: string,
   collection: string,
   { includeDeleted = false } = {},
 ): Promise<ExportRecord> =>
   hold<ExportRecord>({
-    ...fields(projectId, collection),
+    ...(await fields(projectId, collection)),
     kind: 'export',
     format: 'ndjson',
     includeDeleted,
@@ -51,7 +58,7 @@ export const heldExport = (
 /** An import of NDJSON that nothing but the test runs. */
 export const heldImport = async (projectId: string, collection: string, content: string): Promise<ImportRecord> => {
   const held = await hold<ImportRecord>({
-    ...fields(projectId, collection),
+    ...(await fields(projectId, collection)),
     kind: 'import',
     format: 'ndjson',
     line: 0,

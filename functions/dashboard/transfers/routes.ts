@@ -1,5 +1,15 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
-import { ExportAnswer, ImportAnswer, NewExportBody, NewImportBody, StartedImportAnswer } from './schemas.ts';
+import { PageQuery } from '../schemas.ts';
+import {
+  DeletedTransferAnswer,
+  ExportAnswer,
+  ImportAnswer,
+  NewExportBody,
+  NewImportBody,
+  StartedImportAnswer,
+  TransferAnswer,
+  TransferPage,
+} from './schemas.ts';
 
 /** Exports and imports of a collection (contract 6). */
 export const dashboardTransferRoutes = defineRoutes({
@@ -44,5 +54,30 @@ export const dashboardTransferRoutes = defineRoutes({
     uses: ['mongodb', 'encryption', 'transfers'],
     summary: 'How an import stands, with what was wrong line by line',
     response: { status: 200, body: ImportAnswer },
+  },
+  'list-transfers': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/transfers',
+    access: 'developer',
+    uses: ['mongodb', 'encryption'],
+    summary: 'List the exports and imports of the last two days, newest first',
+    query: PageQuery,
+    response: { status: 200, body: TransferPage },
+  },
+  'cancel-transfer': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/transfers/{id}/cancel',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'transfers'],
+    summary: 'Cancel an export or import that has not ended',
+    response: { status: 200, body: TransferAnswer },
+  },
+  'delete-transfer': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/transfers/{id}',
+    access: 'developer',
+    uses: ['mongodb', 'encryption', 'transfers'],
+    summary: 'Delete an export or import that has ended, file and all',
+    response: { status: 200, body: DeletedTransferAnswer },
   },
 });

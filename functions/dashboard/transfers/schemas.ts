@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { largestImport } from '../../../shared/transfers/start-import.ts';
-import { exportFormats, importFormats } from '../../../shared/transfers/transfer-record.ts';
+import { exportFormats, importFormats, transferStates } from '../../../shared/transfers/transfer-record.ts';
+import { pageOf } from '../schemas.ts';
 
 const flag = v.boolean('must be a Boolean');
 
@@ -37,7 +38,7 @@ export const NewImportBody = v.pipe(
   ),
 );
 
-const state = v.picklist(['awaiting', 'queued', 'running', 'done', 'failed']);
+const state = v.picklist(transferStates);
 
 const common = {
   _id: v.string(),
@@ -49,26 +50,34 @@ const common = {
   expiresAt: v.date(),
 };
 
-const Import = v.object({
+const exportFields = {
   ...common,
-  format: v.picklist(importFormats),
-  inserted: v.number(),
-  rejected: v.number(),
+  format: v.picklist(exportFormats),
+  includeDeleted: v.boolean(),
+  count: v.number(),
+  bytes: v.number(),
+};
+
+const importFields = { ...common, format: v.picklist(importFormats), inserted: v.number(), rejected: v.number() };
+
+const Import = v.object({
+  ...importFields,
   errors: v.array(v.object({ line: v.number(), field: v.string(), message: v.string() })),
 });
 
+const Transfer = v.variant('kind', [
+  v.object({ kind: v.literal('export'), ...exportFields }),
+  v.object({ kind: v.literal('import'), ...importFields }),
+]);
+
 /** The export and import records of contract 6. */
-export const ExportAnswer = success(
-  v.object({
-    ...common,
-    format: v.picklist(exportFormats),
-    includeDeleted: v.boolean(),
-    count: v.number(),
-    bytes: v.number(),
-    url: v.nullable(v.string()),
-  }),
-);
+export const ExportAnswer = success(v.object({ ...exportFields, url: v.nullable(v.string()) }));
 export const ImportAnswer = success(Import);
 export const StartedImportAnswer = success(
   v.object({ ...Import.entries, signedUrl: v.nullable(v.string()), contentType: v.string() }),
 );
+
+/** Both in the list of a project's, and one that is cancelled. */
+export const TransferPage = pageOf(Transfer);
+export const TransferAnswer = success(Transfer);
+export const DeletedTransferAnswer = success(v.object({ _id: v.string() }));

@@ -1,5 +1,6 @@
 import type { Page, PageRequest } from '../../page.ts';
 import type { Project } from '../../projects/project.ts';
+import type { Selection } from '../condition.ts';
 import type { Document } from '../document.ts';
 import { parseListQuery } from '../list-query.ts';
 import { readPage } from '../read-page.ts';
@@ -19,7 +20,12 @@ export interface TrashPage extends Page<TrashedDocument>, Total {
 /** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */
 const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
 
-/** A page of the trash of a collection, what was trashed last first; `total` is exact up to 10 000 (contract 6, "Trash"). */
+const trashed: Selection = { conditions: [isInTrash], afterwards: [] };
+
+/**
+ * A page of the trash of a collection, what was trashed last first; `total` is exact up to 10 000 (contract 6,
+ * "Trash").
+ */
 export const listTrash = async (
   project: Project,
   collectionName: string,
@@ -30,8 +36,8 @@ export const listTrash = async (
     ['limit', String(limit)],
   ]);
   const [{ rows, cut }, total] = await Promise.all([
-    readPage(project, collectionName, isInTrash, { ...asked, sort: latestFirst }),
-    filteredTotal(project, collectionName, [isInTrash]),
+    readPage(project, collectionName, trashed, { ...asked, sort: latestFirst }),
+    filteredTotal(project, collectionName, trashed),
   ]);
   const items = rows.map(({ sized: { document } }) => ({ ...document, daysLeft: daysLeft(document.deletedAt) }));
   return { items, ...total, page, limit, ...(cut ? { truncated: true } : {}) };

@@ -51,9 +51,10 @@ const purgeCollection = async (
 const isDown = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_UNAVAILABLE';
 
 /**
- * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of. Works for a
- * minute at most, `complete` says whether that was enough; what is left is found again by the next run, and any number of runs
- * may work at once. A collection that cannot be purged does not keep the others; its failure is thrown at the end.
+ * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of. Works
+ * for a minute at most, and not beyond a move of the project to another database; `complete` says whether that was
+ * enough. What is left is found again by the next run, and any number of runs may work at once. A collection that
+ * cannot be purged does not keep the others; its failure is thrown at the end.
  */
 export const purgeProject = async (project: Project, withinMs = runMs): Promise<Removal> => {
   const deadline = clock.now() + withinMs;

@@ -1,6 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
+import { databaseOf } from '../../projects/database-of.ts';
+import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { allOf, type Condition } from '../condition.ts';
 
@@ -17,8 +19,8 @@ export interface Removal {
 }
 
 /**
- * Removes one batch of the documents that a condition of the trash names, oldest first. The condition is part of the delete
- * itself, so a document that was restored meanwhile stays.
+ * Removes one batch of the documents that a condition of the trash names, oldest first. The condition is part of the
+ * delete itself, so a document that was restored meanwhile stays.
  */
 export const removeBatch = async (project: Project, name: string, condition: Condition): Promise<Removal> =>
   onProject(
@@ -36,7 +38,16 @@ export const removeBatch = async (project: Project, name: string, condition: Con
     batchLimitMs,
   );
 
-/** Removes everything that a condition of the trash names, batch by batch, until `deadline` (ms) at most. */
+/** Whether a project's documents are still where they were: it may be deleted, or move, while a run is at work. */
+const isInPlace = async (project: Project): Promise<boolean> => {
+  const now = await findProjectById(project.id);
+  return now !== undefined && databaseOf(now) === databaseOf(project);
+};
+
+/**
+ * Removes everything that a condition of the trash names, batch by batch, until `deadline` (ms) at most, or until the
+ * project is somewhere else.
+ */
 export const removeTrashed = async (
   project: Project,
   name: string,
@@ -44,7 +55,7 @@ export const removeTrashed = async (
   deadline: number,
 ): Promise<Removal> => {
   let removed = 0;
-  while (clock.now() < deadline) {
+  while (clock.now() < deadline && (await isInPlace(project))) {
     const batch = await removeBatch(project, name, condition);
     removed += batch.removed;
     if (batch.complete) return { removed, complete: true };

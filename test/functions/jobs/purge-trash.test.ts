@@ -4,8 +4,12 @@ import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as doTask } from '../../../functions/jobs/do-task.ts';
 import { handler as purgeTrash } from '../../../functions/jobs/purge-trash.ts';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
+import { clock } from '../../../shared/clock.ts';
+import { graceEnd } from '../../../shared/documents/trash/grace.ts';
 import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
+import { removeTrashed } from '../../../shared/documents/trash/remove-trashed.ts';
 import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
+import { trashedBy } from '../../../shared/documents/trash/trash-conditions.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { databaseUsed } from '../../../shared/quota/database-quota.ts';
 import { inParallel } from '../../support/client.ts';
@@ -95,6 +99,18 @@ describe('the purge of a project', () => {
       expect(stages).not.toContain('SORT');
     }
     expect(await commandsOf(() => purgeProject(domain))).toEqual(['mongodb find', 'mongodb find', 'mongodb find']);
+  });
+
+  test('stops where the project has moved to another database or was deleted', async () => {
+    await addTrashed(domain, 'notes', 10, 31);
+    for (const elsewhere of [
+      { ...domain, placement: { kind: 'managed', cell: 'former' } as const },
+      { ...domain, id: 'f'.repeat(24) },
+    ]) {
+      expect((await removeTrashed(elsewhere, 'notes', trashedBy(graceEnd()), clock.now() + 5000)).complete).toBe(false);
+    }
+    expect(await stored(domain, 'notes')).toBe(10);
+    expect(await purgeProject(domain)).toEqual({ removed: 10, complete: true });
   });
 
   test('never removes what is restored meanwhile', async () => {

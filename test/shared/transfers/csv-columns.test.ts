@@ -62,6 +62,15 @@ describe('a cell', () => {
   });
 });
 
+test('a column may have 64 levels, its cell included', () => {
+  const deep = Array(64).fill('a').join('.');
+  const body = JSON.stringify(bodyOf(columnsOf(free, [deep]), ['x']));
+  expect(body).toBe(`${'{"a":'.repeat(64)}"x"${'}'.repeat(64)}`);
+  const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  expect(read(typed, 'list', nested(63))).toHaveProperty('list');
+  expect(() => read(typed, 'list', nested(64))).toThrow('more than 64 levels');
+});
+
 describe('UnreadableFile for columns', () => {
   test.each([
     ['without a name', ['a', '']],
@@ -71,6 +80,16 @@ describe('UnreadableFile for columns', () => {
     ['inside another that comes later', ['a.b.c', 'a']],
     ['named __proto__', ['__proto__']],
     ['with __proto__ in them', ['a.__proto__.b']],
+    ['of more than 64 levels', [Array(65).fill('a').join('.')]],
+    ['of more than 1000 characters', ['a'.repeat(1001)]],
+    [
+      'of a mebibyte of dots and letters',
+      [
+        Array(2 ** 19)
+          .fill('a')
+          .join('.'),
+      ],
+    ],
     ['by the thousand', Array.from({ length: 1001 }, (_, n) => `c${n}`)],
   ])('%s', (_what, names) => {
     expect(() => columnsOf(free, names)).toThrow(expect.objectContaining({ name: 'UnreadableFile' }));

@@ -1,0 +1,99 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { plans } from '../projects/plans.ts';
+import type { Project } from '../projects/project.ts';
+import { freeSlot } from '../projects/slots.ts';
+import { onTransfers, type TransferRecord } from './transfer-record.ts';
+
+/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+const attempts = 200;
+
+const limitReached = ({ plan }: Project): AppError =>
+  new AppError(
+    'PLAN_LIMIT',
+    `The ${plan} plan allows ${plans[plan].transfers} exports and imports of a project at a time, those included that wait for their file. Wait until one has ended, or cancel one.`,
+  );
+
+const transferRunning = (cause?: unknown): AppError =>
+  new AppError(
+    'TRANSFER_RUNNING',
+    'Another one is under way for this collection. Wait until it has ended, then start this one.',
+    { cause },
+  );
+
+/**
+ * The unique index on active transfers decides: one export and one import a collection at a time → 409
+ * `TRANSFER_RUNNING`.
+ */
+export const orRunning = async <T>(write: Promise<T>): Promise<T> => {
+  try {
+    return await write;
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
+    throw transferRunning(error);
+  }
+};
+
+type Unended = Pick<TransferRecord, '_id' | 'kind' | 'collectionName' | 'active' | 'slot' | 'expiresAt'>;
+
+const shown = { kind: 1, collectionName: 1, active: 1, slot: 1, expiresAt: 1 } as const;
+
+/** Those of a project that have not ended; an import whose file nobody uploaded in time gives its slot back first. */
+const unendedOf = (project: Project): Promise<readonly Unended[]> =>
+  onTransfers(async (transfers) => {
+    const projectId = new ObjectId(project.id);
+    const records = await transfers
+      .find(
+        {
+          $or: [
+            { projectId, slot: { $exists: true } },
+            { projectId, active: true },
+          ],
+        },
+        { projection: shown, maxTimeMS: 5000 },
+      )
+      .toArray();
+    const now = new Date(clock.now());
+    const outlived = records.filter(({ expiresAt }) => expiresAt <= now);
+    if (outlived.length === 0) return records;
+    const chosen = { _id: { $in: outlived.map(({ _id }) => _id) }, expiresAt: { $lte: now } };
+    await transfers.updateMany(chosen, { $unset: { slot: '', active: '' } });
+    return records.filter((record) => !outlived.includes(record));
+  });
+
+/** False where another caller took the slot. */
+const attempt = async (project: Project, record: TransferRecord): Promise<boolean> => {
+  const others = await unendedOf(project);
+  // The insert was made, but its answer was lost and the driver sent it again.
+  if (others.some(({ _id }) => _id.equals(record._id))) return true;
+  const isSame = ({ active, kind, collectionName }: Unended) =>
+    active === true && kind === record.kind && collectionName === record.collectionName;
+  if (record.active && others.some(isSame)) throw transferRunning();
+  const slot = freeSlot(
+    others.flatMap((other) => other.slot ?? []),
+    plans[project.plan].transfers,
+  );
+  if (slot === undefined) throw limitReached(project);
+  try {
+    await onTransfers((transfers) => transfers.insertOne({ ...record, slot }));
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return false;
+    throw error;
+  }
+};
+
+/**
+ * Stores a new transfer. An active one of its kind and collection → 409 `TRANSFER_RUNNING`; as many of the project that
+ * have not ended as the plan allows → 403 `PLAN_LIMIT`; both decided by unique indexes and so exact under parallel
+ * calls.
+ */
+export const insertTransfer = async (project: Project, record: TransferRecord): Promise<void> => {
+  for (let tries = 0; tries < attempts; tries++) {
+    if (await attempt(project, record)) return;
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', 'Too many exports and imports are being started at once. Try again.', {
+    retryAfter: 1,
+  });
+};

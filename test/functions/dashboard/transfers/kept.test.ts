@@ -1,0 +1,109 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { onControl } from '../../../../shared/clients/mongo.ts';
+import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
+import { tendTransfers } from '../../../../shared/transfers/tend-transfers.ts';
+import { readObject } from '../../../../shared/transfers/transfer-file.ts';
+import {
+  type ImportRecord,
+  onTransfers,
+  type TransferRecord,
+  transferKey,
+} from '../../../../shared/transfers/transfer-record.ts';
+import { newProject } from '../../../support/project.ts';
+import { openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
+import { heldExport, heldImport, recordOf } from '../../../support/transfers.ts';
+import { stored } from '../../../support/trash.ts';
+
+let at: TransferRequests;
+
+beforeAll(async () => {
+  at = await openTransfers([{ name: 'notes' }]);
+});
+
+const idOf = ({ _id }: TransferRecord) => _id.toHexString();
+
+describe('deleting answers', () => {
+  const remove = (id: string, projectId = at.project.id) =>
+    at.project.developer.dashboard('DELETE', `/api/projects/${projectId}/transfers/${id}`);
+
+  test('200 for an export that is done: no link leads to its file any more, and nobody finds it', async () => {
+    const { _id, url } = await at.exported('notes', { format: 'json' });
+    expect(await remove(_id)).toMatchObject({ status: 200, body: { success: true, data: { _id } } });
+    expect((await fetch(url ?? '')).status).toBe(404);
+    expect(await at.dashboard('GET', 'notes', `exports/${_id}`)).toMatchObject({ status: 404 });
+    expect(await remove(_id)).toMatchObject({ status: 404, body: { code: 'TRANSFER_NOT_FOUND' } });
+  });
+
+  test('200 for an import: what was inserted stays, and its record until nobody can upload the file again', async () => {
+    const collection = await at.newCollection();
+    const { _id } = await at.imported(collection, { format: 'csv', content: 'a\n1' });
+    const record = await recordOf({ _id: new ObjectId(_id) });
+    expect((await remove(_id)).status).toBe(200);
+    await tendTransfers();
+    expect(await recordOf(record)).toBeDefined();
+    await onTransfers((transfers) => transfers.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } }));
+    await tendTransfers();
+    await expect(recordOf(record)).rejects.toThrow('gone');
+    expect(await readObject(transferKey(record))).toBeUndefined();
+    expect(await stored(at.domain, collection)).toBe(1);
+  });
+
+  test('409 TRANSFER_RUNNING for what has not ended', async () => {
+    const held = await heldExport(at.project.id, await at.newCollection());
+    expect(await remove(idOf(held))).toMatchObject({ status: 409, body: { code: 'TRANSFER_RUNNING' } });
+    expect(await recordOf(held)).toMatchObject({ state: 'queued' });
+  });
+
+  test("404 TRANSFER_NOT_FOUND for another project's", async () => {
+    const { _id } = await at.exported('notes', { format: 'json' });
+    const other = await newProject([], at.project.developer);
+    expect(await remove(_id, other.id)).toMatchObject({ status: 404, body: { code: 'TRANSFER_NOT_FOUND' } });
+    expect(await at.dashboard('GET', 'notes', `exports/${_id}`)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the list of a project', () => {
+  interface List {
+    readonly data: { readonly items: readonly Record<string, unknown>[]; readonly total: number };
+  }
+  const list = (projectId: string, query = '') =>
+    at.project.developer.dashboard<List>('GET', `/api/projects/${projectId}/transfers${query}`);
+
+  test('200 with its exports and imports, the newest first, page by page', async () => {
+    const own = await newProject([{ name: 'a' }, { name: 'b' }], at.project.developer);
+    const held = [
+      await heldExport(own.id, 'a'),
+      await heldImport(own.id, 'b', '{"n":1}\n[]'),
+      await heldExport(own.id, 'b'),
+    ];
+    await runTransfer(idOf(held[1] as ImportRecord));
+    const [newest, middle, oldest] = held.map(idOf).reverse();
+    const { status, body } = await list(own.id);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      total: 3,
+      items: [
+        { _id: newest, kind: 'export', collection: 'b', state: 'queued', count: 0 },
+        { _id: middle, kind: 'import', collection: 'b', state: 'done', inserted: 1, rejected: 1 },
+        { _id: oldest, kind: 'export', collection: 'a', state: 'queued' },
+      ],
+    });
+    expect(Object.keys(Object.assign({}, ...body.data.items))).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(url|errors|parts|last|slot|origin)$/)]),
+    );
+    expect((await list(own.id, '?page=2&limit=2')).body.data).toMatchObject({ total: 3, items: [{ _id: oldest }] });
+    await onTransfers((transfers) =>
+      transfers.updateMany({ projectId: new ObjectId(own.id) }, { $set: { expiresAt: new Date(0) } }),
+    );
+    expect((await list(own.id)).body.data).toMatchObject({ total: 0, items: [] });
+  });
+
+  test('is served by an index in its order', async () => {
+    const plan = await onControl((db) =>
+      db.collection('transfers').find({ projectId: new ObjectId() }).sort({ _id: -1 }).explain('queryPlanner'),
+    );
+    expect(JSON.stringify(plan)).toContain('"indexName":"newest"');
+    expect(JSON.stringify(plan)).not.toContain('"SORT"');
+  });
+});

@@ -1,0 +1,123 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { onControl } from '../../../../shared/clients/mongo.ts';
+import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
+import { readObject } from '../../../../shared/transfers/transfer-file.ts';
+import { type ImportRecord, type TransferRecord, transferKey } from '../../../../shared/transfers/transfer-record.ts';
+import { openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
+import { heldExport, heldImport, recordOf } from '../../../support/transfers.ts';
+import { stored } from '../../../support/trash.ts';
+
+let at: TransferRequests;
+
+beforeAll(async () => {
+  at = await openTransfers();
+});
+
+const lines = 30_000;
+const content = Array.from({ length: lines }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(200) })).join('\n');
+
+/** Has the project's documents live somewhere else, as connecting a database does, until the test has ended. */
+const move = async (cell: string): Promise<void> => {
+  await onControl((db) =>
+    db
+      .collection('projects')
+      .updateOne({ _id: new ObjectId(at.project.id) }, { $set: { placement: { kind: 'managed', cell } } }),
+  );
+};
+
+const idOf = ({ _id }: TransferRecord) => _id.toHexString();
+
+/** Runs an import, and does something once it has stored some of its lines. */
+const runAnd = async (held: ImportRecord, act: () => Promise<unknown>): Promise<void> => {
+  const running = runTransfer(idOf(held));
+  await vi.waitFor(async () => expect(await recordOf(held)).not.toMatchObject({ line: 0 }), {
+    timeout: 15_000,
+    interval: 5,
+  });
+  await act();
+  await running;
+};
+
+describe('failed where the project is in another database', () => {
+  test('an import in the middle of a run; what was stored is reported', async () => {
+    const collection = await at.newCollection();
+    const held = await heldImport(at.project.id, collection, content);
+    await runAnd(held, () => move('elsewhere'));
+    await move('main');
+    const record = (await recordOf(held)) as ImportRecord;
+    expect(record).toMatchObject({ state: 'failed', failure: expect.stringContaining('another database') as unknown });
+    expect(record.inserted).toBeLessThan(lines);
+    expect(await stored(at.domain, collection)).toBe(record.inserted);
+  });
+
+  test.each([
+    ['before its turn', 0],
+    ['between two parts', 1],
+  ])('an export %s, and leaves no file', async (_when, runs) => {
+    const collection = await at.newCollection();
+    await at.fill(collection, 2000, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
+    const held = await heldExport(at.project.id, collection);
+    if (runs > 0) await runTransfer(idOf(held), 1);
+    await move('elsewhere');
+    await runTransfer(idOf(held));
+    await move('main');
+    expect(await recordOf(held)).toMatchObject({
+      state: 'failed',
+      failure: expect.stringContaining('another database') as unknown,
+    });
+    expect(await readObject(transferKey(held))).toBeUndefined();
+  });
+});
+
+describe('failed where the collection', () => {
+  const deletion = (collection: string) =>
+    at.project.developer.dashboard('DELETE', `/api/projects/${at.project.id}/collections/${collection}`);
+
+  test('was deleted in the middle of a run', async () => {
+    const collection = await at.newCollection();
+    const held = await heldImport(at.project.id, collection, content);
+    await runAnd(held, () => deletion(collection));
+    expect(await recordOf(held)).toMatchObject({
+      state: 'failed',
+      failure: 'The collection was deleted before this had ended.',
+    });
+  });
+
+  test.each(['import', 'export'])('was deleted and made anew before the turn of the %s', async (kind) => {
+    const collection = await at.newCollection();
+    const held =
+      kind === 'import'
+        ? await heldImport(at.project.id, collection, '{"n":1}')
+        : await heldExport(at.project.id, collection);
+    expect(await deletion(collection)).toMatchObject({ status: 200 });
+    await at.project.addCollection({ name: collection });
+    await runTransfer(idOf(held));
+    expect(await recordOf(held)).toMatchObject({ state: 'failed' });
+    expect(await stored(at.domain, collection)).toBe(0);
+  });
+});
+
+test('an import holds to the schema as it is, though that is edited in the middle of a run', async () => {
+  const collection = await at.newCollection();
+  const held = await heldImport(at.project.id, collection, content);
+  const schema = [{ key: 'title', type: 'String', required: true }];
+  const edit = () =>
+    at.project.developer.dashboard('PUT', `/api/projects/${at.project.id}/collections/${collection}`, {
+      schema,
+      force: true,
+    });
+  await runAnd(held, edit);
+  await vi.waitFor(
+    async () => {
+      await runTransfer(idOf(held));
+      expect(await recordOf(held)).toMatchObject({ state: 'done' });
+    },
+    { timeout: 20_000 },
+  );
+  const { inserted, rejected, errors } = (await recordOf(held)) as ImportRecord;
+  expect(inserted + rejected).toBe(lines);
+  expect(rejected).toBeGreaterThan(0);
+  expect(errors[0]).toMatchObject({ field: 'title', message: 'title is required' });
+  expect(await stored(at.domain, collection)).toBe(inserted);
+});
