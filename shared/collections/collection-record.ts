@@ -3,15 +3,21 @@ import type { Collection, Field, RowSecurity } from './collection.ts';
 import type { OwnIndex } from './own-index.ts';
 
 /**
+ * Only `active` collections exist for callers. `dropped`: deleted, its name and place are free; the record waits for the last
+ * function that may still know the collection, so that what such a one has written goes too.
+ */
+export type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
+
+/**
  * A document of `control.collections`. `nameKey` is the name in lower case (unique in the project); `slot` numbers a
- * project's collections, so that a unique index holds the plan's limit; only `active` ones exist for callers. `indexes` are
- * the developer's own.
+ * project's collections, so that a unique index holds the plan's limit, and is the record's own id once its documents have
+ * been dropped. `indexes` are the developer's own.
  */
 export interface CollectionRecord {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
-  readonly slot: number;
-  readonly state: 'creating' | 'active' | 'deleting';
+  readonly slot: number | ObjectId;
+  readonly state: CollectionState;
   readonly name: string;
   readonly nameKey: string;
   readonly schema: readonly Field[] | null;
@@ -19,6 +25,8 @@ export interface CollectionRecord {
   readonly indexes?: readonly OwnIndex[];
   /** What was trashed by then is to be removed: the trash was emptied, and was too large for one request. */
   readonly trashEmptiedAt?: Date;
+  /** The stored URI of the own database that its documents are to be dropped in: the project may be in another one by then. */
+  readonly dropUri?: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -1,19 +1,30 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
-import type { CollectionRecord } from './collection-record.ts';
+import type { CollectionRecord, CollectionState } from './collection-record.ts';
 
-/** How long a creation or deletion has the record to itself; one that is older was cut short, and others may finish it. */
-const leaseMs = 15_000;
+type Passing = Exclude<CollectionState, 'active'>;
+
+/**
+ * How long a record is left to who put it into its state. A creation or deletion may go on in the database for a while after its
+ * caller has given up; after that it was cut short, and others finish it. `dropped`: longer than any function runs that may
+ * still know the collection.
+ */
+const leaseMs: Readonly<Record<Passing, number>> = { creating: 16_000, deleting: 120_000, dropped: 12 * 60_000 };
 
 /** Runs an operation on `control.collections`. */
 export const onCollections = <T>(operation: (collections: Collection<CollectionRecord>) => Promise<T>): Promise<T> =>
   onControl((db) => operation(db.collection<CollectionRecord>('collections')));
 
-/** The latest `updatedAt` of records whose creation or deletion was cut short. */
-export const leaseEnd = (): Date => new Date(clock.now() - leaseMs);
+/** The latest `updatedAt` of records in a state that nobody has to himself any more. */
+export const leaseEnd = (state: Passing): Date => new Date(clock.now() - leaseMs[state]);
+
+/** Matches the records that are to be removed: cut short, or dropped long enough ago. */
+export const dueForRemoval = (): Filter<CollectionRecord> => ({
+  $or: (['creating', 'deleting', 'dropped'] as const).map((state) => ({ state, updatedAt: { $lte: leaseEnd(state) } })),
+});
 
 export const collectionNotFound = (name: string): AppError =>
   new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name.slice(0, 63)}".`);

@@ -7,6 +7,7 @@ import { requireCollectionName, usersCollection } from './collection-name.ts';
 import type { CollectionRecord } from './collection-record.ts';
 import { type CollectionSummary, summarize } from './collection-summary.ts';
 import { onCollections } from './control-collections.ts';
+import { dropCollection, mayGoOn } from './drop-collection.ts';
 import { managedIndexes } from './indexes.ts';
 import { isInOwnDatabase, onCollection } from './on-collection.ts';
 import { reserveCollection } from './reserve-collection.ts';
@@ -15,8 +16,9 @@ import { parseSchema } from './schema-rules.ts';
 import { buildMissing } from './sync-indexes.ts';
 import { toUsersSchema } from './users-rules.ts';
 
-/** Well within the time for which the creation has its record to itself. */
+/** Together well within the time for which the creation has its record to itself. */
 const prepareLimitMs = 10_000;
+const dropMs = 4000;
 const namespaceExists = 48;
 
 export interface CollectionInput {
@@ -35,7 +37,7 @@ export const parseCollection = (name: string, { schema: given, rls }: Collection
 /** Documents that an insert left behind while the collection was being deleted belong to no collection any more. */
 const dropLeftover = async (db: Db, name: string): Promise<void> => {
   const [leftover] = await db.listCollections({ name }, { nameOnly: true }).toArray();
-  if (leftover) await db.dropCollection(name);
+  if (leftover) await dropCollection(db, name, dropMs);
 };
 
 const prepare = (project: Project, collection: Collection): Promise<void> =>
@@ -85,7 +87,7 @@ export const createCollection = async (
     await prepare(project, collection);
     await activate(record);
   } catch (error) {
-    await release(record).catch(() => undefined);
+    if (!mayGoOn(error)) await release(record).catch(() => undefined);
     throw error;
   }
   return summarize(project, record);

@@ -1,65 +1,96 @@
 import { type Db, ObjectId } from 'mongodb';
-import { onManaged } from '../clients/mongo.ts';
+import { onManaged, onProject } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import type { Project } from '../projects/project.ts';
+import { removeUserItems } from '../projects/project-items.ts';
+import { usersCollection } from './collection-name.ts';
 import type { CollectionRecord } from './collection-record.ts';
 import { collectionNotFound, leaseEnd, onCollections } from './control-collections.ts';
-import { isInOwnDatabase, onCollection } from './on-collection.ts';
-import { isAlreadyGone } from './sync-indexes.ts';
+import { dropCollection, mayGoOn } from './drop-collection.ts';
 
+/** How long a caller waits for one database, and how long the database itself tries. */
 const dropLimitMs = 20_000;
+const dropMs = 15_000;
 
-const drop = async (db: Db, name: string): Promise<void> => {
-  await db.dropCollection(name).catch((error: unknown) => {
-    if (!isAlreadyGone(error)) throw error;
-  });
+/** How long ending the sessions of users may take at once; what is left then is left to the clean-up job. */
+const sessionsLimitMs = 5000;
+
+/** The own database that holds a collection, by its stored URI. */
+const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
+  placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
+
+/** In an own database once, and only in the one it was deleted in: what stands there under its name later is not ours. */
+const dropDocuments = async (project: Project, { name, dropUri }: CollectionRecord): Promise<void> => {
+  const drop = (db: Db): Promise<void> => dropCollection(db, name, dropMs);
+  if (dropUri !== undefined && dropUri === ownUriOf(project, name)) await onProject(project, drop, dropLimitMs);
+  await onManaged(project, drop, dropLimitMs);
 };
 
 /**
- * Drops the documents and then the record of a collection that is being deleted; may be repeated. Where the project has a
- * database of its own, what the collection left behind in ours goes too.
+ * Drops the documents of a collection whose deletion the caller has claimed, and ends the sessions of users; may be repeated.
+ * Its name and place are free from then on. Where functions may still know the collection its record stays, as `dropped`,
+ * until it is claimed again; `isLast` says that none does. Where the project has a database of its own, what the collection
+ * left behind in ours goes too.
  */
-export const finishDeletion = async (project: Project, { _id, name }: CollectionRecord): Promise<void> => {
-  await onCollection(project, name, (db) => drop(db, name), dropLimitMs);
-  if (isInOwnDatabase(project, name)) await onManaged(project, (db) => drop(db, name), dropLimitMs);
-  await onCollections((collections) => collections.deleteOne({ _id, state: 'deleting' }));
-};
-
-/** Takes over a deletion, or the removal of a creation, that was cut short; one of any number of callers wins. */
-export const claimForDeletion = async ({ _id, state, updatedAt }: CollectionRecord): Promise<boolean> => {
-  const { matchedCount } = await onCollections((collections) =>
-    collections.updateOne({ _id, state, updatedAt }, { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } }),
+export const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
+  const { _id, name, updatedAt } = claimed;
+  await dropDocuments(project, claimed);
+  if (name === usersCollection && !(await removeUserItems(project.id, sessionsLimitMs)).complete) return;
+  const mine = { _id, state: 'deleting', updatedAt } as const;
+  await onCollections<unknown>((collections) =>
+    isLast
+      ? collections.deleteOne(mine)
+      : collections.updateOne(mine, {
+          $set: { state: 'dropped', slot: _id, updatedAt: new Date(clock.now()) },
+          $unset: { dropUri: 1 },
+        }),
   );
-  return matchedCount > 0;
 };
 
-/** Lets the next caller finish a deletion at once, where this one failed. */
-const release = ({ _id }: CollectionRecord): Promise<unknown> =>
+/** Takes over a deletion, or the removal of a creation, that was cut short; one of any number of callers gets it. */
+export const claimForDeletion = ({ _id, state, updatedAt }: CollectionRecord): Promise<CollectionRecord | null> =>
   onCollections((collections) =>
-    collections.updateOne({ _id, state: 'deleting' }, { $set: { updatedAt: new Date(0) } }),
+    collections.findOneAndUpdate(
+      { _id, state, updatedAt },
+      { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } },
+      { returnDocument: 'after' },
+    ),
+  );
+
+/** Whether no function knows the collection of a record, as it was before it was claimed. */
+export const isForgotten = ({ state, updatedAt }: CollectionRecord): boolean =>
+  state !== 'deleting' || updatedAt <= leaseEnd('dropped');
+
+/** Lets the next caller finish a deletion at once, where this one failed and nothing of it goes on. */
+const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
+  onCollections((collections) =>
+    collections.updateOne({ _id, state: 'deleting', updatedAt }, { $set: { updatedAt: leaseEnd('deleting') } }),
   );
 
 /**
- * Deletes a collection with all its documents. From the first step on no look-up finds it. A deletion that was cut short is
- * finished by the next one, by a creation of the same name, or by the clean-up job. Unknown → 404 `COLLECTION_NOT_FOUND`.
+ * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no look-up
+ * finds it. A deletion that was cut short is finished by the next one, by a creation of the same name, or by the clean-up job.
+ * Unknown → 404 `COLLECTION_NOT_FOUND`.
  */
 export const deleteCollection = async (project: Project, name: string): Promise<void> => {
+  const uri = ownUriOf(project, name);
+  const dropUri = { $cond: [{ $eq: ['$state', 'active'] }, uri ? { $literal: uri } : '$$REMOVE', '$dropUri'] };
   const record = await onCollections((collections) =>
     collections.findOneAndUpdate(
       {
         projectId: new ObjectId(project.id),
         name: { $eq: name },
-        $or: [{ state: 'active' }, { state: 'deleting', updatedAt: { $lte: leaseEnd() } }],
+        $or: [{ state: 'active' }, { state: 'deleting', updatedAt: { $lte: leaseEnd('deleting') } }],
       },
-      { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } },
+      [{ $set: { state: 'deleting', updatedAt: new Date(clock.now()), dropUri } }],
       { returnDocument: 'after' },
     ),
   );
   if (!record) throw collectionNotFound(name);
   try {
-    await finishDeletion(project, record);
+    await finishDeletion(project, record, false);
   } catch (error) {
-    await release(record).catch(() => undefined);
+    if (!mayGoOn(error)) await release(record).catch(() => undefined);
     throw error;
   }
 };

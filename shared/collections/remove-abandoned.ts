@@ -1,11 +1,15 @@
 import { onControl } from '../clients/mongo.ts';
+import { clock } from '../clock.ts';
 import { describeError, log } from '../log.ts';
 import { type ProjectRecord, toProject } from '../projects/project-record.ts';
 import type { CollectionRecord } from './collection-record.ts';
-import { leaseEnd, onCollections } from './control-collections.ts';
-import { claimForDeletion, finishDeletion } from './delete-collection.ts';
+import { dueForRemoval, onCollections } from './control-collections.ts';
+import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
 
 const collectionsPerRun = 50;
+
+/** A run of the job has more to do than this, and no collection takes much more than half a minute. */
+const runMs = 60_000;
 
 /** A collection of the developer's own database may have stood before its creation here was cut short: it stays. */
 const forget = async ({ _id, updatedAt }: CollectionRecord): Promise<boolean> => {
@@ -15,38 +19,49 @@ const forget = async ({ _id, updatedAt }: CollectionRecord): Promise<boolean> =>
   return deletedCount > 0;
 };
 
+/** The removal of a project takes its collections along; until then they wait behind all others. */
+const putOff = ({ _id, state, updatedAt }: CollectionRecord): Promise<unknown> =>
+  onCollections((collections) =>
+    collections.updateOne({ _id, state, updatedAt }, { $set: { updatedAt: new Date(clock.now()) } }),
+  );
+
 const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   const owner = await onControl((db) =>
     db.collection<ProjectRecord>('projects').findOne({ _id: record.projectId, state: 'active' }, { maxTimeMS: 5000 }),
   );
-  if (!owner) return false;
+  if (!owner) {
+    await putOff(record);
+    return false;
+  }
   if (record.state === 'creating' && owner.placement.kind === 'external') return forget(record);
-  if (!(await claimForDeletion(record))) return false;
-  await finishDeletion(toProject(owner, 'free'), record);
+  const claimed = await claimForDeletion(record);
+  if (!claimed) return false;
+  await finishDeletion(toProject(owner, 'free'), claimed, isForgotten(record));
   log.info({ job: 'remove-projects', project: owner._id.toHexString(), collection: record.name, was: record.state });
   return true;
 };
 
+const due = (): Promise<CollectionRecord[]> =>
+  onCollections((collections) =>
+    collections.find(dueForRemoval(), { sort: { updatedAt: 1 }, limit: collectionsPerRun, maxTimeMS: 5000 }).toArray(),
+  );
+
 /**
  * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their record,
- * which holds a name and a place. Answers how many are gone.
+ * which holds a name and a place; and, of deleted ones, what functions have written that still knew them. Those that have waited
+ * longest come first, and one that fails waits again, behind all others; a run begins none after a minute. Answers how many it
+ * has dealt with.
  */
 export const removeAbandonedCollections = async (): Promise<number> => {
-  const records = await onCollections((collections) =>
-    collections
-      .find(
-        { state: { $in: ['creating', 'deleting'] }, updatedAt: { $lte: leaseEnd() } },
-        { limit: collectionsPerRun, maxTimeMS: 5000 },
-      )
-      .toArray(),
-  );
-  let gone = 0;
-  for (const record of records) {
+  const end = performance.now() + runMs;
+  let done = 0;
+  for (const record of await due()) {
+    if (performance.now() >= end) break;
     try {
-      if (await removeAbandoned(record)) gone++;
+      if (await removeAbandoned(record)) done++;
     } catch (error) {
       log.error({ job: 'remove-projects', collection: record._id.toHexString(), error: describeError(error) });
     }
   }
-  return gone;
+  return done;
 };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -7,10 +8,14 @@ import { freeSlot } from '../projects/slots.ts';
 import type { Collection } from './collection.ts';
 import type { CollectionRecord } from './collection-record.ts';
 import { leaseEnd, onCollections } from './control-collections.ts';
-import { claimForDeletion, finishDeletion } from './delete-collection.ts';
+import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
 
 /** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
 const attempts = 200;
+
+/** How long a creation waits for a deletion of the same name that is under way. */
+const patienceMs = 3000;
+const pauseMs = 100;
 
 const limitReached = ({ plan }: Project): AppError =>
   new AppError(
@@ -18,11 +23,13 @@ const limitReached = ({ plan }: Project): AppError =>
     `The ${plan} plan allows ${plans[plan].collections} collections in a project. Delete one, or ask for a larger plan.`,
   );
 
-const alreadyExists = ({ name }: CollectionRecord): AppError =>
-  new AppError(
-    'COLLECTION_EXISTS',
-    `This project already has a collection "${name}"; upper and lower case do not differ.`,
-  );
+const whatIsTaken = ({ name, state }: CollectionRecord): string => {
+  if (state === 'creating') return `A collection "${name}" is just being created. Try again in a moment.`;
+  if (state === 'deleting') return `The collection "${name}" is still being deleted. Try again in a few minutes.`;
+  return `This project already has a collection "${name}"; upper and lower case do not differ.`;
+};
+
+const alreadyExists = (record: CollectionRecord): AppError => new AppError('COLLECTION_EXISTS', whatIsTaken(record));
 
 const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
   onCollections((collections) =>
@@ -54,22 +61,36 @@ const insert = async (record: CollectionRecord): Promise<CollectionRecord | null
   }
 };
 
-const attempt = async (project: Project, wanted: Collection): Promise<CollectionRecord | null> => {
+/** Finishes what is left of a deletion, so that the name can be taken; nothing where another caller does. */
+const makeWay = async (project: Project, leftover: CollectionRecord): Promise<void> => {
+  const claimed = await claimForDeletion(leftover);
+  if (claimed) await finishDeletion(project, claimed, isForgotten(leftover));
+};
+
+const attempt = async (project: Project, wanted: Collection, waitUntil: number): Promise<CollectionRecord | null> => {
   const records = await recordsOf(project);
   const nameKey = wanted.name.toLowerCase();
   const now = new Date(clock.now());
   const same = records.find((record) => record.nameKey === nameKey);
-  if (same) {
-    if (same.state === 'active' || same.updatedAt > leaseEnd()) throw alreadyExists(same);
-    if (same.state === 'creating') return takeOver(same, wanted, now);
-    if (await claimForDeletion(same)) await finishDeletion(project, same);
+  if (same?.state === 'active') throw alreadyExists(same);
+  if (same?.state === 'creating') {
+    if (same.updatedAt > leaseEnd('creating')) throw alreadyExists(same);
+    return takeOver(same, wanted, now);
+  }
+  if (same?.state === 'deleting' && same.updatedAt > leaseEnd('deleting')) {
+    if (performance.now() >= waitUntil) throw alreadyExists(same);
+    await sleep(pauseMs);
     return null;
   }
   const slot = freeSlot(
-    records.map((record) => record.slot),
+    records.flatMap((record) => (typeof record.slot === 'number' && record !== same ? record.slot : [])),
     plans[project.plan].collections,
   );
   if (slot === undefined) throw limitReached(project);
+  if (same) {
+    await makeWay(project, same);
+    return null;
+  }
   const projectId = new ObjectId(project.id);
   return insert({
     _id: new ObjectId(),
@@ -88,8 +109,9 @@ const attempt = async (project: Project, wanted: Collection): Promise<Collection
  * in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under parallel calls.
  */
 export const reserveCollection = async (project: Project, wanted: Collection): Promise<CollectionRecord> => {
+  const waitUntil = performance.now() + patienceMs;
   for (let tries = 0; tries < attempts; tries++) {
-    const record = await attempt(project, wanted);
+    const record = await attempt(project, wanted, waitUntil);
     if (record) return record;
   }
   throw new AppError('SERVICE_UNAVAILABLE', 'Too many collections are being made at once. Please try again.', {

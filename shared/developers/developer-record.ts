@@ -3,8 +3,8 @@ import type { Identity } from '../auth/users/user-record.ts';
 import type { PlanName } from '../projects/project.ts';
 
 /**
- * A document of `control.developers`. `email` is canonical: trimmed, lower case. The hash is that of no password at all while
- * `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the password.
+ * A document of `control.developers`. `email` is canonical: trimmed, lower case. The hash is that of no password at all
+ * while `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the password.
  */
 export interface DeveloperRecord {
   readonly _id: ObjectId;
@@ -15,7 +15,7 @@ export interface DeveloperRecord {
   readonly credentialVersion?: number;
   readonly plan: PlanName;
   readonly emailVerified: boolean;
-  /** Set once the account is deleted and until everything it owns is gone; it counts as gone from then on. */
+  /** When the account was deleted, or its removal failed last; it counts as gone from then on. */
   readonly deletingSince?: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -33,7 +33,7 @@ export const developerIndexes: readonly IndexDescription[] = [
   { key: { deletingSince: 1 }, name: 'deleting', sparse: true },
 ];
 
-/** A developer as he is shown to himself; never his hash. `_id` is 24 hex characters. */
+/** What developers see of themselves; never the hash. `_id` is 24 hex characters. */
 export interface Developer {
   readonly _id: string;
   readonly email: string;

@@ -1,3 +1,4 @@
+import type { Collection } from 'mongodb';
 import { revokeAllSessions } from '../auth/revoke-sessions.ts';
 import { developerScope } from '../auth/session-keys.ts';
 import { closeGate, nobody } from '../auth/users/credential-gate.ts';
@@ -12,7 +13,13 @@ import { revokeAllTokens } from './tokens/revoke-tokens.ts';
 const quietMs = 60_000;
 const developersPerRun = 20;
 
-/** Removes what a developer has, step by step; each step may be repeated. His projects are then removed like any others. */
+/** Leaves the rest of the five minutes of a run to the account that it has begun. */
+const runMs = 180_000;
+
+/**
+ * Removes what a developer has, step by step; each step may be repeated. Their projects are then removed like any
+ * others.
+ */
 export const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   const developerId = _id.toHexString();
   await revokeAllTokens(_id);
@@ -25,32 +32,49 @@ export const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
       { ownerId: _id, state: 'active' },
       { $set: { state: 'deleting', deletingSince: now, updatedAt: now } },
     );
-    await projects.updateMany({ 'members.developerId': _id }, { $pull: { members: { developerId: _id } } });
+    await projects.updateMany(
+      { 'members.developerId': _id },
+      { $pull: { members: { developerId: _id }, invitations: { invitedBy: _id } } },
+    );
   });
 };
 
-/**
- * Removes what is left of accounts that were deleted at least a minute ago, oldest first, at most 20 a run, their records last. A
- * run that is cut short is carried on by the next one. Answers how many accounts are gone.
- */
-export const removeDeletedDevelopers = async (): Promise<number> => {
-  const due = await onControl((db) =>
-    db
-      .collection<DeveloperRecord>('developers')
+const onDevelopers = <T>(operation: (developers: Collection<DeveloperRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<DeveloperRecord>('developers')));
+
+/** Lets one that failed wait again, behind all others. */
+const putOff = ({ _id }: DeveloperRecord): Promise<unknown> =>
+  onDevelopers((developers) =>
+    developers.updateOne({ _id, deletingSince: { $exists: true } }, { $set: { deletingSince: new Date(clock.now()) } }),
+  );
+
+const dueDevelopers = (): Promise<DeveloperRecord[]> =>
+  onDevelopers((developers) =>
+    developers
       .find(
         { deletingSince: { $lte: new Date(clock.now() - quietMs) } },
         { sort: { deletingSince: 1 }, limit: developersPerRun, maxTimeMS: 5000 },
       )
       .toArray(),
   );
+
+/**
+ * Removes what is left of accounts that were deleted at least a minute ago, their records last. Those that have waited
+ * longest come first, and one that fails waits again, behind all others; a run takes at most 20 and begins none after
+ * three minutes. A run that is cut short is carried on by the next one. Answers how many accounts are gone.
+ */
+export const removeDeletedDevelopers = async (): Promise<number> => {
+  const end = performance.now() + runMs;
   let gone = 0;
-  for (const record of due) {
+  for (const record of await dueDevelopers()) {
+    if (performance.now() >= end) break;
     try {
       await removeOwned(record);
-      await onControl((db) => db.collection<DeveloperRecord>('developers').deleteOne({ _id: record._id }));
+      await onDevelopers((developers) => developers.deleteOne({ _id: record._id }));
       gone++;
     } catch (error) {
       log.error({ job: 'remove-developers', developer: record._id.toHexString(), error: describeError(error) });
+      await putOff(record).catch(() => undefined);
     }
   }
   return gone;

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import type { Collection } from '../collections/collection.ts';
+import { isCollectionName } from '../collections/collection-name.ts';
 import { type CollectionRecord, toCollection } from '../collections/collection-record.ts';
 import { ShortCache } from '../short-cache.ts';
 import { hashApiKey, kindOfKey } from './api-key.ts';
@@ -16,13 +17,21 @@ export interface KeyMatch {
 }
 
 interface Found extends KeyMatch {
+  /** The name of the collection that was asked for, '' for none. */
+  readonly asked: string;
   readonly expiresAt: Date | null;
 }
 
 type Row = ProjectRecord & { readonly plan?: PlanName; readonly collection: readonly CollectionRecord[] };
 
-/** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
-const cache = new ShortCache<Found | undefined>(5000, 2000);
+/** Whether what was asked for does not exist: a key that opens nothing, a collection that is not registered. */
+const isMiss = (found: Found | undefined): boolean => found === undefined || (found.asked !== '' && !found.collection);
+
+/**
+ * Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. Misses have a room of their own:
+ * a flood of invented keys and names pushes no project out.
+ */
+const cache = new ShortCache<Found | undefined>(5000, 2000, { isMiss, size: 500 });
 
 const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
   const [row] = await db
@@ -53,6 +62,7 @@ const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string)
     project: toProject(row, row.plan ?? 'free'),
     kind,
     collection: record && toCollection(record),
+    asked: collectionName,
     expiresAt: key.expiresAt,
   };
 };
@@ -64,9 +74,8 @@ const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string)
 export const findProjectByKey = async (key: string, collectionName: string): Promise<KeyMatch | undefined> => {
   const kind = kindOfKey(key);
   if (!kind) return undefined;
-  const found = await cache.get(`${key}\n${collectionName}`, () =>
-    onControl((db) => find(db, hashApiKey(key), kind, collectionName)),
-  );
+  const name = isCollectionName(collectionName) ? collectionName : '';
+  const found = await cache.get(`${key}\n${name}`, () => onControl((db) => find(db, hashApiKey(key), kind, name)));
   if (!found || (found.expiresAt && found.expiresAt.getTime() <= clock.now())) return undefined;
   return found;
 };

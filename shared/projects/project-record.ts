@@ -51,6 +51,7 @@ export interface ProjectRecord {
   readonly ownerId: ObjectId;
   readonly slot: number;
   readonly state: 'active' | 'deleting';
+  /** When it was deleted, or its removal failed last. */
   readonly deletingSince?: Date;
   readonly name: string;
   /** When its trash is due to be purged; absent: now. */

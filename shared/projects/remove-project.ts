@@ -1,48 +1,61 @@
-import { onControl, onProject } from '../clients/mongo.ts';
+import type { Collection } from 'mongodb';
+import { onControl, onManaged } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { describeError, log } from '../log.ts';
 import { removeProjectFiles } from '../storage/remove-project-files.ts';
 import { removeProjectItems } from './project-items.ts';
-import { type ProjectRecord, toProject } from './project-record.ts';
+import type { ProjectRecord } from './project-record.ts';
 
-/** Longer than any function keeps a project record, so that nothing is written into what is being removed. */
-const quietMs = 6000;
+/**
+ * Longer than a function knows a project, the longest of them runs, and a signed address for an upload works: nothing is written
+ * any more into what is being removed.
+ */
+const quietMs = 12 * 60_000;
 const projectsPerRun = 20;
-const batchesPerProject = 200;
 const filePagesPerProject = 20;
+const itemsLimitMs = 20_000;
 const dropLimitMs = 20_000;
+
+/** Leaves the rest of the five minutes of a run to the project that it has begun, and to what the job does besides. */
+const runMs = 120_000;
 
 /** Collections of the control database whose records name a project in `projectId`. */
 const ownedRecords = [
+  'transfers',
   'auditEntries',
   'collections',
   'mailLogs',
   'mailSuppressions',
   'mailTemplates',
-  'transfers',
 ] as const;
 
+const onProjects = <T>(operation: (projects: Collection<ProjectRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<ProjectRecord>('projects')));
+
 /** Removes what a project owns, step by step; each step may be repeated. False where items of it are still left. */
-const removeProject = async (record: ProjectRecord): Promise<boolean> => {
-  const project = toProject({ ...record, placement: { kind: 'managed', cell: 'main' } }, 'free');
-  await onProject(project, (db) => db.dropDatabase(), dropLimitMs);
+const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
+  const id = _id.toHexString();
   for (const name of ownedRecords) {
-    await onControl((db) => db.collection(name).deleteMany({ projectId: record._id }));
+    await onControl((db) => db.collection(name).deleteMany({ projectId: _id }));
   }
-  const files = await removeProjectFiles(project.id, filePagesPerProject);
-  const items = await removeProjectItems(project.id, batchesPerProject);
+  const files = await removeProjectFiles(id, filePagesPerProject);
+  const items = await removeProjectItems(id, itemsLimitMs);
+  await onManaged({ id }, (db) => db.dropDatabase(), dropLimitMs);
   const complete = files.complete && items.complete;
-  if (complete) {
-    await onControl((db) => db.collection<ProjectRecord>('projects').deleteOne({ _id: record._id, state: 'deleting' }));
-  }
-  log.info({ job: 'remove-projects', project: project.id, files: files.removed, items: items.removed, complete });
+  if (complete) await onProjects((projects) => projects.deleteOne({ _id, state: 'deleting' }));
+  log.info({ job: 'remove-projects', project: id, files: files.removed, items: items.removed, complete });
   return complete;
 };
 
+/** Lets one that failed wait again, behind all others. */
+const putOff = ({ _id }: ProjectRecord): Promise<unknown> =>
+  onProjects((projects) =>
+    projects.updateOne({ _id, state: 'deleting' }, { $set: { deletingSince: new Date(clock.now()) } }),
+  );
+
 const dueProjects = (): Promise<ProjectRecord[]> =>
-  onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
+  onProjects((projects) =>
+    projects
       .find(
         { state: 'deleting', deletingSince: { $lte: new Date(clock.now() - quietMs) } },
         { sort: { deletingSince: 1 }, limit: projectsPerRun, maxTimeMS: 5000 },
@@ -51,17 +64,22 @@ const dueProjects = (): Promise<ProjectRecord[]> =>
   );
 
 /**
- * Removes projects that have been deleted for at least 6 s, oldest first, at most 20 a run: their managed database, their
- * collection records, their files in our bucket, their items in the table, last their record. A run that is cut short is carried on by the next one; a
- * database or storage of the developer's own is left as it is. Answers how many projects are gone.
+ * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files in our
+ * bucket, their items in the table, their managed database, last their record. Those that have waited longest come first, and
+ * one that fails waits again, behind all others; a run takes at most 20 and begins none after two minutes. A run that is cut
+ * short is carried on by the next one; a database or storage of the developer's own is left as it is. Answers how many projects
+ * are gone.
  */
 export const removeDeletedProjects = async (): Promise<number> => {
+  const end = performance.now() + runMs;
   let gone = 0;
   for (const record of await dueProjects()) {
+    if (performance.now() >= end) break;
     try {
       if (await removeProject(record)) gone++;
     } catch (error) {
       log.error({ job: 'remove-projects', project: record._id.toHexString(), error: describeError(error) });
+      await putOff(record).catch(() => undefined);
     }
   }
   return gone;

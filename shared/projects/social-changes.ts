@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import { AppError } from '../errors.ts';
 import type { ProjectRecord } from './project-record.ts';
 import type { ProjectChanges } from './settings.ts';
@@ -14,7 +15,9 @@ export type Seal = (plain: string, recordId: string) => Promise<string>;
 
 type Given = NonNullable<NonNullable<ProjectChanges['socialProviders']>[SocialProviderName]>;
 
-const requireComplete = (name: SocialProviderName, { clientId, sealedClientSecret }: SocialProvider): void => {
+const requireComplete = (name: SocialProviderName, provider: SocialProvider): void => {
+  if (!provider.enabled) return;
+  const { clientId, sealedClientSecret } = provider;
   const missing = clientId === null ? 'clientId' : sealedClientSecret === null ? 'clientSecret' : undefined;
   if (missing === undefined) return;
   const message = `socialProviders.${name}.${missing} is required to enable the provider`;
@@ -36,20 +39,47 @@ const changesOf = async (
     : { sealedClientSecret: clientSecret && (await seal(clientSecret, clientSecretId(projectId, name))) }),
 });
 
-/**
- * What to set in the project's record, path → value, for the providers that are given; what is left out stays. To enable a
- * provider that would lack its client id or secret → 400 `VALIDATION_FAILED`.
- */
+const needed = ['clientId', 'sealedClientSecret'] as const;
+
+/** What the record must be like for a provider to be complete or disabled after the change, whoever changes it meanwhile. */
+const conditionsOf = (name: SocialProviderName, changes: Partial<SocialProvider>): Filter<ProjectRecord>[] => {
+  const path = `socialProviders.${name}`;
+  if (changes.enabled) {
+    return needed.flatMap((key) => (changes[key] === undefined ? [{ [`${path}.${key}`]: { $type: 'string' } }] : []));
+  }
+  const clears = needed.some((key) => changes[key] === null);
+  return clears && changes.enabled === undefined ? [{ [`${path}.enabled`]: { $ne: true } }] : [];
+};
+
+/** A change of the registrations with providers. */
+export interface SocialChanges {
+  /** What to set in the project's record: path → value; what is left out stays. */
+  readonly set: Readonly<Record<string, unknown>>;
+  /** What the record must match to be changed so. */
+  readonly conditions: readonly Filter<ProjectRecord>[];
+  /** Refuses what would leave a provider enabled without its client id or secret: 400 `VALIDATION_FAILED`. */
+  readonly check: (record: Pick<ProjectRecord, 'socialProviders'>) => void;
+}
+
+/** What the given settings change; client secrets are sealed. */
 export const socialChanges = async (
-  record: ProjectRecord,
+  projectId: string,
   given: ProjectChanges['socialProviders'] = {},
   seal: Seal,
-): Promise<Readonly<Record<string, unknown>>> => {
-  const paths: [string, unknown][] = [];
-  for (const name of socialProviderNames) {
-    const changes = await changesOf(record._id.toHexString(), name, given[name] ?? {}, seal);
-    if (changes.enabled) requireComplete(name, { ...socialProvider(record.socialProviders, name), ...changes });
-    for (const [key, value] of Object.entries(changes)) paths.push([`socialProviders.${name}.${key}`, value]);
-  }
-  return Object.fromEntries(paths);
+): Promise<SocialChanges> => {
+  const all: [SocialProviderName, Partial<SocialProvider>][] = [];
+  for (const name of socialProviderNames) all.push([name, await changesOf(projectId, name, given[name] ?? {}, seal)]);
+  const changed = all.filter(([, changes]) => Object.keys(changes).length > 0);
+  const paths = changed.flatMap(([name, changes]) =>
+    Object.entries(changes).map(([key, value]) => [`socialProviders.${name}.${key}`, value] as const),
+  );
+  return {
+    set: Object.fromEntries(paths),
+    conditions: changed.flatMap(([name, changes]) => conditionsOf(name, changes)),
+    check: ({ socialProviders }) => {
+      for (const [name, changes] of changed) {
+        requireComplete(name, { ...socialProvider(socialProviders, name), ...changes });
+      }
+    },
+  };
 };

@@ -1,3 +1,4 @@
+import type { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -6,33 +7,50 @@ import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import { providerKeyChange, webhookSecretChange } from './provider-key-change.ts';
 import type { ProjectChanges } from './settings.ts';
-import { type Seal, socialChanges } from './social-changes.ts';
+import { type Seal, type SocialChanges, socialChanges } from './social-changes.ts';
+
+/** Why a record did not match: it is gone, or others have just changed what the change stands on. */
+const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> => {
+  const record = await onControl((db) =>
+    db
+      .collection<ProjectRecord>('projects')
+      .findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 }, maxTimeMS: 5000 }),
+  );
+  if (!record) return new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  social.check(record);
+  return new AppError('SERVICE_UNAVAILABLE', 'The settings are being changed by others right now. Please try again.', {
+    retryAfter: 1,
+  });
+};
 
 /**
  * Changes the given settings of a project and leaves the others; secrets among them are sealed. Nothing given → 400
- * `NOTHING_TO_UPDATE`.
+ * `NOTHING_TO_UPDATE`; a social provider that would be enabled without its client id or secret → 400 `VALIDATION_FAILED`, decided
+ * by the update itself.
  */
 export const updateProject = async (
   { project, record }: OwnedProject,
   { socialProviders, providerApiKey, providerWebhookSecret, ...changes }: ProjectChanges,
   seal: Seal,
 ): Promise<ProjectView> => {
-  const social = await socialChanges(record, socialProviders, seal);
+  const social = await socialChanges(project.id, socialProviders, seal);
+  social.check(record);
   const sealed = {
     ...(await providerKeyChange(project.id, providerApiKey, seal)),
     ...(await webhookSecretChange(project.id, providerWebhookSecret, seal)),
   };
-  const given = Object.entries({ ...changes, ...social, ...sealed }).filter(([, value]) => value !== undefined);
+  const given = Object.entries({ ...changes, ...social.set, ...sealed }).filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
+  const filter = { $and: [{ _id: record._id, state: 'active' as const }, ...social.conditions] };
   const updated = await onControl((db) =>
     db
       .collection<ProjectRecord>('projects')
       .findOneAndUpdate(
-        { _id: record._id, state: 'active' },
+        filter,
         { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } },
         { returnDocument: 'after' },
       ),
   );
-  if (!updated) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  if (!updated) throw await refusal(record._id, social);
   return toProjectView(updated, project.plan);
 };

@@ -16,8 +16,8 @@ afterEach(() => {
 });
 
 /** Only for projects: collections that other tests are just making would look abandoned. */
-const later = (seconds: number): void => {
-  vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + seconds * 1000);
+const later = (minutes: number): void => {
+  vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + minutes * 60_000);
 };
 
 const domainProject = async ({ secretKey }: TestProject): Promise<Project> => {
@@ -80,7 +80,7 @@ describe('removing deleted projects', () => {
     expect((await mine.developer.dashboard('GET', `/api/projects/${mine.id}`)).status).toBe(404);
     expect(await remains(project)).toMatchObject({ projects: 1, records: 2 });
 
-    later(7);
+    later(13);
     await removeDeletedProjects();
     expect(await remains(project)).toEqual(nothing);
     expect(await remains(neighbour)).toEqual({ projects: 1, records: 1, mails: 1, collections: 1, items: 1 });
@@ -93,7 +93,7 @@ describe('removing deleted projects', () => {
     await mine.developer.dashboard('DELETE', `/api/projects/${mine.id}`);
     await onProject(project, (db) => db.dropDatabase());
     await onControl((db) => db.collection('collections').deleteMany({ projectId: new ObjectId(mine.id) }));
-    later(7);
+    later(13);
     await Promise.all([removeDeletedProjects(), removeDeletedProjects()]);
     expect(await remains(project)).toEqual(nothing);
   });
@@ -101,7 +101,7 @@ describe('removing deleted projects', () => {
   test('leaves a project alone that is in use', async () => {
     const mine = await newProject([{ name: 'posts' }]);
     const project = await domainProject(mine);
-    later(3600);
+    later(60);
     await removeDeletedProjects();
     expect(await remains(project)).toMatchObject({ projects: 1, records: 1, collections: 1 });
   });
