@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import { JsonObject, JsonObjects, success } from '../../shared/http/schemas.ts';
 import { longestSubject, mostRecipients } from '../../shared/mail/mail-limits.ts';
 
-/** A field that the domain checks, because the wording of its refusals is specified; the metadata is for the API description. */
+/**
+ * A field that the domain checks, because the wording of its refusals is specified; the metadata is for the API
+ * description.
+ */
 const field = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.pipe(v.unknown(), v.metadata(metadata)));
 
 const addresses = (description: string) => ({

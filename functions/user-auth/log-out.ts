@@ -1,7 +1,7 @@
 import { revokeByToken } from '../../shared/auth/revoke-sessions.ts';
 import { projectScope } from '../../shared/auth/session-keys.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
-import { countsCookies, noRefreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
+import { noRefreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
@@ -10,6 +10,5 @@ const route = userAuthRoutes['log-out'];
 export const handler = projectEndpoint(route).handler(async (event, { project }) => {
   const { token } = sentRefreshToken(event, project);
   if (token) await revokeByToken(projectScope(project.id), token);
-  const cookies = countsCookies(event, project) ? [noRefreshCookie(event, project)] : [];
-  return respondExactly(route, { success: true, message: 'Logged out' }, { cookies });
+  return respondExactly(route, { success: true, message: 'Logged out' }, { cookies: noRefreshCookies(event, project) });
 });

@@ -1,6 +1,6 @@
 import { refresh } from '../../shared/auth/users/refresh.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
+import { bodyToken, refreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
@@ -17,6 +17,6 @@ export const handler = usersEndpoint(route).handler(async (event, { project }) =
       ...session,
       refreshToken: bodyToken(event, session.refreshToken, inHeader),
     },
-    { cookies: [refreshCookie(event, project, session.refreshToken)] },
+    { cookies: refreshCookies(event, project, session.refreshToken) },
   );
 });

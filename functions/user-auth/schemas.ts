@@ -24,7 +24,7 @@ const without =
   <T extends object>(user: T): T =>
     Object.fromEntries(Object.entries(user).filter(([key]) => !hiddenUserFields.has(key) && !names.includes(key))) as T;
 
-/** A user as he is shown to himself: besides these the fields of the project's `users` schema, never a hash. */
+/** What users see of themselves: besides these the fields of the project's `users` schema, never a hash. */
 export const User = v.pipe(
   v.looseObject({ _id: v.string(), [emailVerifiedField]: v.boolean() }),
   v.transform(without('password')),

@@ -1,7 +1,7 @@
 import { signUp } from '../../shared/auth/users/sign-up.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, refreshCookie } from '../../shared/http/refresh-cookie.ts';
+import { bodyToken, refreshCookies } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
@@ -12,6 +12,6 @@ export const handler = usersEndpoint(route).handler(async (event, { project, use
   return respondExactly(
     route,
     { success: true, message: 'Account created', ...signIn, refreshToken: bodyToken(event, signIn.refreshToken) },
-    { cookies: [refreshCookie(event, project, signIn.refreshToken)] },
+    { cookies: refreshCookies(event, project, signIn.refreshToken) },
   );
 });

@@ -8,7 +8,7 @@ import { open } from '../secrets/sealed.ts';
 import { ShortCache } from '../short-cache.ts';
 import { currentSigningKey, sealedTo, verifyingKeys } from './signing-keys.ts';
 
-/** An end user of a project and the session he acts in. Ids are 24 hex characters. */
+/** An end user of a project and the session they act in. Ids are 24 hex characters. */
 export interface Bearer {
   readonly userId: string;
   readonly sessionId: string;
@@ -42,7 +42,9 @@ const privateKeyOf = (project: Project, { kid, encryptedPrivateKey }: SigningKey
   return privateKeys.get(place, async () => importKey(JSON.parse(await open(encryptedPrivateKey, place)) as JWK));
 };
 
-/** An access token for an end user, signed with the project's current key, valid for 15 minutes (contract 3, "Tokens"). */
+/**
+ * An access token for an end user, signed with the project's current key, valid for 15 minutes (contract 3, "Tokens").
+ */
 export const issueAccessToken = async (project: Project, { userId, sessionId }: Bearer): Promise<IssuedToken> => {
   const key = currentSigningKey(project);
   if (!key) throw new Error('The project has no signing key');
@@ -64,7 +66,9 @@ interface Verified extends Bearer {
   readonly expiresAtMs: number;
 }
 
-/** Tokens whose signature and claims were found good, by hash: a signature costs more than the rest of a cached read. */
+/**
+ * Tokens whose signature and claims were found good, by hash: a signature costs more than the rest of a cached read.
+ */
 const verified = new Map<string, Verified>();
 const verifiedLimit = 2000;
 
@@ -96,8 +100,8 @@ const check = async (project: Project, token: string): Promise<Verified> => {
 };
 
 /**
- * Who an access token of this project speaks for. Anything but a token that one of the project's present keys signed, for
- * this project and for now, is 401 `TOKEN_INVALID`.
+ * Who an access token of this project speaks for. Anything but a token that one of the project's present keys signed,
+ * for this project and for now, is 401 `TOKEN_INVALID`.
  */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
   if (token.length > longestToken) throw tokenInvalid();

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { derivedKey } from '../secrets/master-key.ts';
 import type { IssuedToken } from './access-tokens.ts';
 
-/** The developer a dashboard token speaks for, and his session. */
+/** The developer a dashboard token speaks for, and their session. */
 export interface DashboardBearer {
   readonly developerId: string;
   readonly sessionId: string;
@@ -23,8 +23,8 @@ const inWords = (seconds: number): string => {
 };
 
 /**
- * A token for the dashboard API, signed by a key derived from the master key (contract 6). It lives as long as the setting
- * says unless `seconds` are given.
+ * A token for the dashboard API, signed by a key derived from the master key (contract 6). It lives as long as the
+ * setting says unless `seconds` are given.
  */
 export const issueDashboardToken = async (
   { developerId, sessionId }: DashboardBearer,
@@ -47,7 +47,10 @@ export const issueDashboardToken = async (
 const tokenInvalid = (cause?: unknown): AppError =>
   new AppError('TOKEN_INVALID', 'The access token is invalid or has expired. Refresh it or log in again.', { cause });
 
-/** Who a dashboard token speaks for. Anything but a token of ours, for the dashboard and for now, is 401 `TOKEN_INVALID`. */
+/**
+ * Who a dashboard token speaks for. Anything but a token of ours, for the dashboard and for now, is 401
+ * `TOKEN_INVALID`.
+ */
 export const verifyDashboardToken = async (token: string): Promise<DashboardBearer> => {
   if (token.length > longestToken) throw tokenInvalid();
   try {

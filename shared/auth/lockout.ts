@@ -45,7 +45,9 @@ const locked = (seconds: number): AppError =>
 
 const number = (value: number) => ({ N: String(value) });
 
-/** One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted. */
+/**
+ * One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted.
+ */
 const countInWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<number | undefined> => {
   try {
     await onTable((client, TableName) =>
@@ -106,8 +108,9 @@ const count = async (limit: Limit, attempt: Attempt): Promise<void> => {
 };
 
 /**
- * Counts a log-in as failed before its password is looked at, so that parallel guesses cannot slip through (contract 3, "Login"):
- * the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is 429 `ACCOUNT_LOCKED`.
+ * Counts a log-in as failed before its password is looked at, so that parallel guesses cannot slip through (contract 3,
+ * "Login"): the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is
+ * 429 `ACCOUNT_LOCKED`.
  */
 export const countAttempt = async (attempt: Attempt): Promise<void> => {
   await count(fromOnePlace, attempt);

@@ -14,7 +14,10 @@ const flaw = (value: unknown): string | undefined => {
   return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
 };
 
-/** A password someone wants to set: 8 to 72 bytes without NUL (bcrypt's limits), else 400 `VALIDATION_FAILED` naming `field`. */
+/**
+ * A password someone wants to set: 8 to 72 bytes without NUL (bcrypt's limits), else 400 `VALIDATION_FAILED` naming
+ * `field`.
+ */
 export const checkPassword = (value: unknown, field = 'password'): string => {
   const wrong = flaw(value);
   if (wrong !== undefined) {
@@ -33,8 +36,8 @@ const nobodysHash = (): string =>
   `$2b$${String(passwordSettings().PASSWORD_COST).padStart(2, '0')}$${'abcdefghijklmnopqrstuu'}${'.'.repeat(31)}`;
 
 /**
- * Whether a password is the one behind a hash. For an account that does not exist pass `undefined`: it takes the same time
- * and is false. A password that could never have been set is false too, in the same time.
+ * Whether a password is the one behind a hash. For an account that does not exist pass `undefined`: it takes the same
+ * time and is false. A password that could never have been set is false too, in the same time.
  */
 export const verifyPassword = async (password: string, stored: string | undefined): Promise<boolean> => {
   const possible = flaw(password) === undefined;

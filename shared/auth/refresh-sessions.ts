@@ -40,6 +40,10 @@ const transact = (items: (table: string) => TransactWriteItem[]): Promise<unknow
     throughConflicts(() => client.send(new TransactWriteItemsCommand({ TransactItems: items(table) }))),
   );
 
+/** Others held the items all the time; nothing was decided and nothing written. */
+const tooMany = (message: string, cause: unknown): AppError =>
+  new AppError('SERVICE_UNAVAILABLE', message, { cause, retryAfter: 1 });
+
 const refreshItem = (scope: SessionScope, hash: string, sessionId: string): Record<string, AttributeValue> => ({
   ...refreshKey(scope, hash),
   sessionId: { S: sessionId },
@@ -47,8 +51,9 @@ const refreshItem = (scope: SessionScope, hash: string, sessionId: string): Reco
 });
 
 /**
- * Opens a session for a user who has just proved who he is. It lives 7 days from each rotation of its token. `conditions`
- * must hold at that moment; where they do not → 401 `INVALID_CREDENTIALS`. Items that stay held by others → 503.
+ * Opens a session for a user who has just proved who they are. It lives 7 days from each rotation of its token.
+ * `conditions` must hold at that moment; where they do not → 401 `INVALID_CREDENTIALS`. Items that stay held by others
+ * → 503.
  */
 export const startSession = async (
   scope: SessionScope,
@@ -76,10 +81,7 @@ export const startSession = async (
   } catch (error) {
     if (isRefused(error)) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password', { cause: error });
     if (!(error instanceof TransactionCanceledException)) throw error;
-    throw new AppError('SERVICE_UNAVAILABLE', 'Too many sign-ins of this account at once. Please try again.', {
-      cause: error,
-      retryAfter: 1,
-    });
+    throw tooMany('Too many sign-ins of this account at once. Please try again.', error);
   }
   return { userId, sessionId, refreshToken: token };
 };
@@ -91,8 +93,9 @@ const usedAt = (error: TransactionCanceledException): number | undefined => {
 };
 
 /**
- * Exchanges a refresh token for the next one of its session; exactly one of any number of parallel callers wins (contract 3,
- * "Rotation"). Everything else is 401 `REFRESH_TOKEN_INVALID`, and a token used more than 10 s after it was exchanged ends the session.
+ * Exchanges a refresh token for the next one of its session; exactly one of any number of parallel callers wins
+ * (contract 3, "Rotation"). Everything else is 401 `REFRESH_TOKEN_INVALID`, and a token used more than 10 s after it
+ * was exchanged ends the session. Items that stay held by others → 503, and the token stays good.
  */
 export const rotate = async (scope: SessionScope, token: string): Promise<RefreshSession> => {
   const old = parseRefreshToken(token);
@@ -126,6 +129,7 @@ export const rotate = async (scope: SessionScope, token: string): Promise<Refres
     ]);
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error;
+    if (!isRefused(error)) throw tooMany('Too many refreshes of this session at once. Please try again.', error);
     const used = usedAt(error);
     if (used !== undefined && clock.now() - used > graceMs) await revokeSession(scope, userId, sessionId);
     throw refreshTokenInvalid(error);

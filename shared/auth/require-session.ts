@@ -4,7 +4,10 @@ import { nowSeconds } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { type SessionScope, sessionKey } from './session-keys.ts';
 
-/** Refuses an access token whose session has ended meanwhile: 401 `TOKEN_INVALID`. For acts that a stolen token must not do. */
+/**
+ * Refuses an access token whose session has ended meanwhile: 401 `TOKEN_INVALID`. For acts that a stolen token must not
+ * do.
+ */
 export const requireSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
   const { Item } = await onTable((client, TableName) =>
     client.send(new GetItemCommand({ TableName, Key: sessionKey(scope, userId, sessionId), ConsistentRead: true })),

@@ -39,7 +39,9 @@ export const revokeAllSessions = async (
   }
 };
 
-/** Ends the session that a refresh token, used or not, belongs to. A token that is none, or unknown, changes nothing. */
+/**
+ * Ends the session that a refresh token, used or not, belongs to. A token that is none, or unknown, changes nothing.
+ */
 export const revokeByToken = async (scope: SessionScope, token: string): Promise<void> => {
   const known = parseRefreshToken(token);
   if (!known) return;

@@ -7,14 +7,15 @@ import { replaceDeveloperCredentials, unchangedSince } from './replace-credentia
 import { requirePassword, wrongPassword } from './require-password.ts';
 
 export interface PasswordChange {
-  /** Left out by who never had a password of his own. */
+  /** Left out by who never had a password of their own. */
   readonly currentPassword?: string | undefined;
   readonly newPassword: string;
 }
 
 /**
- * Gives the developer who asks another password and ends his other sessions (contract 6, "Developer accounts"). Wrong current one
- * → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401 `TOKEN_INVALID`; of parallel calls one wins.
+ * Gives the developer who asks another password and ends their other sessions (contract 6, "Developer accounts"). Wrong
+ * current one → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401 `TOKEN_INVALID`; of
+ * parallel calls one wins.
  */
 export const changeDeveloperPassword = async (
   { developerId, sessionId }: DashboardBearer,

@@ -32,9 +32,9 @@ const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
 };
 
 /**
- * Deletes the account of the developer who asks, with his projects, memberships, tokens and sessions. Wrong password → 401
- * `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401. Once it is marked, what cannot be removed at once is
- * left to `removeDeletedDevelopers`.
+ * Deletes the account of the developer who asks, with their projects, memberships, tokens and sessions. Wrong password
+ * → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401. Once it is marked, what cannot be
+ * removed at once is left to `removeDeletedDevelopers`.
  */
 export const deleteDeveloper = async (
   { developerId, sessionId }: DashboardBearer,

@@ -1,5 +1,5 @@
 import { canonicalEmail } from '../auth/email.ts';
-import { consumeProof, type EmailProof, invalidEmailToken } from '../auth/email-tokens/email-proof.ts';
+import { type EmailProof, withProof } from '../auth/email-tokens/email-proof.ts';
 import type { EmailTokenKind } from '../auth/email-tokens/email-token.ts';
 import { type MailOrigin, sendTokenFrom } from '../auth/email-tokens/send-email-token.ts';
 import { developerScope } from '../auth/session-keys.ts';
@@ -15,7 +15,7 @@ export const serviceName = 'Basalt';
 
 const origin = (): MailOrigin => ({
   scope: developerScope,
-  projectId: null,
+  project: null,
   siteName: serviceName,
   siteUrl: dashboardSettings().DASHBOARD_URL ?? null,
 });
@@ -29,7 +29,10 @@ export const sendDeveloperVerification = async ({ _id, email }: Developer): Prom
   }
 };
 
-/** Sends a mail to whichever developer has an address, known or not: the same answer in the same time (contract 6, "Developer accounts"). */
+/**
+ * Sends a mail to whichever developer has an address, known or not: the same answer in the same time (contract 6,
+ * "Developer accounts").
+ */
 export const requestDeveloperMail = async (kind: EmailTokenKind, email: string): Promise<void> => {
   const address = canonicalEmail(email);
   const record = await findDeveloperRecord({ email: { $eq: address } });
@@ -37,13 +40,15 @@ export const requestDeveloperMail = async (kind: EmailTokenKind, email: string):
   await sendTokenFrom(origin(), kind, address, receives ? record._id.toHexString() : undefined);
 };
 
-/** Marks a developer's address as verified. A token or code that is wrong, used or expired → 400 `INVALID_EMAIL_TOKEN`. */
-export const verifyDeveloperEmail = async (proof: EmailProof): Promise<void> => {
-  const owner = await consumeProof(developerScope, 'verify', proof);
-  const { matchedCount } = await onControl((db) =>
-    db
-      .collection<DeveloperRecord>('developers')
-      .updateOne(owner, { $set: { emailVerified: true, updatedAt: new Date(clock.now()) } }),
-  );
-  if (matchedCount === 0) throw invalidEmailToken();
-};
+/**
+ * Marks a developer's address as verified. A token or code that is wrong, used or expired → 400 `INVALID_EMAIL_TOKEN`.
+ */
+export const verifyDeveloperEmail = (proof: EmailProof): Promise<void> =>
+  withProof(developerScope, 'verify', proof, async (owner) => {
+    const { matchedCount } = await onControl((db) =>
+      db
+        .collection<DeveloperRecord>('developers')
+        .updateOne(owner, { $set: { emailVerified: true, updatedAt: new Date(clock.now()) } }),
+    );
+    return matchedCount > 0;
+  });

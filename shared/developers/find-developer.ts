@@ -3,7 +3,7 @@ import { onControl } from '../clients/mongo.ts';
 import { AppError } from '../errors.ts';
 import { type Developer, type DeveloperRecord, toDeveloper } from './developer-record.ts';
 
-/** The first developer who matches and has not deleted his account. */
+/** The first developer who matches and has not deleted their account. */
 export const findDeveloperRecord = async (filter: Filter<DeveloperRecord>): Promise<DeveloperRecord | undefined> =>
   (await onControl((db) =>
     db
@@ -27,7 +27,7 @@ export const getDeveloper = async (developerId: string): Promise<Developer> => {
   return developer;
 };
 
-/** The same as his whole record. */
+/** The same as their whole record. */
 export const getDeveloperRecord = async (developerId: string): Promise<DeveloperRecord> => {
   const record = await findDeveloperRecord({ _id: new ObjectId(developerId) });
   if (!record) throw gone();

@@ -14,7 +14,10 @@ export interface NewDeveloper {
   readonly identities: readonly Identity[];
 }
 
-/** Opens an account on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of any number of equal calls one wins. */
+/**
+ * Opens an account on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of any number of equal calls
+ * one wins.
+ */
 export const insertDeveloper = async (developer: NewDeveloper): Promise<DeveloperRecord> => {
   const now = new Date(clock.now());
   const record: DeveloperRecord = {

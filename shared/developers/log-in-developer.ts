@@ -24,8 +24,8 @@ const rehash = async ({ _id, passwordHash }: DeveloperRecord, password: string):
 };
 
 /**
- * Signs a developer in. Unknown address and wrong password are the same 401 `INVALID_CREDENTIALS` in the same time; too many
- * of them are 429 `ACCOUNT_LOCKED`, decided before the password is looked at.
+ * Signs a developer in. Unknown address and wrong password are the same 401 `INVALID_CREDENTIALS` in the same time; too
+ * many of them are 429 `ACCOUNT_LOCKED`, decided before the password is looked at.
  */
 export const logInDeveloper = async ({ email, password }: Credentials, client: Client): Promise<SignIn> => {
   const address = canonicalEmail(email);

@@ -7,9 +7,9 @@ import { findDeveloper } from './find-developer.ts';
 import type { SignIn } from './sign-in.ts';
 
 /**
- * Exchanges a developer's refresh token for new tokens. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`.
- * The developer is looked up and the access token signed first: where that fails the token is still good, and no session is
- * lost.
+ * Exchanges a developer's refresh token for new tokens. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401
+ * `REFRESH_TOKEN_INVALID`. The developer is looked up and the access token signed first: where that fails the token is
+ * still good, and no session is lost.
  */
 export const refreshDeveloper = async (refreshToken: string | undefined): Promise<SignIn> => {
   const token = requireRefreshToken(refreshToken);

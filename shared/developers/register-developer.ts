@@ -11,8 +11,8 @@ export interface Credentials {
 }
 
 /**
- * Opens a developer's account on the free plan and signs him in. Taken address → 409 `DEVELOPER_EXISTS`, and one winner of
- * any number of equal calls; an address or password that cannot be → 400 `VALIDATION_FAILED`.
+ * Opens a developer's account on the free plan and signs them in. Taken address → 409 `DEVELOPER_EXISTS`, and one
+ * winner of any number of equal calls; an address or password that cannot be → 400 `VALIDATION_FAILED`.
  */
 export const registerDeveloper = async (credentials: Credentials, client: Client): Promise<SignIn> => {
   const email = checkEmail(credentials.email);

@@ -7,8 +7,8 @@ import type { DeveloperRecord } from './developer-record.ts';
 export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
 
 /**
- * Has a developer who is signed in prove himself again: 401 `INVALID_CREDENTIALS`, counted like a log-in, so that a stolen token
- * is no way to guess the password. Who came by GitHub and never had one leaves it out.
+ * Has a developer who is signed in prove who they are again: 401 `INVALID_CREDENTIALS`, counted like a log-in, so that
+ * a stolen token is no way to guess the password. Who came by GitHub and never had one leaves it out.
  */
 export const requirePassword = async (
   { email, passwordHash, hasPassword }: DeveloperRecord,

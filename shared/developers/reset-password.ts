@@ -1,18 +1,23 @@
-import { consumeProof, type EmailProof, invalidEmailToken } from '../auth/email-tokens/email-proof.ts';
+import { type EmailProof, withProof } from '../auth/email-tokens/email-proof.ts';
 import { checkPassword, hashPassword } from '../auth/passwords.ts';
 import { developerScope } from '../auth/session-keys.ts';
 import { replaceDeveloperCredentials } from './replace-credentials.ts';
 import { revokeAllTokens } from './tokens/revoke-tokens.ts';
 
 /**
- * Sets a developer's password anew, ends every session, revokes every personal access token and marks the address as verified:
- * what somebody else left who had opened the account with it is gone. Bad token or code → 400 `INVALID_EMAIL_TOKEN`; a password
- * that cannot be → 400, and the token stays good.
+ * Sets a developer's password anew, ends every session, revokes every personal access token and marks the address as
+ * verified: what somebody else left who had opened the account with it is gone. Bad token or code → 400
+ * `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
  */
 export const resetDeveloperPassword = async (proof: EmailProof, newPassword: string): Promise<void> => {
   const passwordHash = await hashPassword(checkPassword(newPassword, 'newPassword'));
-  const owner = await consumeProof(developerScope, 'reset', proof);
-  await revokeAllTokens(owner._id);
-  const changed = await replaceDeveloperCredentials(owner, { passwordHash, hasPassword: true, emailVerified: true });
-  if (!changed) throw invalidEmailToken();
+  await withProof(developerScope, 'reset', proof, async (owner) => {
+    // Before, so that none outlives a reset that is cut short; after, because the sessions made more of them until they
+    // ended.
+    await revokeAllTokens(owner._id);
+    const set = { passwordHash, hasPassword: true, emailVerified: true };
+    const changed = await replaceDeveloperCredentials(owner, set);
+    await revokeAllTokens(owner._id);
+    return changed !== undefined;
+  });
 };

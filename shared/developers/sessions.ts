@@ -21,6 +21,6 @@ export const listDeveloperSessions = async (
   return { items, total: sessions.length, page, limit };
 };
 
-/** Ends one of a developer's own sessions; one that he has not → 404 `SESSION_NOT_FOUND`. */
+/** Ends one of a developer's own sessions; one that is not theirs → 404 `SESSION_NOT_FOUND`. */
 export const revokeDeveloperSession = (developerId: string, sessionId: string): Promise<void> =>
   requireRevocation(developerScope, developerId, sessionId);

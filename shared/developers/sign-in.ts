@@ -4,7 +4,7 @@ import { type Client, developerScope } from '../auth/session-keys.ts';
 import { passGate } from '../auth/users/credential-gate.ts';
 import { credentialVersionOf, type Developer, type DeveloperRecord, toDeveloper } from './developer-record.ts';
 
-/** What a developer gets who registers, logs in or refreshes: both tokens and himself. */
+/** What a developer gets who registers, logs in or refreshes: both tokens and their own record. */
 export interface SignIn {
   readonly accessToken: string;
   /** Lifetime of the access token for people, `15m`. */
@@ -15,8 +15,8 @@ export interface SignIn {
 }
 
 /**
- * Signs in a developer who has just proved who he is, by `record` as it was read for that. Where his password was changed, or
- * his account deleted, since then → 401 `INVALID_CREDENTIALS`.
+ * Signs in a developer who has just proved who they are, by `record` as it was read for that. Where their password was
+ * changed, or their account deleted, since then → 401 `INVALID_CREDENTIALS`.
  */
 export const signIn = async (record: DeveloperRecord, client: Client): Promise<SignIn> => {
   const developer = toDeveloper(record);

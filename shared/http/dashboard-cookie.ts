@@ -1,17 +1,32 @@
 import { sessionSeconds } from '../auth/session-keys.ts';
+import { dashboardSettings } from '../config.ts';
 import { type CookieScope, cookie, readCookie } from './cookies.ts';
 import type { Event } from './middleware/adds.ts';
 
 const name = 'dashboard_refresh';
 const scope = { path: '/api/auth', sameSite: 'Strict' } satisfies Partial<CookieScope>;
 
-/** The cookie that brings a developer's refresh token back to the dashboard's own auth routes, and nowhere else. */
-export const dashboardCookie = (event: Event, refreshToken: string): string =>
-  cookie(event, name, refreshToken, { ...scope, maxAge: sessionSeconds });
+/**
+ * Whether cookies count: not where a page of another site makes the browser send the request (contract 1, "Cookies and
+ * other sites"). Such a page could otherwise sign a visitor in to an account of its own, or out.
+ */
+const countsCookies = ({ headers }: Event): boolean => {
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (site === 'cross-site') return false;
+  return origin === undefined || site === 'same-origin' || dashboardSettings().DASHBOARD_ORIGINS.includes(origin);
+};
 
-/** Removes the cookie from the browser. */
-export const noDashboardCookie = (event: Event): string => cookie(event, name, '', { ...scope, maxAge: 0 });
+/**
+ * The cookie that brings a developer's refresh token back to the dashboard's own auth routes; none where cookies do not
+ * count.
+ */
+export const dashboardCookies = (event: Event, refreshToken: string): string[] =>
+  countsCookies(event) ? [cookie(event, name, refreshToken, { ...scope, maxAge: sessionSeconds })] : [];
+
+/** Removes the cookie from the browser, where cookies count. */
+export const noDashboardCookies = (event: Event): string[] =>
+  countsCookies(event) ? [cookie(event, name, '', { ...scope, maxAge: 0 })] : [];
 
 /** The refresh token that the cookie carries; one that another site makes the browser send is as if absent. */
 export const dashboardRefreshToken = (event: Event): string | undefined =>
-  event.headers['sec-fetch-site'] === 'cross-site' ? undefined : readCookie(event, name) || undefined;
+  countsCookies(event) ? readCookie(event, name) || undefined : undefined;

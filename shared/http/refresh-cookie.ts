@@ -20,14 +20,6 @@ const scopeFor = (event: Event, maxAge: number): CookieScope => ({
   maxAge,
 });
 
-/** The cookie that brings an end user's refresh token back to the user routes (contract 3, "Refresh token"). */
-export const refreshCookie = (event: Event, project: Project, refreshToken: string): string =>
-  cookie(event, nameFor(project), refreshToken, scopeFor(event, sessionSeconds));
-
-/** Removes the cookie from the browser. */
-export const noRefreshCookie = (event: Event, project: Project): string =>
-  cookie(event, nameFor(project), '', scopeFor(event, 0));
-
 /** The sites whose pages a project names as its own, one by one: its site URL and its exact allowed domains. */
 const ownSites = ({ siteUrl, allowedDomains }: Project): string[] => [
   ...(siteUrl === null ? [] : [siteUrl]),
@@ -35,13 +27,25 @@ const ownSites = ({ siteUrl, allowedDomains }: Project): string[] => [
 ];
 
 /**
- * Whether cookies count: not where a page of a site that the project does not name makes the browser send them (contract 1,
- * "Cookies and other sites"). Else any website could refresh a visitor's session.
+ * Whether cookies count: not where a page of a site that the project does not name makes the browser send them
+ * (contract 1, "Cookies and other sites"). Else any website could refresh a visitor's session, or put one of its own in
+ * its place.
  */
-export const countsCookies = ({ headers }: Event, project: Project): boolean =>
+const countsCookies = ({ headers }: Event, project: Project): boolean =>
   headers.origin === undefined
     ? headers['sec-fetch-site'] !== 'cross-site'
     : allowsOrigin(ownSites(project), headers.origin);
+
+/**
+ * The cookie that brings an end user's refresh token back to the user routes (contract 3, "Refresh token"); none where
+ * cookies do not count.
+ */
+export const refreshCookies = (event: Event, project: Project, refreshToken: string): string[] =>
+  countsCookies(event, project) ? [cookie(event, nameFor(project), refreshToken, scopeFor(event, sessionSeconds))] : [];
+
+/** Removes the cookie from the browser, where cookies count. */
+export const noRefreshCookies = (event: Event, project: Project): string[] =>
+  countsCookies(event, project) ? [cookie(event, nameFor(project), '', scopeFor(event, 0))] : [];
 
 /** The refresh token of a request: the header's, else the cookie's where cookies count. */
 export const sentRefreshToken = (event: Event, project: Project): SentToken => {

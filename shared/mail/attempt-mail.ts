@@ -51,12 +51,13 @@ const receiversOf = async ({ projectId, to }: MailLog): Promise<readonly string[
 const compose = async (mail: MailLog, sealed: string, account: Account): Promise<OutgoingMail> => {
   const content = await openContent(sealed, mail._id);
   const { siteName } = content;
-  const projectId = mail.projectId?.toHexString() ?? null;
+  // With the key that all share nobody's own words go out to any address that can be signed up with.
+  const wordsOf = mail.usingByok ? (mail.projectId?.toHexString() ?? null) : null;
   const written =
     content.kind === 'written'
       ? content
       : {
-          ...(await renderAccountMail({ projectId, template: content.template, siteName }, content.variables)),
+          ...(await renderAccountMail({ wordsOf, template: content.template, siteName }, content.variables)),
           replyTo: [],
         };
   return {
@@ -82,7 +83,10 @@ const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
   return { outcome, subject: outgoing.subject };
 };
 
-/** Tries once to send a mail whose job this run has; never throws. A mail is recognised by the provider if it is sent again. */
+/**
+ * Tries once to send a mail whose job this run has; never throws. A mail is recognised by the provider if it is sent
+ * again.
+ */
 export const attemptMail = async (mail: MailLog): Promise<Attempt> => {
   const sealed = mail.job?.content;
   if (sealed === undefined) return refused('The provider did not say whether it took the mail');

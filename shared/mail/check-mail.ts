@@ -104,7 +104,7 @@ const variablesOf = (body: MailBody): Variables => {
   return value as Variables;
 };
 
-/** Reads the body of a single send (specification, "Single-send body"); what does not fit → 400 `INVALID_MAIL`. */
+/** Reads the body of a single send (contract 5, "send"); what does not fit → 400 `INVALID_MAIL`. */
 export const checkMail = (body: MailBody): MailRequest => {
   const addressing = addressingOf(body);
   const template = templateOf(body);

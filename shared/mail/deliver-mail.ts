@@ -20,7 +20,10 @@ export type Delivery = { readonly done: true } | { readonly done: false; readonl
 
 const done: Delivery = { done: true };
 
-/** A job that this run has to itself until `leasedUntil`; `wasInDoubt` tells whether an earlier run may have sent the mail. */
+/**
+ * A job that this run has to itself until `leasedUntil`; `wasInDoubt` tells whether an earlier run may have sent the
+ * mail.
+ */
 interface Claim {
   readonly mail: MailLog;
   readonly leasedUntil: Date;
@@ -28,8 +31,8 @@ interface Claim {
 }
 
 /**
- * Takes the job for this run; `undefined` where it is done with, or another run has it, whose message then decides. The job is
- * in doubt from now on, until the run tells what came of it.
+ * Takes the job for this run; `undefined` where it is done with, or another run has it, whose message then decides. The
+ * job is in doubt from now on, until the run tells what came of it.
  */
 const claim = async (_id: ObjectId): Promise<Claim | undefined> => {
   const now = clock.now();
@@ -85,7 +88,8 @@ const attempt = async (claimed: Claim, tries: number): Promise<Delivery> => {
     await giveBack(claimed, inDoubt, outcome.reason, retryIn);
     return { done: false, retryIn };
   }
-  // Only an answer of the provider can tell whether it has a mail in doubt, so that one is not given up with the message.
+  // Only an answer of the provider can tell whether it has a mail in doubt, so that one is not given up with the
+  // message.
   if (inDoubt) await giveBack(claimed, true, outcome.reason, doubtSeconds);
   else await settleFailed(mail, outcome.reason);
   return { done: false, retryIn: 0 };
@@ -117,10 +121,10 @@ const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
 };
 
 /**
- * Tries to send the mail of a job; `tries` counts how often the queue has handed the message out, this time included. Sent
- * mails are never sent again: one conditional write gives a run the job, and the provider knows its id (contract 5,
- * "Delivery"). What is refused for good fails at once and gives its slot back, what is postponed does so after the last try,
- * unless the provider may have the mail: that one is tried until there is an answer, for 20 h.
+ * Tries to send the mail of a job; `tries` counts how often the queue has handed the message out, this time included.
+ * Sent mails are never sent again: one conditional write gives a run the job, and the provider knows its id (contract
+ * 5, "Delivery"). What is refused for good fails at once and gives its slot back, what is postponed does so after the
+ * last try, unless the provider may have the mail: that one is tried until there is an answer, for 20 h.
  */
 export const deliverMail = async (jobId: string, tries: number): Promise<Delivery> => {
   if (!ObjectId.isValid(jobId)) return done;

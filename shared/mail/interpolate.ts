@@ -17,7 +17,10 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
 
 const unbroken = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 
-/** The text of the value at a dotted path; own properties only, and empty for what is missing or no text, number or boolean. */
+/**
+ * The text of the value at a dotted path; own properties only, and empty for what is missing or no text, number or
+ * boolean.
+ */
 const textAt = (variables: Variables, path: string): string => {
   let value: unknown = variables;
   for (const key of path.split('.')) {
@@ -27,7 +30,9 @@ const textAt = (variables: Variables, path: string): string => {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-/** The longest that one part of a mail may become, in characters: a short template can repeat a long value very often. */
+/**
+ * The longest that one part of a mail may become, in characters: a short template can repeat a long value very often.
+ */
 export const longestPart = 1024 * 1024;
 
 const tooLong = (): AppError =>
@@ -62,7 +67,10 @@ export const interpolateHtml = (template: string, variables: Variables): string 
 /** Fills plain text in, with the values as they are. */
 export const interpolateText = (template: string, variables: Variables): string => fill(template, variables, asItIs);
 
-/** Fills a subject in: as plain text, but control characters and line breaks of values become spaces (contract 5, "send"). */
+/**
+ * Fills a subject in: as plain text, but control characters and line breaks of values become spaces (contract 5,
+ * "send").
+ */
 export const interpolateSubject = (template: string, variables: Variables): string =>
   fill(template, variables, unbroken);
 

@@ -10,9 +10,9 @@ import { AppError } from '../errors.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 
-// One item a project and month counts the slots in `used`, and keeps in `held` the ids of those mails whose slot could still
-// come back: at most a month's mails, 24 bytes each. One conditional update each way moves a mail's slot, so that it can be taken
-// once and be given back once.
+// One item a project and month counts the slots in `used`, and keeps in `held` the ids of those mails whose slot could
+// still come back: at most a month's mails, 24 bytes each. One conditional update each way moves a mail's slot, so that
+// it can be taken once and be given back once.
 
 type Account = Pick<Project, 'id' | 'plan'>;
 type Item = Readonly<Record<string, AttributeValue>> | undefined;
@@ -142,7 +142,10 @@ export const keepSlots = async (slots: Slots): Promise<void> => {
   await letGo(slots, { change: 'DELETE held :ids', condition: 'attribute_exists(held)', values: {} });
 };
 
-/** Gives back the slots of these mails, each once however often and by however many it is called. Answers how many came back. */
+/**
+ * Gives back the slots of these mails, each once however often and by however many it is called. Answers how many came
+ * back.
+ */
 export const giveSlotsBack = async (slots: Slots): Promise<number> => {
   const { ids } = slots;
   if (ids.length === 0) return 0;

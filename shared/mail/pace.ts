@@ -21,7 +21,10 @@ const spacingMs = (): number => {
   return MAIL_PER_SECOND === 0 ? 0 : (1000 * mailRuns) / MAIL_PER_SECOND;
 };
 
-/** Waits until an account may send its next mail; where that is too long, answers the seconds it would take instead of 0. */
+/**
+ * Waits until an account may send its next mail; where that is too long, answers the seconds it would take instead of
+ * 0.
+ */
 export const awaitTurn = async (account: string): Promise<number> => {
   const now = performance.now();
   const turn = Math.max(now, turns.get(account) ?? 0);

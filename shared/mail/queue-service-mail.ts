@@ -13,7 +13,10 @@ export interface ServiceMail {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Accepts a mail that belongs to no project; counts against no quota. The queue out of reach → 503 `SERVICE_UNAVAILABLE`. */
+/**
+ * Accepts a mail that belongs to no project; counts against no quota. The queue out of reach → 503
+ * `SERVICE_UNAVAILABLE`.
+ */
 export const queueServiceMail = async ({ to, template, variables }: ServiceMail): Promise<void> => {
   const _id = new ObjectId();
   const content = renderTemplate(template, variables);

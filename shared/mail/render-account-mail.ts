@@ -7,8 +7,8 @@ import { renderTemplate } from './templates/render-template.ts';
 
 /** A mail of user accounts: which one, and for whom. */
 export interface AccountMail {
-  /** 24 hex characters; `null` for mails of the service itself, which has only the built-in templates. */
-  readonly projectId: string | null;
+  /** The project, 24 hex characters, whose own template is used; `null` for the built-in one whatever there is. */
+  readonly wordsOf: string | null;
   readonly template: Exclude<BuiltInKey, 'welcome'>;
   readonly siteName: string;
 }
@@ -28,8 +28,9 @@ const renderOwn = (own: MailContent, siteName: string, variables: AccountVariabl
 };
 
 /**
- * What a mail of user accounts says where the project has this template of its own, or `null`. Its own takes the place of the
- * built-in one only where the mail still brings the link or the code along: nobody is to be locked out by a template.
+ * What a mail of user accounts says where the project has this template of its own, or `null`. Its own takes the place
+ * of the built-in one only where the mail still brings the link or the code along: nobody is to be locked out by a
+ * template.
  */
 export const accountMailFrom = (
   own: MailContent | null,
@@ -39,8 +40,11 @@ export const accountMailFrom = (
   (own && renderOwn(own, siteName, variables)) ??
   renderTemplate({ ...builtInTemplates[template], siteName }, variables);
 
-/** What a mail of user accounts says, by the project's own template with its key or the built-in one (contract 5, "Templates"). */
+/**
+ * What a mail of user accounts says, by the project's own template with its key or the built-in one (contract 5,
+ * "Templates").
+ */
 export const renderAccountMail = async (mail: AccountMail, variables: AccountVariables): Promise<MailContent> => {
-  const own = mail.projectId === null ? null : await findOwnByKey(mail.projectId, mail.template);
+  const own = mail.wordsOf === null ? null : await findOwnByKey(mail.wordsOf, mail.template);
   return accountMailFrom(own, mail, variables);
 };

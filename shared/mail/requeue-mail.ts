@@ -29,8 +29,9 @@ const lostJobs = (now: Date): Promise<ObjectId[]> =>
   });
 
 /**
- * Puts mails about which something is to be done but that the queue seems to have lost onto it again, at most 1000 a run; with
- * `queueIsEmpty` every one that waits to be sent. A message too many does no harm. Answers how many were queued.
+ * Puts mails about which something is to be done but that the queue seems to have lost onto it again, at most 1000 a
+ * run; with `queueIsEmpty` every one that waits to be sent. A message too many does no harm. Answers how many were
+ * queued.
  */
 export const requeueMail = async ({ queueIsEmpty = false } = {}): Promise<number> => {
   const now = new Date(clock.now());

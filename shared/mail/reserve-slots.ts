@@ -14,8 +14,8 @@ const most = 1000;
 const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime() + patienceMs < clock.now();
 
 /**
- * Settles slots that a crash left held: of mails that have failed, or were never accepted, they come back; those of sent ones
- * stay counted. Answers how many came back.
+ * Settles slots that a crash left held: of mails that have failed, or were never accepted, they come back; those of
+ * sent ones stay counted. Answers how many came back.
  */
 export const settleHeldSlots = async ({ ids, ...month }: Slots): Promise<number> => {
   const stale = ids.filter(isStale).slice(0, most);
@@ -50,8 +50,8 @@ export interface Reservation {
 }
 
 /**
- * Takes a slot of the month's quota for each of 1 to 100 mails, or none and 429 `MAIL_QUOTA_EXCEEDED`. One conditional update;
- * before it refuses, what crashes have left behind is given back.
+ * Takes a slot of the month's quota for each of 1 to 100 mails, or none and 429 `MAIL_QUOTA_EXCEEDED`. One conditional
+ * update; before it refuses, what crashes have left behind is given back.
  */
 export const reserveSlots = async (
   project: Pick<Project, 'id' | 'plan'>,

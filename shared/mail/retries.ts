@@ -17,8 +17,9 @@ const longestWait = 12 * 3600;
 const patienceMs = 15 * 60_000;
 
 /**
- * Seconds until the next try after the `tries`-th one failed: three times as long each time (by default 10 s, 30 s, … 2 h),
- * up to half as much again by chance so that mails do not come back together, and never less than the provider asked for.
+ * Seconds until the next try after the `tries`-th one failed: three times as long each time (by default 10 s, 30 s, … 2
+ * h), up to half as much again by chance so that mails do not come back together, and never less than the provider
+ * asked for.
  */
 export const retryDelay = (tries: number, askedFor = 0): number => {
   const planned = mailSettings().MAIL_RETRY_SECONDS * 3 ** (tries - 1) * (1 + Math.random() / 2);

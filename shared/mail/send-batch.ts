@@ -102,9 +102,10 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
 
 /**
  * Sends 1 to 100 mails of a project by one call of the provider and answers one entry an item, in order. Invalid → 400
- * `INVALID_MAIL` for all, more than the quota has left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its log, and
- * those that were not sent give their slots back. Without an answer the call is repeated once under the same key; what is
- * unknown even then stays `queued` in the log until an event of the provider tells, or has failed after an hour.
+ * `INVALID_MAIL` for all, more than the quota has left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its
+ * log, and those that were not sent give their slots back. Without an answer the call is repeated once under the same
+ * key; what is unknown even then stays `queued` in the log until an event of the provider tells, or has failed after an
+ * hour.
  */
 export const sendBatch = async (project: Project, bodies: readonly MailBody[]): Promise<BatchEntry[]> => {
   const entries = await entriesOf(project, checkBatch(bodies));

@@ -2,10 +2,13 @@ import { ObjectId } from 'mongodb';
 import { describeError, log } from '../log.ts';
 import type { Project } from '../projects/project.ts';
 import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';
+import type { JobContent } from './mail-content.ts';
 import { onMailLogs } from './mail-log.ts';
 import { enqueueJob } from './mail-queue.ts';
-import { newLog, sendingJob } from './new-log.ts';
+import { type MailUsage, mailUsage } from './mail-quota.ts';
+import { type NewLog, newLog, sendingJob } from './new-log.ts';
 import { reserveSlots } from './reserve-slots.ts';
+import { suppressedAmong } from './suppressions/suppressed-among.ts';
 import { findTemplate } from './templates/find-template.ts';
 import type { MailContent } from './templates/mail-template.ts';
 import { renderTemplate } from './templates/render-template.ts';
@@ -38,27 +41,48 @@ const enqueue = async (id: string): Promise<void> => {
   }
 };
 
+type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | 'templateUsed'>;
+
+const write = (row: NewLog): Promise<unknown> => onMailLogs((logs) => logs.insertOne(newLog(row)));
+
+/** A mail that nobody is left to have needs no slot, so a quota that is used up is no reason to refuse it. */
+const suppress = async (project: Project, row: Row): Promise<MailUsage> => {
+  const usage = await mailUsage(project);
+  await write({ ...row, status: 'failed', reason: 'suppressed' });
+  return usage;
+};
+
+const queue = async (project: Project, row: Row, content: JobContent): Promise<MailUsage> => {
+  const id = row._id.toHexString();
+  const { slots, usage } = await reserveSlots(project, [id]);
+  await write({ ...row, job: await sendingJob(row._id, content, slots.month) });
+  await enqueue(id);
+  return usage;
+};
+
 /**
- * Accepts a mail of a project: takes a slot of its quota, writes the log and puts its id on the queue; nobody waits for the
- * provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, quota used up → 429
- * `MAIL_QUOTA_EXCEEDED`. Once the log is written the mail goes out, even if the queue is down at the moment.
+ * Accepts a mail of a project: takes a slot of its quota, writes the log and puts its id on the queue; nobody waits for
+ * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, quota
+ * used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the log is written the mail goes out, even if the queue is down at the
+ * moment. Where every receiver is suppressed the log says so at once, and no slot is taken.
  */
 export const sendProjectMail = async (project: Project, body: MailBody): Promise<AcceptedMail> => {
   const request = checkMail(body);
-  const { content, templateUsed } = await wordsOf(project, request);
-  const _id = new ObjectId();
-  const id = _id.toHexString();
-  const usingByok = project.sealedProviderApiKey !== null;
-  const { slots, usage } = await reserveSlots(project, [id]);
   const { to, replyTo } = request;
-  const job = await sendingJob(_id, { kind: 'written', siteName: project.name, replyTo, ...content }, slots.month);
-  const row = newLog({ _id, projectId: project.id, to, subject: content.subject, usingByok, templateUsed, job });
-  await onMailLogs((logs) => logs.insertOne(row));
-  await enqueue(id);
+  const [{ content, templateUsed }, suppressed] = await Promise.all([
+    wordsOf(project, request),
+    suppressedAmong(project.id, to),
+  ]);
+  const usingByok = project.sealedProviderApiKey !== null;
+  const _id = new ObjectId();
+  const row = { _id, projectId: project.id, to, subject: content.subject, usingByok, templateUsed };
+  const { used, limit } = to.every((address) => suppressed.has(address))
+    ? await suppress(project, row)
+    : await queue(project, row, { kind: 'written', siteName: project.name, replyTo, ...content });
   return {
-    id,
+    id: _id.toHexString(),
     provider: usingByok ? 'byok' : 'default',
-    monthlyUsage: usage.used,
-    monthlyLimit: usage.limit,
+    monthlyUsage: used,
+    monthlyLimit: limit,
   };
 };

@@ -15,6 +15,9 @@ export const senderOf = (siteName: string, from: string): string => {
   return name === '' ? address : `${name} <${address}>`;
 };
 
-/** Who a mail is from: the project's own address, `null` where it has none that counts, or else ours with the site's name. */
+/**
+ * Who a mail is from: the project's own address, `null` where it has none that counts, or else ours with the site's
+ * name.
+ */
 export const fromOf = (ownAddress: string | null, siteName: string): string =>
   ownAddress ?? senderOf(siteName, mailSettings().EMAIL_FROM);

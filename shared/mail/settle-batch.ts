@@ -27,7 +27,10 @@ const writeOutcomes = (items: Items): Promise<unknown> => {
   return onMailLogs((logs) => logs.bulkWrite(operations, { ordered: false }));
 };
 
-/** The logs first, then the slots; the jobs of failed mails go last, so that they bring their slots back if this is cut short. */
+/**
+ * The logs first, then the slots; the jobs of failed mails go last, so that they bring their slots back if this is cut
+ * short.
+ */
 const settle = async (slots: Slots, items: Items): Promise<void> => {
   await writeOutcomes(items);
   await keepSlots({ ...slots, ids: idsOf(items, 'id') });
@@ -51,9 +54,9 @@ const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
 };
 
 /**
- * Writes into the logs what became of a batch, whose slots are in the order of its mails; slots of mails that were not sent come
- * back. Never throws: the mails are sent by now, and an error would have them sent again. What is not written is put right
- * by the provider's events.
+ * Writes into the logs what became of a batch, whose slots are in the order of its mails; slots of mails that were not
+ * sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is not written
+ * is put right by the provider's events.
  */
 export const settleBatch = async (slots: Slots, outcome: BatchOutcome): Promise<void> => {
   const { ids } = slots;

@@ -55,8 +55,8 @@ export const finishFailed = async (mail: MailLog): Promise<void> => {
 };
 
 /**
- * The mail has failed for good, unless an event says that the provider has it after all. The job stays until the slot has come
- * back, so that neither can be without the other.
+ * The mail has failed for good, unless an event says that the provider has it after all. The job stays until the slot
+ * has come back, so that neither can be without the other.
  */
 export const settleFailed = async (mail: MailLog, reason: string): Promise<void> => {
   const failed = { status: 'failed' as const, reason, updatedAt: new Date(clock.now()) };

@@ -1,5 +1,5 @@
 import { refreshDeveloper } from '../../../shared/developers/refresh-developer.ts';
-import { dashboardCookie, dashboardRefreshToken } from '../../../shared/http/dashboard-cookie.ts';
+import { dashboardCookies, dashboardRefreshToken } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -8,6 +8,6 @@ const route = dashboardAuthRoutes['refresh-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
   const { refreshToken, ...data } = await refreshDeveloper(dashboardRefreshToken(event));
-  const cookies = [dashboardCookie(event, refreshToken)];
+  const cookies = dashboardCookies(event, refreshToken);
   return respond(route, { success: true, data, message: 'Session refreshed' }, { cookies });
 });

@@ -1,7 +1,7 @@
 import { sendDeveloperVerification } from '../../../shared/developers/email-tokens.ts';
 import { registerDeveloper } from '../../../shared/developers/register-developer.ts';
 import { clientOf } from '../../../shared/http/client.ts';
-import { dashboardCookie } from '../../../shared/http/dashboard-cookie.ts';
+import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -11,6 +11,6 @@ const route = dashboardAuthRoutes['register-developer'];
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { refreshToken, ...data } = await registerDeveloper(input.body, clientOf(event));
   await sendDeveloperVerification(data.developer);
-  const cookies = [dashboardCookie(event, refreshToken)];
+  const cookies = dashboardCookies(event, refreshToken);
   return respond(route, { success: true, data, message: 'Account created' }, { cookies });
 });

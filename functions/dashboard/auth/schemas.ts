@@ -24,7 +24,7 @@ export const CallbackQuery = v.object({ state: parameter, code: parameter, error
 /** A redirect has no body. */
 export const Redirect = v.literal('');
 
-/** A developer as he is shown to himself. */
+/** What developers see of themselves. */
 const Developer = v.object({
   _id: v.string(),
   email: v.string(),

@@ -2,7 +2,9 @@ import { defineRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import { NewTokenAnswer, NewTokenBody, RevokedTokenAnswer, TokenPage } from './schemas.ts';
 
-/** Personal access tokens, for scripts (contract 6, "Personal access tokens"). Only who is signed in deals with them. */
+/**
+ * Personal access tokens, for scripts (contract 6, "Personal access tokens"). Only who is signed in deals with them.
+ */
 export const dashboardTokenRoutes = defineRoutes({
   'list-tokens': {
     method: 'GET',

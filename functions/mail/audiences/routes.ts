@@ -1,7 +1,9 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
 import { ContactChangesBody, NewAudienceBody, NewContactBody, PartQuery, ProviderAnswer } from './schemas.ts';
 
-/** Audiences and their contacts, in the project's own account at the mail provider, in the order of the specification. */
+/**
+ * Audiences and their contacts, in the project's own account at the mail provider, in the order of the specification.
+ */
 export const audienceRoutes = defineRoutes({
   'list-audiences': {
     method: 'GET',

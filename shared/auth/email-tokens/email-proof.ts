@@ -1,8 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../errors.ts';
+import { describeError, log } from '../../log.ts';
 import { canonicalEmail } from '../email.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { consumeCode, consumeToken, type TokenOwner } from './consume-tokens.ts';
+import { giveUseBack, type Used } from '../single-use.ts';
+import { type ConsumedToken, consumeCode, consumeToken } from './consume-tokens.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 
 /** What shows that someone has the mail, as sent: the token of its link, or its code along with the address. */
@@ -13,7 +15,7 @@ export interface EmailProof {
 }
 
 /** The one refusal of a token or code, whatever is wrong with it. */
-export const invalidEmailToken = (): AppError =>
+const invalidEmailToken = (): AppError =>
   new AppError(
     'INVALID_EMAIL_TOKEN',
     'The link or code is wrong, was used already or has expired. Request a new mail.',
@@ -25,16 +27,49 @@ const incomplete = ({ email, otp }: EmailProof): AppError => {
   return new AppError('VALIDATION_FAILED', `Validation failed: ${field} ${message}`, { errors: [{ field, message }] });
 };
 
-const ownerOf = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): Promise<TokenOwner | undefined> => {
+const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): Promise<ConsumedToken | undefined> => {
   const { token, email, otp } = proof;
   if (token !== undefined) return consumeToken(scope, kind, token);
   if (email === undefined || otp === undefined) throw incomplete(proof);
   return consumeCode({ scope, kind, addressKey: addressKeyOf(canonicalEmail(email)) }, otp);
 };
 
-/** Uses a proof up; answers what matches its owner, as long as the address that had the mail is still his. Else 400. */
-export const consumeProof = async (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof) => {
-  const owner = await ownerOf(scope, kind, proof);
-  if (!owner) throw invalidEmailToken();
-  return { _id: new ObjectId(owner.userId), email: { $eq: owner.email } };
+/** Matches the owner of a proof, as long as the address that had the mail is still theirs. */
+export interface ProofOwner {
+  readonly _id: ObjectId;
+  readonly email: { readonly $eq: string };
+}
+
+/**
+ * Makes a proof good again that did nothing, or not all of it; where that fails too, a new mail has to be asked for.
+ */
+const giveBack = async (use: Used): Promise<void> => {
+  try {
+    await giveUseBack(use);
+  } catch (error) {
+    log.error({ message: 'A token of a mail stays used up, though it did nothing', error: describeError(error) });
+  }
+};
+
+/**
+ * Does once what a proof is good for. A proof that is wrong, used or expired, or where `act` finds no owner any more
+ * (false) → 400 `INVALID_EMAIL_TOKEN`; where `act` fails, the proof stays good.
+ */
+export const withProof = async (
+  scope: SessionScope,
+  kind: EmailTokenKind,
+  proof: EmailProof,
+  act: (owner: ProofOwner) => Promise<boolean>,
+): Promise<void> => {
+  const consumed = await consume(scope, kind, proof);
+  if (!consumed) throw invalidEmailToken();
+  const { owner, use } = consumed;
+  let done: boolean;
+  try {
+    done = await act({ _id: new ObjectId(owner.userId), email: { $eq: owner.email } });
+  } catch (error) {
+    await giveBack(use);
+    throw error;
+  }
+  if (!done) throw invalidEmailToken();
 };

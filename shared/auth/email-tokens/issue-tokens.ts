@@ -1,8 +1,9 @@
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
-import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode } from './email-token.ts';
-import { decided, number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
+import { decided } from '../decided.ts';
+import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode, parseLinkToken } from './email-token.ts';
+import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
 
 /** The token and the code of a new mail; both are stored as hashes only. */
 export interface IssuedTokens {
@@ -21,8 +22,8 @@ export const codeSeconds = 600;
 const cooldownSeconds = 60;
 
 /**
- * Makes the token and the code of a mail, in place of those of an earlier one, unless that is less than a minute old. For an
- * address that nobody has (`userId` missing) it does the same; that holds no later mail up.
+ * Makes the token and the code of a mail, in place of those of an earlier one, unless that is less than a minute old.
+ * For an address that nobody has (`userId` missing) it does the same; that holds no later mail up.
  */
 export const issueTokens = async (
   place: TokenPlace,
@@ -57,4 +58,24 @@ export const issueTokens = async (
     ),
   );
   return { token, code, isGood: put !== undefined };
+};
+
+/**
+ * Lets the next mail go out at once, because the one with this token could not be sent; a later mail's minute goes on.
+ */
+export const endCooldown = async (place: TokenPlace, token: string): Promise<void> => {
+  const hash = parseLinkToken(token)?.hash ?? '';
+  await decided(
+    onTable((client, TableName) =>
+      client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: tokenItemKey(place),
+          UpdateExpression: 'SET issuedAt = :never',
+          ConditionExpression: 'tokenHash = :hash',
+          ExpressionAttributeValues: { ':never': number(0), ':hash': { S: hash } },
+        }),
+      ),
+    ),
+  );
 };

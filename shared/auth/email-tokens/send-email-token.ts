@@ -1,3 +1,5 @@
+import { describeError, log } from '../../log.ts';
+import { countAccountMail, overAccountLimit } from '../../mail/account-mail-limit.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Project } from '../../projects/project.ts';
 import { canonicalEmail } from '../email.ts';
@@ -5,28 +7,31 @@ import { projectScope, type SessionScope } from '../session-keys.ts';
 import { findUserByEmail } from '../users/find-user.ts';
 import type { UserRecord } from '../users/user-record.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
-import { codeSeconds, issueTokens } from './issue-tokens.ts';
+import { codeSeconds, endCooldown, type IssuedTokens, issueTokens } from './issue-tokens.ts';
+import type { TokenPlace } from './token-item.ts';
 
 const templates = { verify: 'verification', reset: 'password-reset' } as const;
 const pages = { verify: 'verify-email', reset: 'reset-password' } as const;
 
-/** In whose name a mail goes out, and where its link leads: a project's to its users, or the service's to developers. */
+/**
+ * In whose name a mail goes out, and where its link leads: a project's to its users, or the service's to developers.
+ */
 export interface MailOrigin {
   readonly scope: SessionScope;
-  /** 24 hex characters; `null` for the service itself. */
-  readonly projectId: string | null;
+  /** `null` for the service itself. */
+  readonly project: Pick<Project, 'id' | 'plan'> | null;
   readonly siteName: string;
   readonly siteUrl: string | null;
   /** Whether the project's own provider key sends it; not unless said. */
   readonly usingByok?: boolean;
 }
 
-const originOf = ({ id, name, siteUrl, sealedProviderApiKey }: Project): MailOrigin => ({
-  scope: projectScope(id),
-  projectId: id,
-  siteName: name,
-  siteUrl,
-  usingByok: sealedProviderApiKey !== null,
+const originOf = (project: Project): MailOrigin => ({
+  scope: projectScope(project.id),
+  project,
+  siteName: project.name,
+  siteUrl: project.siteUrl,
+  usingByok: project.sealedProviderApiKey !== null,
 });
 
 /** `<siteUrl>/<page>?token=…`, the link of a mail; empty where there is no site to lead to. */
@@ -36,26 +41,59 @@ export const linkTo = (siteUrl: string | null, page: string, token: string): str
   return `${origin}${pathname.replace(/\/+$/, '')}/${page}?token=${token}`;
 };
 
+/** A mail to be: of what kind, and to whom; `null` for nobody. */
+interface TokenMail {
+  readonly kind: EmailTokenKind;
+  readonly to: string | null;
+  readonly tokens: IssuedTokens;
+}
+
+const queue = async (
+  { project, siteName, siteUrl, usingByok = false }: MailOrigin,
+  { kind, to, tokens: { token, code } }: TokenMail,
+): Promise<void> => {
+  const isCounted = project !== null && !usingByok;
+  const isWithin = !isCounted || (await countAccountMail(project, { toNobody: to === null }));
+  await queueMail({
+    projectId: project?.id ?? null,
+    template: templates[kind],
+    to,
+    variables: { link: linkTo(siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) },
+    siteName,
+    usingByok,
+    ...(!isWithin && { refusal: overAccountLimit }),
+  });
+};
+
+/** A mail that was not queued is no reason to have its receiver wait a minute for another. */
+const letTryAgain = async (place: TokenPlace, { token }: IssuedTokens): Promise<void> => {
+  try {
+    await endCooldown(place, token);
+  } catch (error) {
+    log.warn({ message: 'A mail that was not queued holds the next one up for a minute', error: describeError(error) });
+  }
+};
+
 /**
  * Sends a mail with a new link and a new code, at most one an address, kind and minute; the earlier ones stop working.
- * `userId` is missing where nobody is to have the mail. Then, and within the minute, the same work is done and nothing is sent, so
- * that neither answer nor time tells who has an account.
+ * `userId` is missing where nobody is to have the mail. Then, within the minute, and over the project's day, the same
+ * work is done and nothing is sent, so that neither answer nor time tells who has an account.
  */
 export const sendTokenFrom = async (
-  { scope, projectId, siteName, siteUrl, usingByok = false }: MailOrigin,
+  origin: MailOrigin,
   kind: EmailTokenKind,
   email: string,
   userId: string | undefined,
 ): Promise<void> => {
-  const { token, code, isGood } = await issueTokens({ scope, kind, addressKey: addressKeyOf(email) }, email, userId);
-  await queueMail({
-    projectId,
-    template: templates[kind],
-    to: isGood && userId !== undefined ? email : null,
-    variables: { link: linkTo(siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) },
-    siteName,
-    usingByok,
-  });
+  const place: TokenPlace = { scope: origin.scope, kind, addressKey: addressKeyOf(email) };
+  const tokens = await issueTokens(place, email, userId);
+  const to = tokens.isGood && userId !== undefined ? email : null;
+  try {
+    await queue(origin, { kind, to, tokens });
+  } catch (error) {
+    await letTryAgain(place, tokens);
+    throw error;
+  }
 };
 
 /** Sends such a mail to an end user of a project. */
@@ -70,7 +108,10 @@ export const sendEmailToken = (
 const mayReceive = (kind: EmailTokenKind, { isDisabled, emailVerified }: UserRecord): boolean =>
   !isDisabled && (kind === 'reset' || emailVerified !== true);
 
-/** Sends such a mail to whoever has an address, known or not: the same answer in the same time (contract 3, "E-mail tokens"). */
+/**
+ * Sends such a mail to whoever has an address, known or not: the same answer in the same time (contract 3, "E-mail
+ * tokens").
+ */
 export const requestEmailToken = async (project: Project, kind: EmailTokenKind, email: string): Promise<void> => {
   const address = canonicalEmail(email);
   const record = await findUserByEmail(project, address);

@@ -1,4 +1,4 @@
-import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SessionScope } from '../session-keys.ts';
 import type { EmailTokenKind } from './email-token.ts';
 
@@ -19,15 +19,3 @@ export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace) => ({
 export const placeName = ({ scope, kind, addressKey }: TokenPlace): string => `${scope}/${kind}/${addressKey}`;
 
 export const number = (value: number): AttributeValue => ({ N: String(value) });
-
-/** The item a conditional write leaves or finds; `undefined` where its condition did not hold. */
-export const decided = async (
-  write: Promise<{ readonly Attributes?: Record<string, AttributeValue> | undefined }>,
-): Promise<Record<string, AttributeValue> | undefined> => {
-  try {
-    return (await write).Attributes ?? {};
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
-    throw error;
-  }
-};

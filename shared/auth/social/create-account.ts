@@ -42,8 +42,9 @@ const translated = (error: AppError, { title }: IdentityProvider): AppError => {
 };
 
 /**
- * Opens an account for somebody whom the provider vouches for, with a random password that nobody knows; `undefined` where
- * the address or user name has just been taken. Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`.
+ * Opens an account for somebody whom the provider vouches for, with a random password that nobody knows; `undefined`
+ * where the address or user name has just been taken. Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403
+ * `PLAN_LIMIT`.
  */
 export const createAccount = async (
   project: Project,

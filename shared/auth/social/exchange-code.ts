@@ -1,9 +1,10 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { ConditionalCheckFailedException, DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionScope } from '../session-keys.ts';
+import { useUp } from '../single-use.ts';
 
 const lifetimeSeconds = 60;
 const codeBytes = 32;
@@ -44,8 +45,8 @@ export interface SessionTokens {
 }
 
 /**
- * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social"). Stored
- * are hashes of both, and the refresh token sealed with a key that only the code itself gives.
+ * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social").
+ * Stored are hashes of both, and the refresh token sealed with a key that only the code itself gives.
  */
 export const issueExchangeCode = async (
   scope: SessionScope,
@@ -68,29 +69,20 @@ export const issueExchangeCode = async (
   return code;
 };
 
-const invalidCode = (cause?: unknown): AppError =>
-  new AppError('INVALID_EXCHANGE_CODE', 'Invalid or expired refresh token exchange code', { cause });
+const invalidCode = (): AppError =>
+  new AppError('INVALID_EXCHANGE_CODE', 'Invalid or expired refresh token exchange code');
 
 /**
- * The refresh token behind a code: for one of any number of parallel callers, who shows the access token that the code was
- * issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
+ * The refresh token behind a code: for one of any number of parallel callers, who shows the access token that the code
+ * was issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
  */
 export const redeemExchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
   if (!wellFormed.test(code) || accessToken.length > longestToken) throw invalidCode();
-  try {
-    const { Attributes } = await onTable((client, TableName) =>
-      client.send(
-        new DeleteItemCommand({
-          TableName,
-          Key: codeKey(scope, code),
-          ConditionExpression: 'accessToken = :token AND expiresAt > :now',
-          ExpressionAttributeValues: { ':token': { S: sha256(accessToken) }, ':now': { N: String(nowSeconds()) } },
-          ReturnValues: 'ALL_OLD',
-        }),
-      ),
-    );
-    return openWith(code, Attributes?.refreshToken?.S ?? '');
-  } catch (error) {
-    throw error instanceof ConditionalCheckFailedException ? invalidCode(error) : error;
-  }
+  const used = await useUp({
+    key: codeKey(scope, code),
+    condition: 'accessToken = :token AND expiresAt > :now',
+    values: { ':token': { S: sha256(accessToken) }, ':now': { N: String(nowSeconds()) } },
+  });
+  if (!used) throw invalidCode();
+  return openWith(code, used.item.refreshToken?.S ?? '');
 };

@@ -12,7 +12,9 @@ const read = async (url: string, accessToken: string): Promise<unknown> => {
   return body;
 };
 
-/** Reads who the holder of a provider's access token is. Anything but the answers its schema expects fails the sign-in. */
+/**
+ * Reads who the holder of a provider's access token is. Anything but the answers its schema expects fails the sign-in.
+ */
 export const fetchProfile = async (
   { title, profileUrls, profile }: IdentityProvider,
   accessToken: string,

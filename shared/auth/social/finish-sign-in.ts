@@ -80,8 +80,8 @@ const signIn = async (
 };
 
 /**
- * Ends a social sign-in: the user that the provider vouches for is signed in, and the browser goes to the project's landing
- * page with the access token and `rtCode`, or with `error`. A state that no project can be read from → 400.
+ * Ends a social sign-in: the user that the provider vouches for is signed in, and the browser goes to the project's
+ * landing page with the access token and `rtCode`, or with `error`. A state that no project can be read from → 400.
  */
 export const finishSignIn = async (
   provider: IdentityProvider,

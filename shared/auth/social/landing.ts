@@ -21,8 +21,8 @@ const messageOf = (error: unknown): string => {
 };
 
 /**
- * Where to send the browser: what `act` answers, or, if it fails, the landing page of the project with `error` (contract 3,
- * "Social"). A project without a site URL has nowhere to send it: 400 `SITE_URL_REQUIRED`.
+ * Where to send the browser: what `act` answers, or, if it fails, the landing page of the project with `error`
+ * (contract 3, "Social"). A project without a site URL has nowhere to send it: 400 `SITE_URL_REQUIRED`.
  */
 export const orErrorLanding = async <T>(
   { siteUrl }: { readonly siteUrl: string | null },

@@ -79,8 +79,9 @@ const stateOf = (user: UserRecord | undefined): 'none' | 'verified' | 'unverifie
 };
 
 /**
- * The account of the project that a provider's account signs in to: the one that holds it, the one with a matching verified
- * address, or a new one, by `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message is for the person.
+ * The account of the project that a provider's account signs in to: the one that holds it, the one with a matching
+ * verified address, or a new one, by `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message
+ * is for the person.
  */
 export const linkAccount = async (
   project: Project,

@@ -4,15 +4,16 @@ export interface LinkQuestion {
   readonly addressVerified: boolean;
   /** The very account at the provider has signed in before. */
   readonly identityKnown: boolean;
-  /** The user who has one of the vouched-for addresses, and whether he has proved that it is his. */
+  /** The user who has one of the vouched-for addresses, and whether they have proved that it is theirs. */
   readonly account: 'none' | 'verified' | 'unverified';
 }
 
 export type LinkStep = 'refuse' | 'sign in' | 'link' | 'discard and link' | 'create';
 
 /**
- * What a social sign-in comes to (contract 3, "Social"). Somebody else may have opened an account with an address that is
- * not his and wait for its owner, so an account that never proved its address loses its password and sessions first.
+ * What a social sign-in comes to (contract 3, "Social"). Somebody else may have opened an account with an address that
+ * is not theirs and wait for its owner, so an account that never proved its address loses its password and sessions
+ * first.
  */
 export const decideLink = ({ addressVerified, identityKnown, account }: LinkQuestion): LinkStep => {
   if (!addressVerified) return 'refuse';

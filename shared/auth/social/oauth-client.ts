@@ -10,7 +10,7 @@ export interface OAuthApp {
   readonly callback: string;
 }
 
-/** The same with what its developer got when he registered it with the provider. */
+/** The same with what its developer got when they registered it with the provider. */
 export interface ClientCredentials extends OAuthApp {
   readonly clientSecret: string;
 }
@@ -50,8 +50,8 @@ const refusal = ({ title }: IdentityProvider, { status, body }: ProviderAnswer) 
 };
 
 /**
- * Redeems the code of a callback for an access token of the provider. arctic's own request has no limit of time or size and
- * follows redirects, so it is made here; the secret goes in the body, which both providers take.
+ * Redeems the code of a callback for an access token of the provider. arctic's own request has no limit of time or size
+ * and follows redirects, so it is made here; the secret goes in the body, which both providers take.
  */
 export const redeemCode = async (
   provider: IdentityProvider,

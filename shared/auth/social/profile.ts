@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { checkEmail } from '../email.ts';
 
-/** Somebody as a provider knows him. `id` never changes; `addresses` are canonical, the provider's main one first. */
+/** Somebody as a provider knows them. `id` never changes; `addresses` are canonical, the provider's main one first. */
 export interface SocialProfile {
   readonly id: string;
   readonly name: string | undefined;

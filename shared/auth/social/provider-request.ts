@@ -28,8 +28,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * One request to a provider: at most 5 s and 256 KiB, redirects not followed. Rejects where there is no such answer, or it
- * is not JSON; the status is the caller's to judge.
+ * One request to a provider: at most 5 s and 256 KiB, redirects not followed. Rejects where there is no such answer, or
+ * it is not JSON; the status is the caller's to judge.
  */
 export const askProvider = async (url: string, init: RequestInit): Promise<ProviderAnswer> => {
   const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(limitMs) });

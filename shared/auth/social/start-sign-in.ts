@@ -14,8 +14,8 @@ export interface StartedSignIn {
 }
 
 /**
- * Begins a social sign-in: the browser goes on to the provider. What stands against it (auth or the provider not enabled)
- * sends it to the project's landing page with `error` instead; no site URL → 400 `SITE_URL_REQUIRED`.
+ * Begins a social sign-in: the browser goes on to the provider. What stands against it (auth or the provider not
+ * enabled) sends it to the project's landing page with `error` instead; no site URL → 400 `SITE_URL_REQUIRED`.
  */
 export const startSignIn = (project: Project, provider: IdentityProvider): Promise<StartedSignIn> =>
   orErrorLanding(project, async () => {

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { ConditionalCheckFailedException, DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
 import type { SocialProviderName } from '../../projects/social-providers.ts';
 import type { SessionScope } from '../session-keys.ts';
+import { useUp } from '../single-use.ts';
 
 /** How long somebody may take at the provider, in seconds. */
 export const stateSeconds = 600;
@@ -21,8 +22,8 @@ const stateKey = (scope: SessionScope, state: string) => ({
 export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
 
 /**
- * Begins a sign-in and answers its `state`, which begins with the id of the project. The browser keeps `verifier` in a cookie: the stored item holds only its PKCE
- * challenge, so that the state is of use to that browser alone.
+ * Begins a sign-in and answers its `state`, which begins with the id of the project. The browser keeps `verifier` in a
+ * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone.
  */
 export const startState = async (
   scope: SessionScope,
@@ -47,8 +48,8 @@ export const startState = async (
 };
 
 /**
- * Uses up a state: true for one of any number of parallel callers, and only for the browser, scope and provider that it was
- * begun with, within 10 minutes. A caller who is not entitled does not use it up.
+ * Uses up a state: true for one of any number of parallel callers, and only for the browser, scope and provider that it
+ * was begun with, within 10 minutes. A caller who is not entitled does not use it up.
  */
 export const consumeState = async (
   scope: SessionScope,
@@ -56,24 +57,14 @@ export const consumeState = async (
   provider: SocialProviderName,
   verifier: string,
 ): Promise<boolean> => {
-  try {
-    await onTable((client, TableName) =>
-      client.send(
-        new DeleteItemCommand({
-          TableName,
-          Key: stateKey(scope, state),
-          ConditionExpression: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
-          ExpressionAttributeValues: {
-            ':provider': { S: provider },
-            ':challenge': { S: sha256(verifier) },
-            ':now': { N: String(nowSeconds()) },
-          },
-        }),
-      ),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+  const used = await useUp({
+    key: stateKey(scope, state),
+    condition: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
+    values: {
+      ':provider': { S: provider },
+      ':challenge': { S: sha256(verifier) },
+      ':now': { N: String(nowSeconds()) },
+    },
+  });
+  return used !== undefined;
 };

@@ -10,7 +10,7 @@ import { replaceCredentials, unchangedSince } from './replace-credentials.ts';
 import type { UserRecord } from './user-record.ts';
 
 export interface PasswordChange {
-  /** Left out by who never had a password of his own. */
+  /** Left out by who never had a password of their own. */
   readonly currentPassword?: string | undefined;
   readonly newPassword: string;
 }
@@ -32,8 +32,9 @@ const requirePassword = async (
 };
 
 /**
- * Gives the user who asks another password and ends his other sessions (contract 3, "change-password"). Wrong current one →
- * 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401 `TOKEN_INVALID`; of parallel calls one wins.
+ * Gives the user who asks another password and ends their other sessions (contract 3, "change-password"). Wrong current
+ * one → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401 `TOKEN_INVALID`; of parallel calls
+ * one wins.
  */
 export const changePassword = async (
   project: Project,

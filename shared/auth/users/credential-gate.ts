@@ -16,7 +16,7 @@ export const nobody: number = Number.MAX_SAFE_INTEGER;
 
 /**
  * The part of a transaction that lets a session begin only for credentials that are still good: a sign-in that read the
- * user before his password was changed, or he was disabled, fails here.
+ * user before their password was changed, or they were disabled, fails here.
  */
 export const passGate = (
   TableName: string,

@@ -10,8 +10,8 @@ export const unknownPasswordHash = (): Promise<string> => hashPassword(randomByt
 
 /**
  * Takes an account away from whoever opened it: its password is nobody's, all its sessions end. For an account with an
- * address that was never verified and turns out to be someone else's. Answers the user as he is now; `undefined`, and
- * nothing happens, where the address has been verified meanwhile or the user is gone.
+ * address that was never verified and turns out to be someone else's. Answers the user as they are now; `undefined`,
+ * and nothing happens, where the address has been verified meanwhile or the user is gone.
  */
 export const discardCredentials = async (project: Project, userId: string): Promise<UserRecord | undefined> => {
   const password = await unknownPasswordHash();

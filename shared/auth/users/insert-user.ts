@@ -3,7 +3,7 @@ import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../../documents/document.ts';
-import { documentTooLarge, maxDocumentBytes, sizeOf } from '../../documents/document-size.ts';
+import { requireFit, sizeOf } from '../../documents/document-size.ts';
 import { AppError } from '../../errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireManagedRoom } from '../../quota/database-quota.ts';
@@ -73,7 +73,7 @@ export const insertUser = async (project: Project, users: Collection, user: NewU
     updatedAt: now,
   };
   const size = sizeOf(record);
-  if (size > maxDocumentBytes) throw documentTooLarge();
+  requireFit(record, size);
   await requireManagedRoom(project, size);
   return insert(project, users, record);
 };

@@ -37,8 +37,9 @@ const rehash = async (project: Project, { _id, password: stored }: UserRecord, p
 };
 
 /**
- * Signs a user in with his password (contract 3, "Login"). Unknown address, wrong password and disabled user are the same
- * 401 `INVALID_CREDENTIALS` in the same time; too many of them 429 `ACCOUNT_LOCKED`, counted before the password is looked at.
+ * Signs a user in with their password (contract 3, "Login"). Unknown address, wrong password and disabled user are the
+ * same 401 `INVALID_CREDENTIALS` in the same time; too many of them 429 `ACCOUNT_LOCKED`, counted before the password
+ * is looked at.
  */
 export const logIn = async (
   project: Project,

@@ -25,8 +25,9 @@ export const openedSession = ({ accessToken, expiresIn }: IssuedToken, session: 
 });
 
 /**
- * Opens a session for a user who has just proved who he is, by `record` as it was read for that. Where his password was
- * changed, or he was disabled or deleted, since then → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
+ * Opens a session for a user who has just proved who they are, by `record` as it was read for that. Where their
+ * password was changed, or they were disabled or deleted, since then → 401 `INVALID_CREDENTIALS`: no session outlives
+ * what ends them.
  */
 export const openSession = async (
   project: Project,

@@ -13,8 +13,8 @@ const only = (users: Collection, body: JsonObject, nameOf: (key: string) => stri
 };
 
 /**
- * The profile that a new user brings along, in its stored form: the fields of the schema, defaults filled in; all others are
- * dropped (contract 3, "Sign-up"). What the schema does not accept → 400 `VALIDATION_FAILED`.
+ * The profile that a new user brings along, in its stored form: the fields of the schema, defaults filled in; all
+ * others are dropped (contract 3, "Sign-up"). What the schema does not accept → 400 `VALIDATION_FAILED`.
  */
 export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   const sent = sanitizeInsert(only(users, body, (key) => key));
@@ -25,8 +25,8 @@ export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
 };
 
 /**
- * What a body changes of a user's profile, dotted paths included; all but the fields of the schema is dropped. Nothing left
- * → 400 `NOTHING_TO_UPDATE`; other refusals as `planUpdate` has them.
+ * What a body changes of a user's profile, dotted paths included; all but the fields of the schema is dropped. Nothing
+ * left → 400 `NOTHING_TO_UPDATE`; other refusals as `planUpdate` has them.
  */
 export const planProfile = (users: Collection, body: JsonObject): UpdatePlan =>
   planUpdate(

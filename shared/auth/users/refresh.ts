@@ -6,9 +6,10 @@ import { projectScope } from '../session-keys.ts';
 import { type OpenedSession, openedSession } from './open-session.ts';
 
 /**
- * Exchanges a user's refresh token for new tokens, in one transaction of the table (contract 3, "Rotation"); whatever ends
- * a user's access ends his sessions, so he himself is not read. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`.
- * The access token is signed first and given away only after the exchange: where signing fails the refresh token is still good.
+ * Exchanges a user's refresh token for new tokens, in one transaction of the table (contract 3, "Rotation"); whatever
+ * ends a user's access ends their sessions, so the user is not read. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401
+ * `REFRESH_TOKEN_INVALID`. The access token is signed first and given away only after the exchange: where signing fails
+ * the refresh token is still good.
  */
 export const refresh = async (project: Project, refreshToken: string | undefined): Promise<OpenedSession> => {
   const token = requireRefreshToken(refreshToken);

@@ -21,8 +21,8 @@ export const endSessions = async (
 };
 
 /**
- * Changes what a user signs in with, in one command that `filter` decides, and then ends his sessions but `except`.
- * Answers the user as he is now; `undefined`, and nothing happens, where none matches.
+ * Changes what a user signs in with, in one command that `filter` decides, and then ends their sessions but `except`.
+ * Answers the user as they are now; `undefined`, and nothing happens, where none matches.
  */
 export const replaceCredentials = async (
   project: Project,

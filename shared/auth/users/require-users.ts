@@ -4,7 +4,10 @@ import { findCollections } from '../../collections/find-collections.ts';
 import { AppError } from '../../errors.ts';
 import type { Project } from '../../projects/project.ts';
 
-/** The `users` collection of a project whose accounts are in use; without it, or with auth turned off → 403 `AUTH_DISABLED`. */
+/**
+ * The `users` collection of a project whose accounts are in use; without it, or with auth turned off → 403
+ * `AUTH_DISABLED`.
+ */
 export const requireUsers = async (project: Project): Promise<Collection> => {
   const users = project.authEnabled
     ? (await findCollections(project, [usersCollection])).get(usersCollection)

@@ -12,7 +12,7 @@ import { type OpenedSession, openSession } from './open-session.ts';
 import { newProfile } from './profile.ts';
 import { type UserView, userView } from './user-view.ts';
 
-/** A user signed in: his tokens, and himself as he sees himself. */
+/** A user signed in: the tokens, and what users see of themselves. */
 export interface SignIn extends OpenedSession {
   readonly user: UserView;
 }

@@ -12,9 +12,10 @@ export interface Identity {
 }
 
 /**
- * A document of a project's `users` collection: the fields of its schema, and what the service alone writes. `password` is a
- * bcrypt hash, of no password at all while `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the password, disabling.
- * `planSlot` numbers users where the plan limits them. An imported document may lack all but `_id` and the schema's.
+ * A document of a project's `users` collection: the fields of its schema, and what the service alone writes. `password`
+ * is a bcrypt hash, of no password at all while `hasPassword` is false. `credentialVersion` counts what ends sessions:
+ * changes of the password, disabling. `planSlot` numbers users where the plan limits them. An imported document may
+ * lack all but `_id` and the schema's.
  */
 export interface UserRecord {
   readonly _id: ObjectId;
@@ -33,7 +34,9 @@ export interface UserRecord {
 
 const ownRoutes: ReadonlySet<string> = new Set(['email', 'password', emailVerifiedField]);
 
-/** The fields of the schema that a user may set himself: all but e-mail address, password and what the service writes. */
+/**
+ * The fields of the schema that users may set themselves: all but e-mail address, password and what the service writes.
+ */
 export const profileFields = ({ schema }: Collection): readonly Field[] =>
   (schema ?? []).filter(({ key }) => !ownRoutes.has(key) && !hiddenUserFields.has(key));
 

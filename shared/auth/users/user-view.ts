@@ -2,7 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { wireDocument } from '../../documents/wire-value.ts';
 import { profileFields, type UserRecord } from './user-record.ts';
 
-/** A user as he is shown to himself: `_id` in 24 hex characters, the fields of the schema, and these. */
+/** What users see of themselves: `_id` in 24 hex characters, the fields of the schema, and these. */
 export interface UserView {
   readonly _id: string;
   readonly emailVerified: boolean;
@@ -10,8 +10,8 @@ export interface UserView {
 }
 
 /**
- * What a user sees of himself (contract 3, "`me`"): `_id`, e-mail address, whether it is verified, the fields of the schema
- * and the dates. Whatever else the document holds, hashes above all, stays inside.
+ * What users see of themselves (contract 3, "`me`"): `_id`, e-mail address, whether it is verified, the fields of the
+ * schema and the dates. Whatever else the document holds, hashes above all, stays inside.
  */
 export const userView = (users: Collection, record: UserRecord): UserView => {
   const shown = new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']);

@@ -46,8 +46,8 @@ const finish = async (
 };
 
 /**
- * Ends a developer's sign-in with GitHub: the browser goes to the dashboard's own pages, and nowhere else, with the access token
- * and `rtCode`, or with `error` (contract 6, "Developer accounts"). Not set up → 404 `UNKNOWN_PROVIDER`.
+ * Ends a developer's sign-in with GitHub: the browser goes to the dashboard's own pages, and nowhere else, with the
+ * access token and `rtCode`, or with `error` (contract 6, "Developer accounts"). Not set up → 404 `UNKNOWN_PROVIDER`.
  */
 export const finishGithub = async (sent: ProviderReturn, client: Client): Promise<{ readonly location: string }> => {
   const app = requireDashboardApp();
@@ -55,8 +55,8 @@ export const finishGithub = async (sent: ProviderReturn, client: Client): Promis
 };
 
 /**
- * Exchanges the code of such a sign-in, shown with its access token, for a session whose refresh token goes into the cookie. For
- * one of any number of parallel callers, within 60 s; everything else → 400 `INVALID_EXCHANGE_CODE`.
+ * Exchanges the code of such a sign-in, shown with its access token, for a session whose refresh token goes into the
+ * cookie. For one of any number of parallel callers, within 60 s; everything else → 400 `INVALID_EXCHANGE_CODE`.
  */
 export const exchangeGithubCode = async (rtCode: string, accessToken: string): Promise<SignIn> =>
   refreshDeveloper(await redeemExchangeCode(developerScope, rtCode, accessToken));

@@ -47,7 +47,7 @@ const link = async ({ _id }: DeveloperRecord, identity: Identity): Promise<Devel
   return linked ?? undefined;
 };
 
-/** Takes an account away from whoever opened it with an address that he never verified, and links it. */
+/** Takes an account away from whoever opened it with an address that they never verified, and links it. */
 const discardAndLink = async ({ _id }: DeveloperRecord, identity: Identity): Promise<DeveloperRecord | undefined> => {
   const passwordHash = await unknownPasswordHash();
   const taken = await replaceDeveloperCredentials(
@@ -97,8 +97,8 @@ const wasTaken = (error: unknown): boolean =>
   error instanceof AppError && (error.code === 'DUPLICATE_VALUE' || error.code === 'DEVELOPER_EXISTS');
 
 /**
- * The developer that an account at GitHub signs in to: who holds it, who has a matching verified address, or a new one, by
- * `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message is for the person.
+ * The developer that an account at GitHub signs in to: who holds it, who has a matching verified address, or a new one,
+ * by `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message is for the person.
  */
 export const linkDeveloper = async (profile: SocialProfile): Promise<LinkedDeveloper> => {
   for (let attempt = 0; attempt < attempts; attempt++) {

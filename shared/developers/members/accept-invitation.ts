@@ -41,8 +41,8 @@ const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<vo
 };
 
 /**
- * Makes the developer who asks a member of the project that an invitation to his own address is for. Wrong, used, withdrawn and
- * expired ones, and those for somebody else, are the same 404 `INVITATION_NOT_FOUND`.
+ * Makes the developer who asks a member of the project that an invitation to their own address is for. Wrong, used,
+ * withdrawn and expired ones, and those for somebody else, are the same 404 `INVITATION_NOT_FOUND`.
  */
 export const acceptInvitation = async (developerId: string, token: string): Promise<Membership> => {
   const developer = await getDeveloperRecord(developerId);

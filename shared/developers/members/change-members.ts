@@ -19,7 +19,7 @@ const change = async (
 
 const noMember = (): AppError => new AppError('MEMBER_NOT_FOUND', 'This developer is not a member of the project.');
 
-/** The id of somebody who may be a member; the owner, who stays what he is → 409 `OWNER_STAYS`. */
+/** The id of somebody who may be a member; the owner, who stays the owner → 409 `OWNER_STAYS`. */
 const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectId => {
   const role = roleIn(record, developerId);
   if (role === 'owner')
@@ -28,14 +28,26 @@ const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectI
   return new ObjectId(developerId);
 };
 
-/** Gives a member another role, from his next request on; nobody's id → 404 `MEMBER_NOT_FOUND`. */
+/** The open invitations of somebody who may not invite any more: those in hand would be their way back. */
+const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
+
+/**
+ * Gives a member another role, from their next request on; a viewer's open invitations go with the right to invite.
+ * Nobody's id → 404 `MEMBER_NOT_FOUND`.
+ */
 export const changeMember = async (owned: OwnedProject, developerId: string, role: MemberRole): Promise<void> => {
   const id = requireMemberId(owned, developerId);
-  const update = { $set: { 'members.$.role': role } } as UpdateFilter<ProjectRecord>;
+  const update = {
+    $set: { 'members.$.role': role },
+    ...(includesRole(role, 'admin') ? {} : { $pull: invitationsOf(id) }),
+  } as UpdateFilter<ProjectRecord>;
   if (!(await change(owned, { 'members.developerId': id }, update))) throw noMember();
 };
 
-/** Removes a member, from his next request on. A member may leave; to remove others takes an admin → 403 `ROLE_REQUIRED`. */
+/**
+ * Removes a member, from their next request on, with the invitations they have open. A member may leave; to remove
+ * others takes an admin → 403 `ROLE_REQUIRED`.
+ */
 export const removeMember = async (owned: OwnedProject, developerId: string, by: string): Promise<void> => {
   if (developerId !== by && !includesRole(owned.role, 'admin')) {
     throw new AppError(
@@ -44,7 +56,7 @@ export const removeMember = async (owned: OwnedProject, developerId: string, by:
     );
   }
   const id = requireMemberId(owned, developerId);
-  const update = { $pull: { members: { developerId: id } } } as UpdateFilter<ProjectRecord>;
+  const update = { $pull: { members: { developerId: id }, ...invitationsOf(id) } } as UpdateFilter<ProjectRecord>;
   if (!(await change(owned, { 'members.developerId': id }, update))) throw noMember();
 };
 

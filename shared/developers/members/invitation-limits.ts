@@ -18,8 +18,8 @@ const refusal = (message: string, retryAfter: number) => (error: unknown) => {
 };
 
 /**
- * Counts an invitation against what keeps strangers from being flooded with mail: one an address and minute, whoever sends it,
- * and 100 a developer and day. Over either → 429 `RATE_LIMITED`; each is decided by one conditional write.
+ * Counts an invitation against what keeps strangers from being flooded with mail: one an address and minute, whoever
+ * sends it, and 100 a developer and day. Over either → 429 `RATE_LIMITED`; each is decided by one conditional write.
  */
 export const countInvitation = async (developerId: string, email: string): Promise<void> => {
   const now = nowSeconds();
@@ -51,9 +51,14 @@ export const countInvitation = async (developerId: string, email: string): Promi
       new UpdateItemCommand({
         TableName,
         Key: { pk, sk: { S: `invitations#${developerId}#${day}` } },
-        UpdateExpression: 'SET expiresAt = :end ADD sent :one',
-        ConditionExpression: 'attribute_not_exists(sent) OR sent < :most',
-        ExpressionAttributeValues: { ':end': number(day + daySeconds), ':one': number(1), ':most': number(mostADay) },
+        UpdateExpression: 'SET expiresAt = :end, lastCall = :call ADD sent :one',
+        ConditionExpression: 'attribute_not_exists(sent) OR sent < :most OR lastCall = :call',
+        ExpressionAttributeValues: {
+          ':end': number(day + daySeconds),
+          ':one': number(1),
+          ':most': number(mostADay),
+          ':call': call,
+        },
       }),
     ),
   ).catch(refusal(`You have sent ${mostADay} invitations today. Try again tomorrow.`, day + daySeconds - now));

@@ -1,4 +1,4 @@
-import { type Document, ObjectId } from 'mongodb';
+import { type Document, type Filter, ObjectId } from 'mongodb';
 import { checkEmail } from '../../auth/email.ts';
 import { linkTo } from '../../auth/email-tokens/send-email-token.ts';
 import { onControl } from '../../clients/mongo.ts';
@@ -7,9 +7,9 @@ import { dashboardSettings } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { queueServiceMail } from '../../mail/queue-service-mail.ts';
 import { invitationTemplate } from '../../mail/templates/invitation.ts';
-import { type OwnedProject, roleIn } from '../../projects/find-owned-project.ts';
+import { findOwnedProject, type OwnedProject, roleIn } from '../../projects/find-owned-project.ts';
 import type { InvitationRecord, ProjectRecord } from '../../projects/project-record.ts';
-import type { MemberRole } from '../../projects/roles.ts';
+import { includesRole, type MemberRole } from '../../projects/roles.ts';
 import type { DeveloperRecord } from '../developer-record.ts';
 import { serviceName } from '../email-tokens.ts';
 import { findDeveloperRecord, getDeveloperRecord } from '../find-developer.ts';
@@ -49,22 +49,38 @@ const othersOpen = ({ email, createdAt }: InvitationRecord): Document => ({
   },
 });
 
-/** Stores an invitation in place of an earlier one to the same address; never more than the project can have members. */
-const store = async ({ record }: OwnedProject, invitation: InvitationRecord): Promise<void> => {
+/** Matches a project in which somebody may still invite: who is removed while they do leaves no invitation behind. */
+const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
+  state: 'active',
+  $or: [{ ownerId: inviter }, { members: { $elemMatch: { developerId: inviter, role: 'admin' } } }],
+});
+
+/** Why an invitation was not stored. */
+const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<AppError> => {
+  const now = await findOwnedProject(inviter.toHexString(), record._id.toHexString());
+  if (!now) return new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  return includesRole(now.role, 'admin')
+    ? new AppError(
+        'LIMIT_REACHED',
+        `A project can have ${mostMembers} members, open invitations included. Remove one to invite another.`,
+      )
+    : new AppError('ROLE_REQUIRED', `To invite others needs the role admin in the project; yours is ${now.role}.`);
+};
+
+/**
+ * Stores an invitation in place of an earlier one to the same address; never more than the project can have members.
+ */
+const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise<void> => {
   const others = othersOpen(invitation);
   const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
   const { matchedCount } = await onControl((db) =>
     db
       .collection<ProjectRecord>('projects')
-      .updateOne({ _id: record._id, state: 'active', $expr: { $lt: [taken, mostMembers] } }, [
+      .updateOne({ ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, mostMembers] } }, [
         { $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } },
       ]),
   );
-  if (matchedCount > 0) return;
-  throw new AppError(
-    'LIMIT_REACHED',
-    `A project can have ${mostMembers} members, open invitations included. Remove one to invite another.`,
-  );
+  if (matchedCount === 0) throw await refusal(owned, invitation.invitedBy);
 };
 
 const send = async (
@@ -82,9 +98,9 @@ const send = async (
 };
 
 /**
- * Invites whoever has an address to a project by a mail with a token for 7 days and one use; an earlier invitation of the address
- * is replaced. In the project already → 409 `MEMBER_EXISTS`; 50 members and invitations → 403 `LIMIT_REACHED`; a second mail within
- * the minute → 429.
+ * Invites whoever has an address to a project by a mail with a token for 7 days and one use; an earlier invitation of
+ * the address is replaced. In the project already → 409 `MEMBER_EXISTS`; 50 members and invitations → 403
+ * `LIMIT_REACHED`; a second mail within the minute → 429.
  */
 export const inviteMember = async (
   owned: OwnedProject,

@@ -55,13 +55,26 @@ const insert = async (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
 };
 
 /**
+ * Takes a token back that nobody has been shown, where its session ended while it was made: it would outlive a reset.
+ */
+const keepIfSignedIn = async (record: TokenRecord, { developerId, sessionId }: DashboardBearer): Promise<void> => {
+  try {
+    await requireSession(developerScope, developerId, sessionId);
+  } catch (error) {
+    await onControl((db) => db.collection<TokenRecord>('personalTokens').deleteOne({ _id: record._id }));
+    throw error;
+  }
+};
+
+/**
  * Makes a personal access token; it is shown this once and kept as a hash only. A session that was revoked → 401
  * `TOKEN_INVALID`; more than 50 → 403 `LIMIT_REACHED`, exact under any number of parallel calls.
  */
 export const createToken = async (
-  { developerId, sessionId }: DashboardBearer,
+  bearer: DashboardBearer,
   { name, scopes, projectIds, expiresInDays }: NewToken,
 ): Promise<TokenView & { readonly token: string }> => {
+  const { developerId, sessionId } = bearer;
   await getDeveloper(developerId);
   await requireSession(developerScope, developerId, sessionId);
   const token = newPersonalToken();
@@ -77,5 +90,6 @@ export const createToken = async (
     expiresAt: new Date(now + expiresInDays * dayMs),
     lastUsedAt: null,
   });
+  await keepIfSignedIn(record, bearer);
   return { ...toTokenView(record), token };
 };

@@ -3,7 +3,7 @@ import { onControl } from '../../clients/mongo.ts';
 import { AppError } from '../../errors.ts';
 import type { TokenRecord } from './token-record.ts';
 
-/** Revokes one of a developer's personal access tokens, at once; one that he has not → 404 `TOKEN_NOT_FOUND`. */
+/** Revokes one of a developer's personal access tokens, at once; one that is not theirs → 404 `TOKEN_NOT_FOUND`. */
 export const revokeToken = async (developerId: string, tokenId: string): Promise<void> => {
   const removed =
     /^[0-9a-f]{24}$/.test(tokenId) &&

@@ -2,7 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IndexDescription, ObjectId } from 'mongodb';
 import type { Scope } from './scopes.ts';
 
-/** A document of `control.personalTokens`; of the token itself only the SHA-256 is kept. `slot` holds the limit of a developer's. */
+/**
+ * A document of `control.personalTokens`; of the token itself only the SHA-256 is kept. `slot` holds the limit of a
+ * developer's.
+ */
 export interface TokenRecord {
   readonly _id: ObjectId;
   readonly developerId: ObjectId;

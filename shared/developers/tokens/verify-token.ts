@@ -19,7 +19,10 @@ const notedEveryMs = 3_600_000;
 const invalid = (): AppError =>
   new AppError('TOKEN_INVALID', 'The personal access token is wrong, was revoked or has expired. Make a new one.');
 
-/** Notes the use, unless that has been done within the hour; the condition lets one of any number of parallel callers write. */
+/**
+ * Notes the use, unless that has been done within the hour; the condition lets one of any number of parallel callers
+ * write.
+ */
 const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
   const before = new Date(now.getTime() - notedEveryMs);
   await onControl((db) =>
@@ -30,8 +33,8 @@ const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
 };
 
 /**
- * What a personal access token is good for, by one look-up of its hash that nothing remembers: a revoked one stops at once.
- * Unknown, revoked and expired → 401 `TOKEN_INVALID`.
+ * What a personal access token is good for, by one look-up of its hash that nothing remembers: a revoked one stops at
+ * once. Unknown, revoked and expired → 401 `TOKEN_INVALID`.
  */
 export const verifyPersonalToken = async (token: string): Promise<TokenGrant> => {
   if (!isWellFormedToken(token)) throw invalid();

@@ -26,8 +26,8 @@ const requireQuota = async (project: Project): Promise<void> => {
 };
 
 /**
- * Makes a broadcast: a draft, or where it says when it is to be sent, one that the provider sends by itself at that time.
- * Answers what the provider does.
+ * Makes a broadcast: a draft, or where it says when it is to be sent, one that the provider sends by itself at that
+ * time. Answers what the provider does.
  */
 export const createBroadcast = async (project: Project, broadcast: NewBroadcast): Promise<unknown> => {
   const apiKey = await requireBroadcasts(project);

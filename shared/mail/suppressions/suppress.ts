@@ -8,8 +8,8 @@ export interface NewSuppression {
 }
 
 /**
- * Has a project's mails leave these addresses out from now on. Repeating it changes nothing, except that a complaint weighs
- * more than a bounce.
+ * Has a project's mails leave these addresses out from now on. Repeating it changes nothing, except that a complaint
+ * weighs more than a bounce.
  */
 export const suppress = async (
   projectId: string,

@@ -1,6 +1,9 @@
 import { canonicalAddress, onSuppressions, suppressionsOf } from './suppression.ts';
 
-/** Those of the addresses (plain, or `Name <address>`), as they were given, that the project's mails leave out. One query. */
+/**
+ * Those of the addresses (plain, or `Name <address>`), as they were given, that the project's mails leave out. One
+ * query.
+ */
 export const suppressedAmong = async (projectId: string, addresses: readonly string[]): Promise<Set<string>> => {
   if (addresses.length === 0) return new Set();
   const wanted = [...new Set(addresses.map(canonicalAddress))];

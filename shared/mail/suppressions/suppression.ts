@@ -26,7 +26,9 @@ export const suppressionIndexes: readonly IndexDescription[] = [
 export const onSuppressions = <T>(operation: (suppressions: Collection<Suppression>) => Promise<T>): Promise<T> =>
   onControl((db) => operation(db.collection<Suppression>('mailSuppressions')));
 
-/** The form in which addresses are compared: what stands between the brackets of `Name <address>`, trimmed, lower case. */
+/**
+ * The form in which addresses are compared: what stands between the brackets of `Name <address>`, trimmed, lower case.
+ */
 export const canonicalAddress = (address: string): string =>
   (/<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).trim().toLowerCase();
 

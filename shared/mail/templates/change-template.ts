@@ -42,8 +42,8 @@ const replace = async (
 };
 
 /**
- * Changes what is given of a template and leaves the rest; `null` clears key, html or text. Refusals as `createTemplate` has
- * them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`.
+ * Changes what is given of a template and leaves the rest; `null` clears key, html or text. Refusals as
+ * `createTemplate` has them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`.
  */
 export const updateTemplate = async (
   project: Pick<Project, 'id'>,

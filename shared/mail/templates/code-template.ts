@@ -31,7 +31,10 @@ const withoutLink = ({ subject, reason, otherwise }: Wording): MailContent => {
   };
 };
 
-/** Lays a wording out; placeholders are `siteName`, `link`, `code` and `minutes`. Without a link it shows the code alone. */
+/**
+ * Lays a wording out; placeholders are `siteName`, `link`, `code` and `minutes`. Without a link it shows the code
+ * alone.
+ */
 export const codeTemplate = (wording: Wording): MailContent & { readonly withoutLink: MailContent } => ({
   ...withLink(wording),
   withoutLink: withoutLink(wording),

@@ -50,8 +50,9 @@ const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRe
 };
 
 /**
- * Makes a template of a project. Its name or key taken in any case → 409 `TEMPLATE_EXISTS`, more than 100 → 403 `PLAN_LIMIT`,
- * both decided by unique indexes and so exact under parallel calls; neither html nor text → 400 `INVALID_MAIL`.
+ * Makes a template of a project. Its name or key taken in any case → 409 `TEMPLATE_EXISTS`, more than 100 → 403
+ * `PLAN_LIMIT`, both decided by unique indexes and so exact under parallel calls; neither html nor text → 400
+ * `INVALID_MAIL`.
  */
 export const createTemplate = async (
   project: Pick<Project, 'id'>,

@@ -55,8 +55,9 @@ const toMailTemplate = ({ name, subject, html, text }: TemplateRecord, siteName:
 });
 
 /**
- * The template that a mail is to be made from: one of the project's own by id, by name or else by key, or a built-in one by key
- * or name; names and keys without regard to case. Malformed, unknown and other projects' → 404 `TEMPLATE_NOT_FOUND`.
+ * The template that a mail is to be made from: one of the project's own by id, by name or else by key, or a built-in
+ * one by key or name; names and keys without regard to case. Malformed, unknown and other projects' → 404
+ * `TEMPLATE_NOT_FOUND`.
  */
 export const findTemplate = async (project: Named, reference: TemplateReference): Promise<MailTemplate> => {
   if ('templateId' in reference) {

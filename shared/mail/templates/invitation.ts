@@ -9,8 +9,8 @@ const otherwise = 'If you do not know what this is about, you can ignore this ma
 const code = paragraph('<code style="font-size:14px">{{token}}</code>');
 
 /**
- * The mail that brings an invitation to a project; placeholders are `inviter`, `project`, `role`, `days`, `token` and `link`. Where the
- * dashboard has no address of its own it shows the token.
+ * The mail that brings an invitation to a project; placeholders are `inviter`, `project`, `role`, `days`, `token` and
+ * `link`. Where the dashboard has no address of its own it shows the token.
  */
 export const invitationTemplate: Omit<MailTemplate, 'siteName'> = {
   name: 'Invitation',

@@ -5,9 +5,9 @@ const hasLink = (variables: Variables): boolean =>
   Object.hasOwn(variables, 'link') && typeof variables.link === 'string' && variables.link !== '';
 
 /**
- * Fills a template in: `{{name}}` escaped in html and as it is in text and subject, `{{{name}}}` as it is; dotted paths; what
- * is missing is empty; nothing is evaluated (contract 5, "Templates"). A part over 1 MiB → 400 `INVALID_MAIL`. A part that
- * the template has not is `null`; the subject may come out empty.
+ * Fills a template in: `{{name}}` escaped in html and as it is in text and subject, `{{{name}}}` as it is; dotted
+ * paths; what is missing is empty; nothing is evaluated (contract 5, "Templates"). A part over 1 MiB → 400
+ * `INVALID_MAIL`. A part that the template has not is `null`; the subject may come out empty.
  */
 export const renderTemplate = (template: MailTemplate, variables: Variables): MailContent => {
   const content: MailContent = (hasLink(variables) ? undefined : template.withoutLink) ?? template;

@@ -11,8 +11,9 @@ export interface TestMail {
 }
 
 /**
- * Sends one mail made from a template, the way the mail API does: it takes a slot of the quota and is in the log. A built-in
- * template is named by its key, even where the project has one of its own with it. Refusals as `sendProjectMail` has them.
+ * Sends one mail made from a template, the way the mail API does: it takes a slot of the quota and is in the log. A
+ * built-in template is named by its key, even where the project has one of its own with it. Refusals as
+ * `sendProjectMail` has them.
  */
 export const sendTestMail = async (
   project: Project,

@@ -15,8 +15,8 @@ const patienceMs = 10 * 60_000;
 const literal = <T>(value: T): { readonly $literal: T } => ({ $literal: value });
 
 /**
- * The mail that an event is about: the one with the provider's id, else the one whose id we gave the provider as a tag. What a
- * project's own account says is about mails that the project sent with its own key, and no others.
+ * The mail that an event is about: the one with the provider's id, else the one whose id we gave the provider as a tag.
+ * What a project's own account says is about mails that the project sent with its own key, and no others.
  */
 const findMail = ({ providerEmailId, logId }: MailEvent, projectId: string | null): Promise<MailLog | null> =>
   onMailLogs(async (logs) => {
@@ -42,8 +42,8 @@ const suppressAffected = async (event: MailEvent, mail: MailLog): Promise<void> 
 };
 
 /**
- * Writes the event into the row: its id always, what it says only where no later event was before it. An id that is there
- * already changes nothing, so deliveries may be repeated and come in any order.
+ * Writes the event into the row: its id always, what it says only where no later event was before it. An id that is
+ * there already changes nothing, so deliveries may be repeated and come in any order.
  */
 const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
   const isNewest = { $gte: [literal(event.at), { $ifNull: ['$lastEventAt', literal(new Date(0))] }] };
@@ -66,10 +66,10 @@ const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
 };
 
 /**
- * Applies a provider event to the mail it is about, by one conditional update, and suppresses the addresses of a hard bounce
- * or complaint before it, so that a crash between the two is healed by the provider's next delivery. `projectId` is given
- * where a project's own account signed the event. False where it is about
- * no mail of ours; 503 `SERVICE_UNAVAILABLE`, for the provider to try again, where that mail may not be in the log yet.
+ * Applies a provider event to the mail it is about, by one conditional update, and suppresses the addresses of a hard
+ * bounce or complaint before it, so that a crash between the two is healed by the provider's next delivery. `projectId`
+ * is given where a project's own account signed the event. False where it is about no mail of ours; 503
+ * `SERVICE_UNAVAILABLE`, for the provider to try again, where that mail may not be in the log yet.
  */
 export const applyEvent = async (event: MailEvent, projectId: string | null): Promise<boolean> => {
   const mail = await findMail(event, projectId);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type MailStatus, mailTag } from '../mail-log.ts';
 
-/** What the provider's events make of a mail's status (specification, "Mail log status"). */
+/** What the provider's events make of a mail's status (contract 5, "Webhook"). */
 const statusAfter: ReadonlyMap<string, MailStatus> = new Map([
   ['email.sent', 'sent'],
   ['email.delivered', 'delivered'],
@@ -30,7 +30,9 @@ export interface MailEvent {
 
 const text = v.string();
 
-/** Anything that does not fit counts as left out: events are the provider's, and none is worth refusing for a detail. */
+/**
+ * Anything that does not fit counts as left out: events are the provider's, and none is worth refusing for a detail.
+ */
 const Envelope = v.object({
   type: text,
   created_at: v.fallback(v.optional(text), undefined),
@@ -69,7 +71,10 @@ const parse = (body: Buffer): unknown => {
 
 const longestReason = 500;
 
-/** Reads the body of a delivery; `undefined` for events of other kinds and for what is no event. `sentAt` stands in for a missing time. */
+/**
+ * Reads the body of a delivery; `undefined` for events of other kinds and for what is no event. `sentAt` stands in for
+ * a missing time.
+ */
 export const readEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | undefined => {
   const parsed = v.safeParse(Envelope, parse(body));
   if (!parsed.success) return undefined;

@@ -8,7 +8,9 @@ import { projectSecrets, sharedSecrets } from './signing-secrets.ts';
 /** Largest body that is looked at; events have a few KiB. */
 const maxBytes = 1024 * 1024;
 
-/** A delivery whose signature holds, and the project whose own account signed it, or `null` for the one that all share. */
+/**
+ * A delivery whose signature holds, and the project whose own account signed it, or `null` for the one that all share.
+ */
 export interface CheckedDelivery extends SignedDelivery {
   readonly projectId: string | null;
 }
@@ -20,8 +22,9 @@ const requireSigned = (delivery: SignedDelivery, secrets: readonly Buffer[]): vo
 };
 
 /**
- * Judges a delivery by its bytes, before anything in it is read: too large → 413 `BODY_TOO_LARGE`, not signed by the account
- * that all projects share, or not now → 400 `INVALID_SIGNATURE`. Where no secret is set to judge it by → `not configured`.
+ * Judges a delivery by its bytes, before anything in it is read: too large → 413 `BODY_TOO_LARGE`, not signed by the
+ * account that all projects share, or not now → 400 `INVALID_SIGNATURE`. Where no secret is set to judge it by → `not
+ * configured`.
  */
 export const checkDelivery = async (delivery: SignedDelivery): Promise<CheckedDelivery | 'not configured'> => {
   const secrets = await sharedSecrets();
@@ -30,7 +33,10 @@ export const checkDelivery = async (delivery: SignedDelivery): Promise<CheckedDe
   return { ...delivery, projectId: null };
 };
 
-/** The same for a delivery of a project's own account; a project that has set no secret, or is none, is refused likewise. */
+/**
+ * The same for a delivery of a project's own account; a project that has set no secret, or is none, is refused
+ * likewise.
+ */
 export const checkProjectDelivery = async (delivery: SignedDelivery, projectId: string): Promise<CheckedDelivery> => {
   requireSigned(delivery, await projectSecrets(projectId));
   return { ...delivery, projectId };

@@ -23,8 +23,9 @@ const readSecret = (text: string): Buffer | undefined => {
 };
 
 /**
- * The signing secrets of a setting that lists them, separated by commas or spaces; several hold while one is replaced by
- * another. Each is `whsec_` and base64; what is none is left out, so that none at all means a setting that cannot be used.
+ * The signing secrets of a setting that lists them, separated by commas or spaces; several hold while one is replaced
+ * by another. Each is `whsec_` and base64; what is none is left out, so that none at all means a setting that cannot be
+ * used.
  */
 export const readSecrets = (setting: string): readonly Buffer[] =>
   setting.split(/[\s,]+/).flatMap((text) => readSecret(text) ?? []);
@@ -36,13 +37,15 @@ const signaturesIn = (header: string): string[] =>
 const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^\d{1,12}$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= toleranceSeconds;
 
-/** What the sender of a delivery writes as its signature: HMAC-SHA256 over id, time and bytes, in base64 after `v1,`. */
+/**
+ * What the sender of a delivery writes as its signature: HMAC-SHA256 over id, time and bytes, in base64 after `v1,`.
+ */
 export const sign = (secret: Buffer, id: string, timestamp: string, body: Buffer): string =>
   `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 
 /**
- * True where one of the secrets signed exactly these bytes, under this id, within 5 minutes of `nowSeconds` (contract 5,
- * "Webhook"). Takes as long for a wrong signature as for a right one.
+ * True where one of the secrets signed exactly these bytes, under this id, within 5 minutes of `nowSeconds` (contract
+ * 5, "Webhook"). Takes as long for a wrong signature as for a right one.
  */
 export const isSigned = (
   { id, timestamp, signature, body }: SignedDelivery,

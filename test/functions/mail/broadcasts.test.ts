@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { mailsTo, mailTo } from '../../support/inbox.ts';
 import { newMailProject } from '../../support/mail-project.ts';
@@ -114,18 +113,16 @@ describe('A broadcast with a time', () => {
   test('is sent by the provider when it comes, without another call', async () => {
     const reader = 'reader-b3@example.com';
     const audience = await newAudience(project, reader);
-    const id = await newBroadcast({ audienceId: audience, scheduledAt: new Date(Date.now() + 300).toISOString() });
+    const id = await newBroadcast({ audienceId: audience, scheduledAt: new Date(Date.now() + 3000).toISOString() });
     await mailTo(reader);
     expect(await shown(id)).toMatchObject({ status: 'sent' });
   });
 
   test('200 can be deleted before', async () => {
-    const reader = 'reader-b4@example.com';
-    const audience = await newAudience(project, reader);
-    const id = await newBroadcast({ audienceId: audience, scheduledAt: new Date(Date.now() + 1200).toISOString() });
+    const scheduledAt = new Date(Date.now() + 3600_000).toISOString();
+    const id = await newBroadcast({ audienceId: await newAudience(project), scheduledAt });
     expect(await ask('DELETE', `${broadcasts}/${id}`)).toMatchObject({ status: 200 });
-    await pause(2000);
-    expect(await mailsTo(reader)).toEqual([]);
+    expect(await ask('GET', `${broadcasts}/${id}`)).toMatchObject({ status: 404 });
   });
 
   test.each(['tomorrow', 'in 2 days', '2040-02-30T00:00:00Z', '2040-01-31 09:00', '', 12, null])(

@@ -208,9 +208,10 @@ describe('suppressed addresses', () => {
     expect(await logOf(id)).toMatchObject({ status: accepted, to: [suppressed, other] });
   });
 
-  test('where nobody is left: failed, "suppressed", and the slot comes back', async () => {
+  test('where nobody is left by then: failed, "suppressed", and the slot comes back', async () => {
     const before = await used();
-    const { id } = await heldMail(project, `Sam <${suppressed.toUpperCase()}>`);
+    const { id, to } = await heldMail();
+    await suppress(project.id, [`Sam <${to.toUpperCase()}>`], { reason: 'bounced', providerEmailId: null });
     await deliverMail(id, 1);
     expect(requestsFor(id)).toEqual([]);
     expect(await logOf(id)).toMatchObject({ status: 'failed', reason: 'suppressed' });

@@ -116,10 +116,8 @@ describe('A failure of the provider', () => {
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 
-  test('503 within 9 s where it says nothing', async () => {
-    const start = performance.now();
+  test('503 where it says nothing', async () => {
     expect(await list('nothing')).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
-    expect(performance.now() - start).toBeLessThan(9000);
   });
 });
 

@@ -1,7 +1,9 @@
+import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addressKeyOf, type EmailTokenKind } from '../../../shared/auth/email-tokens/email-token.ts';
 import { type IssuedTokens, issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
 import { resetPassword } from '../../../shared/auth/email-tokens/reset-password.ts';
+import { requestEmailToken } from '../../../shared/auth/email-tokens/send-email-token.ts';
 import { verifyEmail } from '../../../shared/auth/email-tokens/verify-email.ts';
 import { projectScope } from '../../../shared/auth/session-keys.ts';
 import { clock } from '../../../shared/clock.ts';
@@ -336,5 +338,45 @@ describe('a reset', () => {
     expect(await use('reset', { token })).toMatchObject(invalid);
     await project.developer.dashboard('PATCH', path, { disabled: false });
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('where MongoDB fails for a moment', () => {
+  const unavailable = { code: 'DATABASE_UNAVAILABLE' };
+  const failOnce = (method: 'findOneAndUpdate' | 'updateOne' | 'insertOne'): void => {
+    vi.spyOn(Collection.prototype, method).mockRejectedValueOnce(new MongoNetworkError('The connection was cut'));
+  };
+
+  test('503 for a reset, whose link and code stay good', async () => {
+    const user = await project.newUser();
+    const { token, code } = await issue('reset', user);
+    for (const proof of [{ token }, { email: user.email, otp: code }]) {
+      failOnce('findOneAndUpdate');
+      await expect(resetPassword(domain, proof, newPassword)).rejects.toMatchObject(unavailable);
+    }
+    await resetPassword(domain, { token }, newPassword);
+    expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
+    await expect(resetPassword(domain, { token }, newPassword)).rejects.toMatchObject(rejected);
+  });
+
+  test('503 for a verification, whose link stays good', async () => {
+    const user = await project.newUser();
+    const { token } = await issue('verify', user);
+    failOnce('updateOne');
+    await expect(verifyEmail(domain, { token })).rejects.toMatchObject(unavailable);
+    await verifyEmail(domain, { token });
+    expect(await isVerified(user)).toBe(true);
+  });
+
+  test('503 for a mail that was not queued, and the next one need not wait a minute', async () => {
+    const user = await project.newUser();
+    await mailTo(user.email);
+    failOnce('insertOne');
+    await expect(requestEmailToken(domain, 'reset', user.email)).rejects.toMatchObject(unavailable);
+    await requestEmailToken(domain, 'reset', user.email);
+    await requestEmailToken(domain, 'reset', user.email);
+    const mail = await mailTo(user.email, 2);
+    expect(await use('reset', { token: tokenIn(mail) })).toMatchObject({ status: 200 });
+    expect(await mailsTo(user.email)).toHaveLength(2);
   });
 });

@@ -38,10 +38,14 @@ describe('nobody but the project’s own site', () => {
       { socialProviders: { github: { enabled: false } } },
       'Signing in with GitHub is not',
     ],
-    ['the secret is cleared', { socialProviders: { github: { clientSecret: null } } }, 'Signing in with GitHub is not'],
+    [
+      'the secret is cleared',
+      { socialProviders: { github: { enabled: false, clientSecret: null } } },
+      'Signing in with GitHub is not',
+    ],
   ])('learns at start that %s', async (_, change, message) => {
     const fresh = await newSocialProject();
-    await fresh.developer.dashboard('PATCH', `/api/projects/${fresh.id}`, change);
+    expect((await fresh.developer.dashboard('PATCH', `/api/projects/${fresh.id}`, change)).status).toBe(200);
     const { url, error } = landingOf(target(await new Browser().open(startUrl(fresh, 'github'))));
     expect(url.origin + url.pathname).toBe(`${site}/auth/callback`);
     expect([...url.searchParams.keys()]).toEqual(['error']);

@@ -53,11 +53,11 @@ describe('checkEmail', () => {
     );
   });
 
-  test('answers at once for addresses made to be slow', () => {
-    const start = performance.now();
-    for (const evil of [`${'a.'.repeat(100_000)}@`, `a@${'a-'.repeat(100_000)}`, `a@${'a.'.repeat(100_000)}1`]) {
+  // In more than linear time these would take longer than a test may.
+  test.each([`${'a.'.repeat(1_000_000)}@`, `a@${'a-'.repeat(1_000_000)}`, `a@${'a.'.repeat(1_000_000)}1`])(
+    'VALIDATION_FAILED for addresses made to be slow',
+    (evil) => {
       expect(() => checkEmail(evil)).toThrow();
-    }
-    expect(performance.now() - start).toBeLessThan(200);
-  });
+    },
+  );
 });

@@ -109,11 +109,15 @@ describe('INVALID_MAIL', () => {
   );
 
   test('for 10 000 recipients, before any of them is looked at', () => {
-    const to = addresses(10_000);
-    const begin = performance.now();
-    for (let time = 0; time < 100; time++)
-      expect(refusalOf(() => checkMail({ ...direct, to })).code).toBe('INVALID_MAIL');
-    expect(performance.now() - begin).toBeLessThan(100);
+    const looked: PropertyKey[] = [];
+    const to = new Proxy(addresses(10_000), {
+      get: (target, key, receiver) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) looked.push(key);
+        return Reflect.get(target, key, receiver) as unknown;
+      },
+    });
+    expect(refusalOf(() => checkMail({ ...direct, to })).code).toBe('INVALID_MAIL');
+    expect(looked).toEqual([]);
   });
 });
 

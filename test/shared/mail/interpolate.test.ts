@@ -40,13 +40,13 @@ describe.each([
     expect(interpolate(template, variables)).toBe(filled);
   });
 
-  test('a template of 200 000 braces takes no time', () => {
-    const begin = performance.now();
-    interpolate('{'.repeat(200_000), {});
-    interpolate('{{ '.repeat(70_000), {});
-    interpolate(`{{${' '.repeat(200_000)}`, {});
-    expect(performance.now() - begin).toBeLessThan(1000);
-  });
+  // In more than linear time these would take longer than a test may.
+  test.each(['{'.repeat(1_000_000), '{{ '.repeat(330_000), `{{${' '.repeat(1_000_000)}`])(
+    'a million characters of braces and spaces stay as they are',
+    (template) => {
+      expect(interpolate(template, {}) === template).toBe(true);
+    },
+  );
 });
 
 describe('a value with a meaning in HTML', () => {

@@ -6,7 +6,10 @@ import { insertUser } from '../insert-user.ts';
 import { newProfile } from '../profile.ts';
 import { type ManagedUser, requireKnownFields, toManagedUser, usersOf } from './managed-user.ts';
 
-/** A user whom the developer makes: also while public sign-ups are closed. Refusals as `signUp` has them; no mail is sent. */
+/**
+ * A user whom the developer makes: also while public sign-ups are closed. Refusals as `signUp` has them; no mail is
+ * sent.
+ */
 export const createUser = async (
   project: Project,
   body: JsonObject & { readonly email: string; readonly password: string },

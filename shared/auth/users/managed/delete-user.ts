@@ -5,7 +5,10 @@ import { endSessions } from '../replace-credentials.ts';
 import type { UserRecord } from '../user-record.ts';
 import { requireUser, usersOf } from './managed-user.ts';
 
-/** Deletes an end user for good. His sessions end first, so that a deletion that is cut short can be repeated. Unknown → 404. */
+/**
+ * Deletes an end user for good. Their sessions end first, so that a deletion that is cut short can be repeated. Unknown
+ * → 404.
+ */
 export const deleteUser = async (project: Project, id: string): Promise<void> => {
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);

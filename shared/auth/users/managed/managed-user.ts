@@ -10,7 +10,7 @@ import { findUserById } from '../find-user.ts';
 import { profileFields, type UserRecord } from '../user-record.ts';
 import { type UserView, userView } from '../user-view.ts';
 
-/** An end user as the developer of his project sees him (contract 6, "Records"). */
+/** An end user as the developer of the project sees them (contract 6, "Records"). */
 export interface ManagedUser extends UserView {
   readonly disabled: boolean;
 }
@@ -31,7 +31,10 @@ export const requireUser = async (project: Project, id: string): Promise<UserRec
   return record;
 };
 
-/** Refuses fields that are neither of the schema nor among `others`: 400 `VALIDATION_FAILED`, as in every dashboard body. */
+/**
+ * Refuses fields that are neither of the schema nor among `others`: 400 `VALIDATION_FAILED`, as in every dashboard
+ * body.
+ */
 export const requireKnownFields = (users: Collection, body: JsonObject, others: readonly string[]): void => {
   const known = new Set([...others, ...profileFields(users).map(({ key }) => key)]);
   const errors = Object.keys(body)

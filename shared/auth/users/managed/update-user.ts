@@ -4,10 +4,11 @@ import { clock } from '../../../clock.ts';
 import type { Collection } from '../../../collections/collection.ts';
 import { usersCollection } from '../../../collections/collection-name.ts';
 import type { JsonObject } from '../../../documents/document.ts';
-import type { UpdatePlan } from '../../../documents/update-plan.ts';
+import { sizeOf } from '../../../documents/document-size.ts';
+import { type UpdatePlan, withoutGrowth } from '../../../documents/update-plan.ts';
 import { AppError } from '../../../errors.ts';
 import type { Project } from '../../../projects/project.ts';
-import { requireManagedRoom } from '../../../quota/database-quota.ts';
+import { databaseFull, hasManagedRoom } from '../../../quota/database-quota.ts';
 import { checkEmail } from '../../email.ts';
 import { checkPassword, hashPassword } from '../../passwords.ts';
 import { takenField, userExists } from '../insert-user.ts';
@@ -25,8 +26,14 @@ export interface AccountChanges {
 
 const own = ['email', 'password', 'disabled'];
 
-const profilePlan = (users: Collection, body: JsonObject): UpdatePlan | undefined =>
-  Object.keys(body).some((name) => !own.includes(name)) ? planProfile(users, body) : undefined;
+const maxTries = 3;
+
+/** What the body changes of the profile; in a full database it may not grow. */
+const profilePlan = async (project: Project, users: Collection, body: JsonObject): Promise<UpdatePlan | undefined> => {
+  if (Object.keys(body).every((name) => own.includes(name))) return undefined;
+  const plan = planProfile(users, body);
+  return (await hasManagedRoom(project, plan.size)) ? plan : withoutGrowth(plan, databaseFull(project));
+};
 
 /** A new address is nobody's until it is verified; the same one stays what it is. */
 const emailChange = (record: UserRecord, given: string | undefined): Partial<UserRecord> => {
@@ -61,9 +68,34 @@ const write = async (
   }
 };
 
+/** Writes what was planned and the rest; a user whose record is large is read again first, to be measured. */
+const writeIfAble = async (
+  project: Project,
+  { _id, email }: UserRecord,
+  plan: UpdatePlan | undefined,
+  account: object,
+  changes: AccountChanges,
+): Promise<UserRecord> => {
+  let conditions = plan?.conditions ?? [];
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const held = conditions.length > 0 ? { $and: [...conditions] } : {};
+    const filter = { _id, email: { $eq: email }, ...held } as Filter<UserRecord>;
+    const updated = await write(project, filter, { ...plan?.set, ...account }, changes);
+    if (updated) return updated;
+    const current = { ...(await requireUser(project, _id.toHexString())) };
+    const bytes = sizeOf(current);
+    const refusal = plan?.refusal(current, bytes);
+    if (refusal) throw refusal;
+    conditions = plan?.conditionsFor(current, bytes) ?? [];
+  }
+  throw new AppError('SERVICE_UNAVAILABLE', 'The user is being changed right now. Please try again.', {
+    retryAfter: 1,
+  });
+};
+
 /**
- * Changes an end user: fields of the schema, address, password, whether he is disabled; the last two end his sessions.
- * Unknown field, nothing or something invalid → 400; address taken → 409 `USER_EXISTS`; unknown user → 404.
+ * Changes an end user: fields of the schema, address, password, whether they are disabled; the last two end their
+ * sessions. Unknown field, nothing or something invalid → 400; address taken → 409 `USER_EXISTS`; unknown user → 404.
  */
 export const updateUser = async (
   project: Project,
@@ -74,21 +106,9 @@ export const updateUser = async (
   requireKnownFields(users, body, own);
   if (Object.keys(body).length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   const record = await requireUser(project, id);
-  const plan = profilePlan(users, body);
+  const plan = await profilePlan(project, users, body);
   const account = { ...emailChange(record, body.email), ...(await passwordChange(body.password)) };
-  if (plan) await requireManagedRoom(project, plan.size);
-  const filter = {
-    _id: record._id,
-    email: { $eq: record.email },
-    ...(plan ? { $and: [...plan.conditions] } : {}),
-  } as Filter<UserRecord>;
-  const updated = await write(project, filter, { ...plan?.set, ...account }, body);
-  if (!updated) {
-    throw (
-      plan?.refusal({ ...(await requireUser(project, id)) }) ??
-      new AppError('SERVICE_UNAVAILABLE', 'The user is being changed right now. Please try again.', { retryAfter: 1 })
-    );
-  }
+  const updated = await writeIfAble(project, record, plan, account, body);
   if (body.disabled === true || body.password !== undefined) {
     await endSessions(project, record._id.toHexString(), credentialVersionOf(updated));
   }

@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { suppress } from '../../../../shared/mail/suppressions/suppress.ts';
 import { type Answer, inParallel } from '../../../support/client.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { mailTo } from '../../../support/inbox.ts';
 import { newDeveloper, newProject, type TestProject } from '../../../support/project.ts';
 
@@ -27,18 +27,20 @@ const get = <Body>(path: string): Promise<Answer<Body>> => project.developer.das
 const to = 'log-reader@example.com';
 
 /** What the log says once the provider has told what became of the mail. */
-const settled = async (): Promise<Row> => {
-  for (;;) {
+const settled = (): Promise<Row> =>
+  eventually(async () => {
     const [row] = (await get<LogsBody>('logs')).body.data;
-    if (row && row.status === 'delivered') return row;
-    await pause(50);
-  }
-};
+    if (row?.status !== 'delivered') throw new Error(`The mail is ${String(row?.status)}`);
+    return row;
+  });
 
 describe('the mail log', () => {
-  test('200: is what the mail API answers, list and live status', async () => {
+  beforeAll(async () => {
     await project.api('POST', '/api/mail/send', { body: { to, subject: 'Logged', text: 'x' } });
     await mailTo(to);
+  });
+
+  test('200: is what the mail API answers, list and live status', async () => {
     const { providerEmailId } = await settled();
     const [own, open] = [await get('logs'), await project.api('GET', '/api/mail/logs')];
     expect(own).toMatchObject({ status: 200, body: { data: [{ subject: 'Logged', to: [to], status: 'delivered' }] } });

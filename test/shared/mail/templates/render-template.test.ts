@@ -138,14 +138,13 @@ describe('a template of a project', () => {
   });
 
   test.each<[string, Partial<MailContent>, Variables]>([
-    ['html that repeats a value', { html: '{{a}}'.repeat(50_000) }, { a: 'x'.repeat(1000) }],
+    // Were it made first, this text would be longer than any can be.
+    ['html that repeats a value', { html: '{{a}}'.repeat(50_000) }, { a: 'x'.repeat(100_000) }],
     ['html that a value makes longer by its escapes', { html: '{{a}}' }, { a: '"'.repeat(longestPart / 2) }],
     ['text with a value that is too long', { text: '{{{a}}}' }, { a: 'x'.repeat(longestPart + 1) }],
     ['a subject that repeats a value', { subject: '{{a}}'.repeat(90), text: 'x' }, { a: 'x'.repeat(100_000) }],
-  ])('400 INVALID_MAIL: %s, refused before it costs much', (_what, content, variables) => {
-    const begin = performance.now();
+  ])('400 INVALID_MAIL: %s, refused before it is made', (_what, content, variables) => {
     expect(refusalOf(() => renderTemplate(template(content), variables)).code).toBe('INVALID_MAIL');
-    expect(performance.now() - begin).toBeLessThan(500);
   });
 
   test('may be as long as a mail may be', () => {
@@ -153,14 +152,13 @@ describe('a template of a project', () => {
     expect(text).toHaveLength(longestPart);
   });
 
+  // In more than linear time these would take longer than a test may.
   test.each([
-    ['placeholders', '{{a.b.c}}'.repeat(30_000)],
-    ['open braces', '{{ '.repeat(90_000)],
-    ['one long path', `{{${'a.'.repeat(130_000)}b}}`],
-    ['spaces', `{{a${' '.repeat(260_000)}`],
-  ])('is filled in quickly with 256 KiB of %s', (_what, html) => {
-    const begin = performance.now();
-    renderTemplate(template({ html }), { a: { b: { c: 'x' } } });
-    expect(performance.now() - begin).toBeLessThan(500);
+    ['placeholders', '{{a.b.c}}'.repeat(115_000)],
+    ['open braces', '{{ '.repeat(340_000)],
+    ['one long path', `{{${'a.'.repeat(520_000)}b}}`],
+    ['spaces', `{{a${' '.repeat(1_040_000)}`],
+  ])('is filled in with a MiB of %s', (_what, html) => {
+    expect(renderTemplate(template({ html }), { a: { b: { c: 'x' } } }).html).toBeDefined();
   });
 });

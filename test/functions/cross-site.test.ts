@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { developerScope } from '../../shared/auth/session-keys.ts';
+import { issueExchangeCode } from '../../shared/auth/social/exchange-code.ts';
+import { registerDeveloper } from '../../shared/developers/register-developer.ts';
+import { type Answer, call } from '../support/client.ts';
+import { auth, cookieOf, refresh } from '../support/developers.ts';
+import { newCredentials, newUsersProject, site, type UsersProject } from '../support/users.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What a browser says of a request that a page of another site had it send. */
+const foreign: readonly [string, Headers][] = [
+  ['a page elsewhere', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+  ['an old browser', { origin: 'https://evil.example' }],
+  ['a sandboxed frame', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+  ['no origin', { 'sec-fetch-site': 'cross-site' }],
+];
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject();
+});
+
+const person = () => {
+  const credentials = newCredentials();
+  return project.signUp(credentials).then(() => credentials);
+};
+
+/** Every user route that sets or removes the cookie, in a way that succeeds. */
+const userActs: Readonly<Record<string, (headers: Headers) => Promise<Answer<unknown>>>> = {
+  'sign-up': (headers) => project.signUp(newCredentials(), headers),
+  'log-in': async (headers) => project.logIn(await person(), headers),
+  'refresh-token': async (headers) => {
+    const { refreshToken } = await project.newUser();
+    return project.auth('POST', 'refresh-token', { headers: { ...headers, 'x-refresh-token': refreshToken } });
+  },
+  'log-out': async (headers) => {
+    const { refreshToken } = await project.newUser();
+    return project.auth('POST', 'logout', { headers: { ...headers, 'x-refresh-token': refreshToken } });
+  },
+};
+
+const client = { ip: '192.0.2.1', userAgent: 'test' };
+const newDeveloper = async () => {
+  const credentials = newCredentials();
+  return { credentials, ...(await registerDeveloper(credentials, client)) };
+};
+
+/** The same for developers; their refresh needs the cookie itself. */
+const developerActs: Readonly<Record<string, (headers: Headers) => Promise<Answer<unknown>>>> = {
+  'register-developer': (headers) => auth('POST', 'register', { headers, body: newCredentials() }),
+  'log-in-developer': async (headers) => {
+    const { credentials: body } = await newDeveloper();
+    return auth('POST', 'login', { headers, body });
+  },
+  'exchange-github-code': async (headers) => {
+    const session = await newDeveloper();
+    const body = { token: session.accessToken, rtCode: await issueExchangeCode(developerScope, session) };
+    return auth('POST', 'github/exchange', { headers, body });
+  },
+  'log-out-developer': (headers) => auth('POST', 'logout', { headers }),
+  'delete-developer': async (headers) => {
+    const { accessToken: token, credentials } = await newDeveloper();
+    return auth('DELETE', 'account', { headers, token, body: { password: credentials.password } });
+  },
+};
+
+const statuses: Readonly<Record<string, number>> = {
+  'sign-up': 201,
+  'register-developer': 201,
+  'delete-developer': 202,
+};
+
+describe('what another site has a visitor send leaves their cookies as they are', () => {
+  describe.each(Object.entries({ ...userActs, ...developerActs }))('%s', (name, act) => {
+    const status = statuses[name] ?? 200;
+
+    test.each(foreign)(`${status} without set-cookie from %s`, async (_from, headers) => {
+      expect(await act(headers)).toMatchObject({ status, cookies: [] });
+    });
+
+    test.each<[string, Headers]>([
+      ['outside any browser', {}],
+      name in userActs
+        ? ['the site', { origin: site, 'sec-fetch-site': 'cross-site' }]
+        : ['the dashboard', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
+    ])(`${status} with set-cookie from %s`, async (_from, headers) => {
+      const answer = await act(headers);
+      expect(answer).toMatchObject({ status, cookies: [expect.stringContaining('refresh')] });
+    });
+  });
+
+  test.each(foreign)('401 for the refresh of a developer from %s, and the session goes on', async (_from, headers) => {
+    const cookie = cookieOf(await auth('POST', 'register', { body: newCredentials() }));
+    const answer = await auth('POST', 'refresh', { headers: { ...headers, cookie } });
+    expect(answer).toMatchObject({ status: 401, body: { code: 'REFRESH_TOKEN_MISSING' }, cookies: [] });
+    expect(await refresh(cookie)).toMatchObject({ status: 200 });
+  });
+
+  test('200 with set-cookie from the address that the dashboard API has itself, if the browser says so', async () => {
+    const origin = 'https://one-address.example';
+    const from = (headers: Headers) => developerActs['log-out-developer']?.({ origin, ...headers });
+    expect(await from({ 'sec-fetch-site': 'same-origin' })).toMatchObject({ cookies: [expect.any(String)] });
+    expect(await from({ 'sec-fetch-site': 'same-site' })).toMatchObject({ cookies: [] });
+  });
+});
+
+describe('a plain form of another site, which needs no preflight', () => {
+  const headers = { 'content-type': 'text/plain', origin: 'https://evil.example' };
+  const password = `pass=${randomBytes(8).toString('hex')}`;
+  const form = (email: string) => `{"email":"${email}","password":"${password}"}\r\n`;
+
+  test('200 of a log-in of a developer without set-cookie', async () => {
+    const { email } = newCredentials();
+    await registerDeveloper({ email, password }, client);
+    const answer = await auth('POST', 'login', { headers, body: form(email) });
+    expect(answer).toMatchObject({ status: 200, cookies: [] });
+  });
+
+  test('200 of a log-in of a user without set-cookie', async () => {
+    const { email } = newCredentials();
+    await project.signUp({ email, password });
+    const answer = await call(inject('stack').baseUrl, 'POST', '/api/userAuth/login', {
+      key: project.publishableKey,
+      headers,
+      body: form(email),
+    });
+    expect(answer).toMatchObject({ status: 200, cookies: [] });
+  });
+});

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { inviteMember } from '../../../shared/developers/members/invite-member.ts';
+import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
+import type { InvitationRecord, ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { inParallel } from '../../support/client.ts';
+import { mailAbout, tokenIn } from '../../support/inbox.ts';
+import { accept, idOf, invitationFor, invite, newMember } from '../../support/members.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+
+const newAddress = (): string => `invited-${randomBytes(8).toString('hex')}@example.com`;
+
+const openIn = async ({ id }: TestProject): Promise<readonly InvitationRecord[]> => {
+  const record = await onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) }));
+  return record?.invitations ?? [];
+};
+
+describe('the open invitations of a member who may not invite any more', () => {
+  const refused = { status: 404, body: { code: 'INVITATION_NOT_FOUND' } };
+
+  const memberPath = async (developer: Developer, of: TestProject) =>
+    `/api/projects/${of.id}/members/${await idOf(developer)}`;
+  const ways: readonly [string, (inviter: Developer, of: TestProject) => Promise<unknown>][] = [
+    ['was removed', async (inviter, of) => of.developer.dashboard('DELETE', await memberPath(inviter, of))],
+    ['has left', async (inviter, of) => inviter.dashboard('DELETE', await memberPath(inviter, of))],
+    [
+      'is a viewer',
+      async (inviter, of) => of.developer.dashboard('PATCH', await memberPath(inviter, of), { role: 'viewer' }),
+    ],
+    [
+      'deleted the account',
+      (inviter) => inviter.dashboard('DELETE', '/api/auth/account', { password: inviter.password }),
+    ],
+  ];
+
+  test.each(ways)('404 where the inviter %s; those of others stay', async (_how, end) => {
+    const of = await newProject();
+    const inviter = await newMember(of, 'admin');
+    const [friend, other] = await Promise.all([newDeveloper(), newDeveloper()]);
+    expect((await invite(of, friend.email, 'admin', inviter)).status).toBe(201);
+    const token = tokenIn(await mailAbout(friend.email, /invited/));
+    const stays = await invitationFor(of, other.email, 'viewer');
+    expect(await end(inviter, of)).toMatchObject({ body: { success: true } });
+    expect(await openIn(of)).toMatchObject([{ email: other.email }]);
+    expect(await accept(friend, token)).toMatchObject(refused);
+    expect((await accept(other, stays)).status).toBe(200);
+  });
+
+  test('200 for that of an admin whose role is set to admin again', async () => {
+    const of = await newProject();
+    const inviter = await newMember(of, 'admin');
+    const friend = await newDeveloper();
+    await invite(of, friend.email, 'viewer', inviter);
+    const token = tokenIn(await mailAbout(friend.email, /invited/));
+    await of.developer.dashboard('PATCH', await memberPath(inviter, of), { role: 'admin' });
+    expect((await accept(friend, token)).status).toBe(200);
+  });
+
+  test.each<[string, string]>([
+    ['DELETE', 'PROJECT_NOT_FOUND'],
+    ['PATCH', 'ROLE_REQUIRED'],
+  ])('refused where the inviter loses the right while inviting (%s): %s', async (method, code) => {
+    const of = await newProject();
+    const inviter = await newMember(of, 'admin');
+    const id = await idOf(inviter);
+    const owned = await findOwnedProject(id, of.id);
+    if (!owned) throw new Error('No member');
+    await of.developer.dashboard(
+      method,
+      await memberPath(inviter, of),
+      method === 'PATCH' ? { role: 'viewer' } : undefined,
+    );
+    await expect(inviteMember(owned, id, { email: newAddress(), role: 'admin' })).rejects.toMatchObject({ code });
+    expect(await openIn(of)).toEqual([]);
+  });
+
+  test('none is left of 50 that the inviter sends at once with being removed', async () => {
+    const of = await newProject();
+    const inviter = await newMember(of, 'admin');
+    const path = await memberPath(inviter, of);
+    const sending = inParallel(50, () => invite(of, newAddress(), 'admin', inviter));
+    expect((await of.developer.dashboard('DELETE', path)).status).toBe(200);
+    await sending;
+    expect(await openIn(of)).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { Collection, ObjectId } from 'mongodb';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { verifyDashboardToken } from '../../../shared/auth/dashboard-tokens.ts';
+import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
+import { developerScope } from '../../../shared/auth/session-keys.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { resetDeveloperPassword } from '../../../shared/developers/reset-password.ts';
+import { createToken } from '../../../shared/developers/tokens/create-token.ts';
+import type { TokenRecord } from '../../../shared/developers/tokens/token-record.ts';
+import { verifyPersonalToken } from '../../../shared/developers/tokens/verify-token.ts';
+import { call, inParallel } from '../../support/client.ts';
+import { newDeveloper } from '../../support/project.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const get = (path: string, token: string) => call(inject('stack').dashboardUrl, 'GET', path, { token });
+
+describe('a password reset while tokens are made', () => {
+  const body = { name: 'thief', scopes: ['projects:read' as const], expiresInDays: 365 };
+
+  /** A developer's stolen session, and what the developer who lost it does. */
+  const stolenSession = async () => {
+    const victim = await newDeveloper();
+    const bearer = await verifyDashboardToken(victim.token);
+    const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(victim.email) } as const;
+    const { token } = await issueTokens(place, victim.email, bearer.developerId);
+    return { bearer, reset: () => resetDeveloperPassword({ token }, 'a new password') };
+  };
+  const tokensOf = (developerId: string) =>
+    onControl((db) =>
+      db.collection<TokenRecord>('personalTokens').countDocuments({ developerId: new ObjectId(developerId) }),
+    );
+
+  test('401, and no token is left, where the session ends just before the token is stored', async () => {
+    const { bearer, reset } = await stolenSession();
+    const insertOne = Collection.prototype.insertOne;
+    vi.spyOn(Collection.prototype, 'insertOne').mockImplementationOnce(async function (this: Collection, ...args) {
+      await reset();
+      return insertOne.apply(this, args);
+    });
+    await expect(createToken(bearer, body)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+    expect(await tokensOf(bearer.developerId)).toBe(0);
+  });
+
+  test('401, and no token is left, where it is stored while the sessions are being ended', async () => {
+    const { bearer, reset } = await stolenSession();
+    const findOneAndUpdate = Collection.prototype.findOneAndUpdate;
+    const made: { readonly token: string }[] = [];
+    vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockImplementationOnce(async function (
+      this: Collection,
+      ...args: unknown[]
+    ) {
+      made.push(await createToken(bearer, body));
+      return (findOneAndUpdate as (...all: unknown[]) => Promise<never>).apply(this, args);
+    } as never);
+    await reset();
+    expect(made).toHaveLength(1);
+    expect(await get('/api/projects', made[0]?.token ?? '')).toMatchObject({ status: 401 });
+    expect(await tokensOf(bearer.developerId)).toBe(0);
+  });
+
+  test('401 for every token of 50 that were made at once with it', async () => {
+    const { bearer, reset } = await stolenSession();
+    const making = inParallel(50, async () => createToken(bearer, body).catch(() => undefined));
+    await reset();
+    const made = (await making).flatMap((token) => token ?? []);
+    expect(await tokensOf(bearer.developerId)).toBe(0);
+    for (const { token } of made)
+      await expect(verifyPersonalToken(token)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+  });
+});

@@ -1,0 +1,94 @@
+import { ObjectId } from 'mongodb';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { requestEmailToken } from '../../../shared/auth/email-tokens/send-email-token.ts';
+import { clock } from '../../../shared/clock.ts';
+import { countAccountMail } from '../../../shared/mail/account-mail-limit.ts';
+import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { plans } from '../../../shared/projects/plans.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { setAccountMails } from '../../support/account-mails.ts';
+import { inParallel, tally } from '../../support/client.ts';
+import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { mailsTo, mailTo } from '../../support/inbox.ts';
+import { newProviderKey } from '../../support/mail-project.ts';
+import { newDeveloper } from '../../support/project.ts';
+import { domainProject } from '../../support/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
+
+listenToCommands();
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const limit = plans.free.accountMailsPerDay;
+
+/** A project that has sent all but `left` of its mails of today. */
+const projectWith = async (left: number, settings = {}): Promise<{ api: UsersProject; domain: Project }> => {
+  const api = await newUsersProject({ owner: await newDeveloper('free'), settings });
+  const domain = await domainProject(api);
+  await setAccountMails(api.id, limit - left);
+  return { api, domain };
+};
+
+const rowsOf = ({ id }: Project, status: object) =>
+  onMailLogs((logs) => logs.countDocuments({ projectId: new ObjectId(id), ...status }));
+const overLimit = { status: 'failed', reason: /as many mails of user accounts today/ };
+
+describe('the mails of user accounts that a project sends a day with the key that all share', () => {
+  test('201 for all of 50 sign-ups at once; as many mails as are left are sent, and the log names the others', async () => {
+    const { api, domain } = await projectWith(10);
+    const answers = await inParallel(50, () => api.signUp(newCredentials()));
+    expect(tally(answers)).toEqual({ 201: 50 });
+    expect(await rowsOf(domain, overLimit)).toBe(40);
+    expect(await rowsOf(domain, { status: { $ne: 'failed' } })).toBe(10);
+  });
+
+  test('200 alike for known and unknown addresses once the day is full, by the same work, and nothing is sent', async () => {
+    const { api, domain } = await projectWith(1);
+    const { email } = await api.newUser();
+    await mailTo(email);
+    const ask = (address: string) => commandsOf(() => requestEmailToken(domain, 'reset', address));
+    expect(await ask(email)).toEqual(await ask(newCredentials().email));
+    const [known, unknown] = await Promise.all(
+      [email, newCredentials().email].map((address) =>
+        api.auth('POST', 'resend-verification-otp', { body: { email: address } }),
+      ),
+    );
+    expect([known?.status, known?.body]).toEqual([unknown?.status, unknown?.body]);
+    expect(await rowsOf(domain, overLimit)).toBeGreaterThanOrEqual(1);
+    expect(await mailsTo(email)).toHaveLength(1);
+  });
+
+  test('200: addresses that nobody has, and repeats within the minute, use nothing of it up', async () => {
+    const { api, domain } = await projectWith(2);
+    const { email } = await api.newUser();
+    await mailTo(email);
+    await inParallel(50, () => requestEmailToken(domain, 'reset', newCredentials().email));
+    await inParallel(50, () => requestEmailToken(domain, 'verify', email));
+    await requestEmailToken(domain, 'reset', email);
+    expect((await mailTo(email, 2)).subject).toMatch(/password/i);
+  });
+
+  test('200 and sent again the next day (UTC)', async () => {
+    const { api, domain } = await projectWith(0);
+    const { email } = await api.newUser();
+    const tomorrow = clock.now() + 24 * 3600_000;
+    vi.spyOn(clock, 'now').mockReturnValue(tomorrow);
+    await requestEmailToken(domain, 'verify', email);
+    expect(await mailTo(email)).toBeDefined();
+  });
+
+  test('200 and sent, however many, with a key of its own', async () => {
+    const { api } = await projectWith(0, { providerApiKey: newProviderKey() });
+    expect(await mailTo((await api.newUser()).email)).toBeDefined();
+  });
+
+  test('never exceed the limit of the plan, with 50 at once at its edge', async () => {
+    const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
+    await setAccountMails(project.id, limit - 10);
+    const counted = await inParallel(50, () => countAccountMail(project, { toNobody: false }));
+    expect(counted.filter(Boolean)).toHaveLength(10);
+    expect(await countAccountMail({ ...project, plan: 'pro' }, { toNobody: false })).toBe(true);
+  });
+});

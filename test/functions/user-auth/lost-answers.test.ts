@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { withProof } from '../../../shared/auth/email-tokens/email-proof.ts';
+import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
+import { issueExchangeCode, redeemExchangeCode } from '../../../shared/auth/social/exchange-code.ts';
+import { consumeState, startState } from '../../../shared/auth/social/state.ts';
+import { clock } from '../../../shared/clock.ts';
+import { countInvitation } from '../../../shared/developers/members/invitation-limits.ts';
+import { countAccountMail } from '../../../shared/mail/account-mail-limit.ts';
+import { plans } from '../../../shared/projects/plans.ts';
+import { setAccountMails } from '../../support/account-mails.ts';
+import { inParallel } from '../../support/client.ts';
+import { loseFirstAnswers } from '../../support/lost-answers.ts';
+
+let scope: ReturnType<typeof projectScope>;
+
+beforeAll(() => {
+  scope = projectScope(new ObjectId().toHexString());
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const random = (): string => randomBytes(16).toString('hex');
+
+const issue = async (kind: 'verify' | 'reset' = 'reset') => {
+  const email = `${random()}@example.com`;
+  const place = { scope, kind, addressKey: addressKeyOf(email) };
+  return { email, ...(await issueTokens(place, email, new ObjectId().toHexString())) };
+};
+type Proof = Parameters<typeof withProof>[2];
+const use = (proof: Proof, act = async () => true) => withProof(scope, 'reset', proof, act);
+const used = { code: 'INVALID_EMAIL_TOKEN' };
+
+describe('an answer of the table that got lost, so that the client asks again, costs its caller nothing', () => {
+  test('200 for an exchange code, and 400 the second time', async () => {
+    const code = await issueExchangeCode(scope, { accessToken: 'access', refreshToken: 'refresh' });
+    loseFirstAnswers();
+    expect(await redeemExchangeCode(scope, code, 'access')).toBe('refresh');
+    await expect(redeemExchangeCode(scope, code, 'access')).rejects.toMatchObject({ code: 'INVALID_EXCHANGE_CODE' });
+  });
+
+  test('302 for a state, and an error the second time', async () => {
+    const state = await startState(scope, 'github', 'verifier');
+    loseFirstAnswers();
+    expect(await consumeState(scope, state, 'github', 'verifier')).toBe(true);
+    expect(await consumeState(scope, state, 'github', 'verifier')).toBe(false);
+  });
+
+  test('200 for the link and for the code of a mail, and 400 the second time', async () => {
+    const [first, second] = [await issue(), await issue()];
+    loseFirstAnswers();
+    const proofs: Proof[] = [{ token: first.token }, { email: second.email, otp: second.code }];
+    for (const proof of proofs) {
+      await use(proof);
+      await expect(use(proof)).rejects.toMatchObject(used);
+    }
+  });
+
+  test('200 for the code of a mail at the fifth try', async () => {
+    const { email, code } = await issue();
+    for (let wrong = 0; wrong < 4; wrong++) {
+      await expect(use({ email, otp: 'AAAA-AAAA' })).rejects.toMatchObject(used);
+    }
+    loseFirstAnswers();
+    await use({ email, otp: code });
+  });
+
+  test('201 for the last invitation of a day', async () => {
+    const developer = new ObjectId().toHexString();
+    for (let sent = 0; sent < 99; sent++) await countInvitation(developer, `${random()}@example.com`);
+    loseFirstAnswers();
+    await countInvitation(developer, `${random()}@example.com`);
+    await expect(countInvitation(developer, `${random()}@example.com`)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  });
+
+  test('200 for the last mail of user accounts of a day', async () => {
+    const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
+    await setAccountMails(project.id, plans.free.accountMailsPerDay - 1);
+    loseFirstAnswers();
+    expect(await countAccountMail(project, { toNobody: false })).toBe(true);
+    expect(await countAccountMail(project, { toNobody: false })).toBe(false);
+  });
+});
+
+test('429 for all but 10 of 50 invitations at once of a developer who has sent 90 that day', async () => {
+  const developer = new ObjectId().toHexString();
+  const invite = () => countInvitation(developer, `${random()}@example.com`);
+  for (let sent = 0; sent < 90; sent += 30) await inParallel(30, invite);
+  const outcomes = await Promise.allSettled(Array.from({ length: 50 }, invite));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+});
+
+describe('a link or code whose act failed', () => {
+  const fails = () => Promise.reject(new Error('MongoDB is down'));
+
+  test('503, and is good again, for one of 50 at once', async () => {
+    for (const { token, email, code } of [await issue(), await issue()]) {
+      await expect(use({ token }, fails)).rejects.toThrow('MongoDB is down');
+      await expect(use({ email, otp: code }, fails)).rejects.toThrow('MongoDB is down');
+      let done = 0;
+      const act = async () => ++done > 0;
+      const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => use({ token }, act)));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(done).toBe(1);
+    }
+  });
+
+  test('400 for everybody else as long as one of 50 is at it', async () => {
+    const { token } = await issue();
+    let atOnce = 0;
+    let most = 0;
+    const act = async (): Promise<boolean> => {
+      most = Math.max(most, ++atOnce);
+      await new Promise(setImmediate);
+      atOnce--;
+      return fails();
+    };
+    await Promise.allSettled(Array.from({ length: 50 }, () => use({ token }, act)));
+    expect(most).toBe(1);
+    await use({ token });
+  });
+
+  test('400, and stays used, where nobody has the account any more', async () => {
+    const { token } = await issue();
+    await expect(use({ token }, async () => false)).rejects.toMatchObject(used);
+    await expect(use({ token })).rejects.toMatchObject(used);
+  });
+
+  test('400 for an older link after a newer mail, though its act fails late', async () => {
+    const { token, email } = await issue();
+    const failsAfterAnotherMail = async (): Promise<boolean> => {
+      const moment = Date.now() + 61_000;
+      const ahead = vi.spyOn(clock, 'now').mockReturnValue(moment);
+      await issueTokens({ scope, kind: 'reset', addressKey: addressKeyOf(email) }, email, new ObjectId().toHexString());
+      ahead.mockRestore();
+      return fails();
+    };
+    await expect(use({ token }, failsAfterAnotherMail)).rejects.toThrow('MongoDB is down');
+    await expect(use({ token })).rejects.toMatchObject(used);
+  });
+});
