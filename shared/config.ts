@@ -78,6 +78,11 @@ export const dashboardSettings = lazily(
     DASHBOARD_URL: v.optional(v.pipe(v.string(), v.url('must be a URL'))),
     /** Base address of the dashboard API itself. */
     DASHBOARD_API_URL: address('http://127.0.0.1:4001'),
+    /** Origins of the pages that may call it, separated by commas; of their requests alone cookies count. */
+    DASHBOARD_ORIGINS: v.pipe(
+      v.optional(v.string(), ''),
+      v.transform((list) => list.split(',').filter((origin) => origin !== '')),
+    ),
     DASHBOARD_GITHUB_CLIENT_ID: v.optional(v.string()),
     /** Directly (local), or as the secret that holds it (deployed). */
     DASHBOARD_GITHUB_SECRET: v.optional(v.string()),
@@ -133,6 +138,8 @@ export const mailSettings = lazily(
     MAIL_PER_SECOND: count('2'),
     /** Seconds from the first failed try to the second; each further wait is three times as long. */
     MAIL_RETRY_SECONDS: count('10'),
+    /** Mails of user accounts that a project may send a day with the shared key, 0 for any number; else as many as its plan allows. */
+    ACCOUNT_MAILS_PER_DAY: v.optional(count('0')),
   }),
 );
 

@@ -1,4 +1,10 @@
-import type { Collection as Documents, Filter, Document as MongoDocument, ObjectId } from 'mongodb';
+import {
+  BSON,
+  type Collection as Documents,
+  type Filter,
+  type Document as MongoDocument,
+  type ObjectId,
+} from 'mongodb';
 import { onProject } from '../clients/mongo.ts';
 import type { Collection } from '../collections/collection.ts';
 import { AppError } from '../errors.ts';
@@ -11,12 +17,18 @@ import { mayWrite, notOwner, writeFilter } from './row-security.ts';
 export interface Change<T> {
   /** What the document must be for the write to happen. */
   readonly state: 'active' | 'trashed' | 'any';
-  /** Further conditions; `refusal` says which of them a document fails. */
+  /** Further conditions, which a document may fail although it can be written. */
   readonly conditions?: readonly Filter<MongoDocument>[];
-  readonly refusal?: (document: Document) => AppError | undefined;
+  /** Those of a second try instead, for a document that was read, with its bytes of BSON, and that is not refused. */
+  readonly conditionsFor?: (document: Document, bytes: number) => readonly Filter<MongoDocument>[];
+  /** Why a document that was read cannot be written. */
+  readonly refusal?: (document: Document, bytes: number) => AppError | undefined;
   /** The one command, with every condition in it; `null` where they did not hold. */
   readonly write: (documents: Documents, filter: Filter<MongoDocument>, _id: ObjectId) => Promise<T | null>;
 }
+
+/** Enough for a large document, which has to be as it was when it was measured, among others who change it. */
+const maxTries = 5;
 
 const states: Readonly<Record<Change<unknown>['state'], Filter<MongoDocument>>> = {
   active: { isDeleted: { $ne: true } },
@@ -27,10 +39,22 @@ const states: Readonly<Record<Change<unknown>['state'], Filter<MongoDocument>>> 
 const isIn = (state: Change<unknown>['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
+/** A document as it is stored, and its bytes of BSON. */
+const read = async (
+  project: Project,
+  { name }: Collection,
+  _id: ObjectId,
+): Promise<{ readonly document: Document; readonly bytes: number } | undefined> => {
+  const raw = await onProject(project, (db) => db.collection(name).findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
+  if (!raw) return undefined;
+  const bytes = raw as unknown as Uint8Array;
+  return { document: BSON.deserialize(bytes, { validation: { utf8: false } }) as Document, bytes: bytes.byteLength };
+};
+
 /**
- * Writes to one document that the caller may write; the one command decides, its filter holds every condition. Only a write
- * that changed nothing reads the document to say why: 404 missing or in the wrong state, 403 `NOT_OWNER`, or the change's own
- * refusal. Where the reason is gone by then it tries once more, then answers 503.
+ * Writes to one document that the caller may write; the one command decides, its filter holds every condition. Only a
+ * write that changed nothing reads the document to say why: 404 missing or in the wrong state, 403 `NOT_OWNER`, or the
+ * change's own refusal. Where there is no reason it tries again a few times, then answers 503.
  */
 export const changeDocument = async <T>(
   project: Project,
@@ -41,23 +65,23 @@ export const changeDocument = async <T>(
 ): Promise<T> => {
   const mine = writeFilter(collection, caller);
   const _id = documentId(id);
-  const { conditions = [] } = change;
-  const filter: Filter<MongoDocument> = {
-    _id,
-    ...states[change.state],
-    ...mine,
-    ...(conditions.length > 0 ? { $and: [...conditions] } : {}),
-  };
-  for (let tries = 0; tries < 2; tries += 1) {
+  let { conditions = [] } = change;
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const filter: Filter<MongoDocument> = {
+      _id,
+      ...states[change.state],
+      ...mine,
+      ...(conditions.length > 0 ? { $and: [...conditions] } : {}),
+    };
     const result = await onProject(project, (db) => change.write(db.collection(collection.name), filter, _id));
     if (result !== null) return result;
-    const document = await onProject(project, (db) =>
-      db.collection<Document>(collection.name).findOne({ _id }, { maxTimeMS: 5000 }),
-    );
-    if (!document || !isIn(change.state, document)) throw documentNotFound();
+    const found = await read(project, collection, _id);
+    if (!found || !isIn(change.state, found.document)) throw documentNotFound();
+    const { document, bytes } = found;
     if (!mayWrite(collection, caller, document)) throw notOwner();
-    const refusal = change.refusal?.(document);
+    const refusal = change.refusal?.(document, bytes);
     if (refusal) throw refusal;
+    conditions = change.conditionsFor?.(document, bytes) ?? conditions;
   }
   throw new AppError('SERVICE_UNAVAILABLE', 'The document is being changed by others right now. Please try again.', {
     retryAfter: 1,

@@ -14,3 +14,14 @@ export const anyOf = (conditions: readonly Condition[]): Condition => {
   const [first = {}, ...rest] = conditions;
   return rest.length === 0 ? first : { $or: [...conditions] };
 };
+
+/**
+ * Which documents are asked for. Patterns are kept apart where documents are hidden from the caller: MongoDB evaluates
+ * the parts of one condition in an order of its own, also along an index while it tries plans, and the time would tell
+ * what hidden documents hold.
+ */
+export interface Selection {
+  readonly conditions: readonly Condition[];
+  /** Evaluated for documents that meet the conditions, and for no other. */
+  readonly afterwards: readonly Condition[];
+}

@@ -1,21 +1,65 @@
 import { BSON, type Filter, type Document as MongoDocument } from 'mongodb';
 import { AppError } from '../errors.ts';
 import type { Document, JsonObject } from './document.ts';
+import { answerPerBson, maxPageBytes, measured } from './page-size.ts';
 
 /** How large a document may grow, in bytes of BSON (contract 2, "Insert"). */
 export const maxDocumentBytes = 4 * 1024 * 1024;
 
 /** The refusal of a document that is or would become too large (413). */
 export const documentTooLarge = (): AppError =>
-  new AppError('DOCUMENT_TOO_LARGE', 'The document would be larger than 4 MiB. Split it into several documents.');
+  new AppError(
+    'DOCUMENT_TOO_LARGE',
+    'The document would be larger than 4 MiB, or than 5 MiB of JSON, in which each quote and backslash counts twice. Split it into several documents.',
+  );
 
 /** Size of a JSON object in bytes of BSON. */
 export const sizeOf = (object: JsonObject): number => BSON.calculateObjectSize(object);
 
-/** What a stored document must match to have room for `bytes` more. */
-export const hasRoomFor = (bytes: number): Filter<MongoDocument> => ({
-  $expr: { $lte: [{ $bsonSize: '$$ROOT' }, maxDocumentBytes - bytes] },
+/** What a write adds to a document at most, in bytes: of BSON, and of an answer that has it. */
+export interface Added {
+  readonly stored: number;
+  readonly answered: number;
+}
+
+/** What stays as it is in size, such as a document that leaves the trash. */
+export const nothingAdded: Added = { stored: 0, answered: 0 };
+
+/** Below this many bytes of BSON the bound is taken instead of a measure: it takes little room from anything. */
+const worthMeasuring = 16 * 1024;
+
+/** What an object of so many bytes of BSON adds where its fields are set. Too large for any document → 413. */
+export const addedBy = (object: JsonObject): Added => {
+  const stored = sizeOf(object);
+  if (stored > maxDocumentBytes) throw documentTooLarge();
+  return { stored, answered: stored < worthMeasuring ? stored * answerPerBson : measured(object) };
+};
+
+/** Refuses a document of `stored` bytes of BSON that is too large in itself: 413. */
+export const requireFit = (document: JsonObject, stored: number): void => {
+  const fits = stored * answerPerBson <= maxPageBytes || measured(document) <= maxPageBytes;
+  if (stored > maxDocumentBytes || !fits) throw documentTooLarge();
+};
+
+/**
+ * What a stored document matches that has room for more whatever it holds; a larger one has to be read and measured.
+ */
+export const surelyHasRoom = ({ stored, answered }: Added): Filter<MongoDocument> => ({
+  $expr: {
+    $lte: [
+      { $bsonSize: '$$ROOT' },
+      Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)),
+    ],
+  },
 });
 
-/** Whether a document that was fetched lacks room for `bytes` more: `hasRoomFor`, decided in code. */
-export const lacksRoomFor = (document: Document, bytes: number): boolean => sizeOf(document) + bytes > maxDocumentBytes;
+/** Whether a document that was fetched, of `bytes` bytes of BSON, lacks room for more. */
+export const lacksRoom = (document: Document, bytes: number, { stored, answered }: Added): boolean =>
+  bytes + stored > maxDocumentBytes ||
+  (bytes * answerPerBson + answered > maxPageBytes && measured(document) + answered > maxPageBytes);
+
+/** What a document matches as long as it is as it was fetched: what was measured of it then holds for it still. */
+export const isUnchanged = (document: Document, bytes: number): Filter<MongoDocument> => ({
+  updatedAt: { $eq: document.updatedAt ?? null },
+  $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
+});

@@ -1,4 +1,5 @@
 import { type Db, MongoBulkWriteError } from 'mongodb';
+import { allOrNone } from '../clients/all-or-none.ts';
 import { onProject } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import type { Collection } from '../collections/collection.ts';
@@ -43,22 +44,24 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
   return made;
 };
 
-const insertAll = async (db: Db, name: string, documents: readonly Document[]): Promise<void> => {
-  const stored = db.collection(name);
-  try {
-    await stored.insertMany(documents, { ordered: true });
-  } catch (error) {
-    if (error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0) {
-      await stored.deleteMany({ _id: { $in: documents.map(({ _id }) => _id) } });
+/** A transaction leaves nothing of a failed one; without, what was written before a clash is removed again. */
+const insertAll = (db: Db, name: string, documents: readonly Document[]): Promise<void> =>
+  allOrNone(db, async (session) => {
+    const stored = db.collection(name);
+    try {
+      await stored.insertMany(documents, { ordered: true, ...(session ? { session } : {}) });
+    } catch (error) {
+      if (!session && error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0) {
+        await stored.deleteMany({ _id: { $in: documents.map(({ _id }) => _id) } });
+      }
+      throw error;
     }
-    throw error;
-  }
-};
+  });
 
 /**
- * Inserts 1 to 100 documents in one command, all or none: failed validation → 400 with `errors: [{index, field, message}]`;
- * where one clashes with a unique value → 409 naming its index, and those already written are removed again. Otherwise as
- * `insertDocument`. Contract 2, "Bulk".
+ * Inserts 1 to 100 documents in one command, all or none: failed validation → 400 with `errors: [{index, field,
+ * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `insertDocument`. Contract 2,
+ * "Bulk".
  */
 export const insertDocuments = async (
   project: Project,

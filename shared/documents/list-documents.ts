@@ -1,7 +1,8 @@
 import type { Collection } from '../collections/collection.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { noteList } from '../usage/slow-lists.ts';
-import { allOf, type Condition } from './condition.ts';
+import { isTelling } from './aggregation/telling-condition.ts';
+import { allOf, type Condition, type Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import type { Document } from './document.ts';
 import { filterConditions, filteredFields } from './filters.ts';
@@ -41,14 +42,15 @@ interface Request {
   readonly filters: readonly Condition[];
 }
 
-const matching = ({ query, readable, filters }: Request): readonly Condition[] => [
-  ...readable,
-  ...(query.includeDeleted ? [] : [isActive]),
-  ...filters,
-];
+/** What is asked for; only a condition that hides documents makes patterns wait for it. */
+const selectionOf = ({ query, readable, filters }: Request): Selection => {
+  const afterwards = readable.length > 0 ? filters.filter(isTelling) : [];
+  const beside = filters.filter((filter) => !afterwards.includes(filter));
+  return { conditions: [...readable, ...(query.includeDeleted ? [] : [isActive]), ...beside], afterwards };
+};
 
 const countAll = async (request: Request): Promise<DocumentCount> => ({
-  count: await countMatching(request.project, request.collection.name, matching(request)),
+  count: await countMatching(request.project, request.collection.name, selectionOf(request)),
 });
 
 const fingerprint = ({ project, collection, query }: Request): string =>
@@ -78,7 +80,7 @@ const totalOf = async (request: Request, page: Page): Promise<Total> => {
   const { project, collection, query, readable, filters } = request;
   const known = totalFromPage(request, page);
   if (known !== undefined) return { total: known };
-  if (readable.length + filters.length > 0) return filteredTotal(project, collection.name, matching(request));
+  if (readable.length + filters.length > 0) return filteredTotal(project, collection.name, selectionOf(request));
   return unfilteredTotal(project, collection.name, query.includeDeleted);
 };
 
@@ -86,7 +88,7 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
   const { project, collection, caller, query } = request;
   refPaths(collection, query.populate);
   const position = await positionOf(request);
-  const page = await readPage(project, collection.name, allOf(matching(request)), query, position);
+  const page = await readPage(project, collection.name, selectionOf(request), query, position);
   const [total, items] = await Promise.all([
     totalOf(request, page),
     populatePage(
@@ -114,9 +116,9 @@ const note = ({ collection, query }: Request, ms: number): void => {
 };
 
 /**
- * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true` (contract 2,
- * "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for → 400. Costs one
- * `find` and at most one count.
+ * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true`
+ * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for
+ * → 400. Costs one `find` and at most one count.
  */
 export const listDocuments = async (
   project: Project,

@@ -4,7 +4,7 @@ import { AppError, type FieldError } from '../errors.ts';
 import type { Caller } from '../projects/project.ts';
 import { fieldsOf } from './collection-fields.ts';
 import type { Document, JsonObject } from './document.ts';
-import { documentTooLarge, maxDocumentBytes, sizeOf } from './document-size.ts';
+import { requireFit, sizeOf } from './document-size.ts';
 import { sanitizeInsert } from './sanitize.ts';
 import { convertFields, validationFailed } from './schema-values.ts';
 
@@ -43,6 +43,6 @@ export const newDocument = (collection: Collection, caller: Caller, body: JsonOb
     updatedAt: date,
   };
   const size = sizeOf(document);
-  if (size > maxDocumentBytes) throw documentTooLarge();
+  requireFit(document, size);
   return { document, size };
 };

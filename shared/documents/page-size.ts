@@ -1,30 +1,40 @@
+import { answerBytes } from '../answer-size.ts';
 import type { Document } from './document.ts';
 
-/** A page never exceeds 5 MiB of JSON (contract 2, "List"); what stands around the documents has its room here. */
-const maxPageBytes = 5 * 1024 * 1024 - 4096;
+/**
+ * A page never exceeds 5 MiB of an answer (contract 2, "List"), and neither does a document that is written (contract
+ * 2, "Insert"); what stands around the documents has its room here.
+ */
+export const maxPageBytes = 5 * 1024 * 1024 - 4096;
 
-/** No BSON becomes longer than this many times its size as JSON: a control character is one byte there and six here. */
-export const jsonPerBson = 6;
+/**
+ * No BSON becomes longer than this many times its size in an answer: a control character is one byte there and seven
+ * here.
+ */
+export const answerPerBson = 7;
 
 /** Room for the defaults of system fields that a stored document lacks, and for the comma after it. */
 const presentation = 64;
 
-/** A document together with its size as JSON, measured only when somebody asks. */
+/** Bytes that a value takes in an answer, the comma after it included. */
+export const measured = (value: unknown): number => answerBytes(JSON.stringify(value)) + 1;
+
+/** A document together with the bytes that it takes in an answer, measured only when somebody asks. */
 export class Sized {
   readonly document: Document;
-  /** Bytes of JSON that it cannot exceed. */
+  /** Bytes that it cannot exceed. */
   readonly atMost: number;
   #exact: number | undefined;
 
   /** `bsonBytes` is the size of the stored document, a bound that costs nothing. */
   constructor(document: Document, bsonBytes: number) {
     this.document = document;
-    this.atMost = bsonBytes * jsonPerBson + presentation;
+    this.atMost = bsonBytes * answerPerBson + presentation;
   }
 
-  /** Bytes of JSON, the comma after it included. */
+  /** The bytes themselves, the comma after it included. */
   exact(): number {
-    this.#exact ??= Buffer.byteLength(JSON.stringify(this.document)) + 1;
+    this.#exact ??= measured(this.document);
     return this.#exact;
   }
 }

@@ -17,8 +17,8 @@ export interface Population {
   readonly includeDeleted: boolean;
 }
 
-/** Length of an id in JSON, its quotes included, and of `null`. */
-const idBytes = 26;
+/** What an id takes in an answer, its escaped quotes included, and what `null` does. */
+const idBytes = 28;
 const nullBytes = 4;
 
 const idsByTarget = (documents: readonly Sized[], refs: readonly RefPath[]): Map<string, Map<string, ObjectId>> => {
@@ -84,8 +84,9 @@ const populated = (
 };
 
 /**
- * Populates `Ref` fields of a page's documents, as many from its start as fit into a page with what they point at (contract 2,
- * "List"). Where not even the first fits it comes alone, its ids in place. A field that is not a `Ref` → 400 `INVALID_QUERY`.
+ * Populates `Ref` fields of a page's documents, as many from its start as fit into a page with what they point at
+ * (contract 2, "List"). Where not even the first fits it comes alone, its ids in place. A field that is not a `Ref` →
+ * 400 `INVALID_QUERY`.
  */
 export const populatePage = async (population: Population, documents: readonly Sized[]): Promise<Document[]> => {
   const refs = refPaths(population.collection, population.paths);

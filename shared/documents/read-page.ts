@@ -1,15 +1,15 @@
-import { type AbstractCursor, BSON, type Collection, MongoServerError } from 'mongodb';
+import { type AbstractCursor, BSON, type Collection, type Document as MongoDocument, MongoServerError } from 'mongodb';
 import { onProject } from '../clients/mongo.ts';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
-import { allOf, type Condition } from './condition.ts';
+import { allOf, type Condition, type Selection } from './condition.ts';
 import type { Document } from './document.ts';
 import { afterPosition } from './keyset.ts';
 import type { ListQuery } from './list-query.ts';
 import { PageBudget, Sized } from './page-size.ts';
 import { presentProjected, toProjection } from './projection.ts';
 import { isById, type Sort, sortKeyField, toMongoSort } from './sort.ts';
-import { afterBySortKey, needsSortKey } from './sort-key-pipeline.ts';
+import { afterBySortKey, needsSortKey, withPatterns } from './sort-key-pipeline.ts';
 import { wireDocument } from './wire-value.ts';
 
 /** One document of a page and the key that MongoDB sorted it by. */
@@ -71,42 +71,47 @@ const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Prom
 
 const open = (
   documents: Collection,
-  filter: Condition,
+  selection: Selection,
   query: ListQuery,
   position: readonly unknown[] | undefined,
 ): AbstractCursor<unknown> => {
   const { sort } = query;
   const limit = query.cursor === undefined ? query.limit : query.limit + 1;
+  const skip = query.cursor === undefined ? query.skip : 0;
   const options = { batchSize: limit, maxTimeMS, raw: true };
   const projection = toProjection(query);
-  if (position && needsSortKey(sort, position)) {
+  const piped = (stages: MongoDocument[]): AbstractCursor<unknown> => {
     const shown = { ...projection, ...(query.fields ? { [sortKeyField]: 1 } : {}) };
     const shape = Object.keys(shown).length > 0 ? [{ $project: shown }] : [];
-    return documents.aggregate([...afterBySortKey(filter, sort, position, limit), ...shape], options);
-  }
-  return documents.find(position ? allOf([filter, afterPosition(sort, position)]) : filter, {
+    return documents.aggregate([...stages, ...shape], options);
+  };
+  if (position && needsSortKey(sort, position)) return piped(afterBySortKey(selection, sort, position, limit));
+  const conditions = position ? [...selection.conditions, afterPosition(sort, position)] : selection.conditions;
+  if (selection.afterwards.length > 0) return piped(withPatterns({ ...selection, conditions }, sort, { skip, limit }));
+  return documents.find(allOf(conditions), {
     ...options,
     sort: toMongoSort(sort),
     limit,
-    skip: query.cursor === undefined ? query.skip : 0,
+    skip,
     projection: isById(sort) ? projection : { ...projection, [sortKeyField]: { $meta: 'sortKey' } },
   });
 };
 
 /**
  * Reads one page in one command: at most `query.limit` documents and 5 MiB of JSON, the first one whatever its size.
- * With a cursor the page begins after `position`, and one document more is looked for, to know whether the list goes on.
+ * With a cursor the page begins after `position`, and one document more is looked for, to know whether the list goes
+ * on.
  */
 export const readPage = (
   project: Project,
   collectionName: string,
-  filter: Condition,
+  selection: Selection,
   query: ListQuery,
   position?: readonly unknown[],
 ): Promise<Page> =>
   onProject(project, async (db) => {
     try {
-      return await takePage(open(db.collection(collectionName), filter, query, position), query);
+      return await takePage(open(db.collection(collectionName), selection, query, position), query);
     } catch (error) {
       throw refuseParallelArrays(error, query.sort);
     }

@@ -1,14 +1,15 @@
 import type { Document as MongoDocument } from 'mongodb';
 import { typeOf } from './bson-order.ts';
-import type { Condition } from './condition.ts';
+import { allOf, type Selection } from './condition.ts';
 import { isPosition } from './field-at.ts';
-import { type Sort, type SortKey, sortKeyField, toMongoSort } from './sort.ts';
+import { isById, type Sort, type SortKey, sortKeyField, toMongoSort } from './sort.ts';
 
 const root = ({ path }: SortKey): string | undefined => path.split('.')[0];
 
 /**
- * Whether no filter can tell what comes after a position: two keys that may run through the same array are sorted by pairs of
- * its elements, a number in a path may be a position or a name, and regular expressions are not compared by filters.
+ * Whether no filter can tell what comes after a position: two keys that may run through the same array are sorted by
+ * pairs of its elements, a number in a path may be a position or a name, and regular expressions are not compared by
+ * filters.
  */
 export const needsSortKey = (sort: Sort, position: readonly unknown[]): boolean =>
   new Set(sort.map(root)).size < sort.length ||
@@ -32,19 +33,46 @@ const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => 
   };
 };
 
+/** Wider than any collection; MongoDB moves no condition across it. */
+const barrier: MongoDocument = { $limit: 2 ** 31 - 1 };
+
 /**
- * The stages that find what comes after a position by comparing MongoDB's own sort keys: right for every value, but nothing
- * is left out before sorting. The wide limit keeps the server from comparing before it has sorted.
+ * The stages of one page whose patterns see only what meets the other conditions. Sorted first, so that an index which
+ * serves both those and the order ends the work with the page.
+ */
+export const withPatterns = (
+  { conditions, afterwards }: Selection,
+  sort: Sort,
+  { skip, limit }: { readonly skip: number; readonly limit: number },
+): MongoDocument[] => [
+  { $match: allOf(conditions) },
+  { $sort: toMongoSort(sort) },
+  barrier,
+  { $match: allOf(afterwards) },
+  ...(skip > 0 ? [{ $skip: skip }] : []),
+  { $limit: limit },
+  ...(isById(sort) ? [] : [{ $set: { [sortKeyField]: { $meta: 'sortKey' } } }]),
+];
+
+/** The stages that leave what is selected. */
+export const selected = ({ conditions, afterwards }: Selection): MongoDocument[] => [
+  { $match: allOf(conditions) },
+  ...(afterwards.length > 0 ? [barrier, { $match: allOf(afterwards) }] : []),
+];
+
+/**
+ * The stages that find what comes after a position by comparing MongoDB's own sort keys: right for every value, but
+ * nothing is left out before sorting. The wide limit keeps the server from comparing before it has sorted.
  */
 export const afterBySortKey = (
-  filter: Condition,
+  selection: Selection,
   sort: Sort,
   position: readonly unknown[],
   limit: number,
 ): MongoDocument[] => [
-  { $match: filter },
+  ...selected(selection),
   { $sort: toMongoSort(sort) },
-  { $limit: 2 ** 31 - 1 },
+  barrier,
   { $set: { [sortKeyField]: { $meta: 'sortKey' } } },
   { $match: { $expr: comesAfter(sort, position) } },
   { $limit: limit },

@@ -2,7 +2,8 @@ import { type AggregateOptions, type Db, MinKey, MongoServerError } from 'mongod
 import { onProject } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import type { Project } from '../projects/project.ts';
-import { allOf, type Condition } from './condition.ts';
+import type { Condition, Selection } from './condition.ts';
+import { selected } from './sort-key-pipeline.ts';
 
 export interface Total {
   readonly total: number;
@@ -21,17 +22,21 @@ export const isActive: Condition = { isDeleted: { $ne: true } };
 const capped = (count: number): Total =>
   count > exactUpTo ? { total: exactUpTo, totalCapped: true } : { total: count };
 
+const count = async (project: Project, name: string, selection: Selection, limit?: number): Promise<number> => {
+  const stages = [...selected(selection), ...(limit === undefined ? [] : [{ $limit: limit }]), { $count: 'n' }];
+  const [row] = await onProject(project, (db) =>
+    db.collection(name).aggregate<{ n: number }>(stages, options).toArray(),
+  );
+  return row?.n ?? 0;
+};
+
 /** How many documents match, exactly, however many they are. */
-export const countMatching = (project: Project, name: string, conditions: readonly Condition[]): Promise<number> =>
-  onProject(project, (db) => db.collection(name).countDocuments(allOf(conditions), options));
+export const countMatching = (project: Project, name: string, selection: Selection): Promise<number> =>
+  count(project, name, selection);
 
 /** How many documents match, exact up to 10 000 and capped there. */
-export const filteredTotal = async (project: Project, name: string, conditions: readonly Condition[]): Promise<Total> =>
-  capped(
-    await onProject(project, (db) =>
-      db.collection(name).countDocuments(allOf(conditions), { ...options, limit: exactUpTo + 1 }),
-    ),
-  );
+export const filteredTotal = async (project: Project, name: string, selection: Selection): Promise<Total> =>
+  capped(await count(project, name, selection, exactUpTo + 1));
 
 /** What is known of a collection's metadata count in this process. */
 interface Trust {
@@ -87,9 +92,9 @@ const readCounts = async (db: Db, name: string, includeDeleted: boolean, check: 
 };
 
 /**
- * How many documents a collection has, in one command that costs the same at any size: the database's own count less the
- * indexed trash. That count can be off after an unclean stop, so once a minute the same command also counts up to 10 001;
- * where the two disagree the real count is the answer until they agree again.
+ * How many documents a collection has, in one command that costs the same at any size: the database's own count less
+ * the indexed trash. That count can be off after an unclean stop, so once a minute the same command also counts up to
+ * 10 001; where the two disagree the real count is the answer until they agree again.
  */
 export const unfilteredTotal = async (project: Project, name: string, includeDeleted: boolean): Promise<Total> => {
   const key = `${project.id}\n${name}`;

@@ -1,18 +1,19 @@
 import { clock } from '../clock.ts';
 import type { Collection } from '../collections/collection.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { requireDatabaseRoom } from '../quota/database-quota.ts';
+import { databaseFull, hasDatabaseRoom } from '../quota/database-quota.ts';
 import { changeDocument } from './change-document.ts';
 import type { Document, JsonObject } from './document.ts';
 import { present } from './present.ts';
 import { requireWriteAccess } from './row-security.ts';
-import { planUpdate } from './update-plan.ts';
+import { planUpdate, withoutGrowth } from './update-plan.ts';
 import { wireDocumentOf } from './wire-value.ts';
 
 /**
- * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the refusals of
- * `planUpdate`: missing or trashed → 404; another user's → 403 `NOT_OWNER`; 403 `DATABASE_QUOTA_EXCEEDED`; 409
- * `DUPLICATE_VALUE`. Contract 2, "Update".
+ * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the
+ * refusals of `planUpdate`: missing or trashed → 404; another user's → 403 `NOT_OWNER`; 403 `DATABASE_QUOTA_EXCEEDED`
+ * where the document would grow; 409 `DUPLICATE_VALUE`. A document that may be too large for its answer is read first.
+ * Contract 2, "Update".
  */
 export const updateDocument = async (
   project: Project,
@@ -22,11 +23,14 @@ export const updateDocument = async (
   body: JsonObject,
 ): Promise<Document> => {
   requireWriteAccess(collection, caller);
-  const { set, size, conditions, refusal } = planUpdate(collection, body);
-  await requireDatabaseRoom(project, size);
+  const plan = planUpdate(collection, body);
+  const { set, conditions, conditionsFor, refusal } = (await hasDatabaseRoom(project, plan.size))
+    ? plan
+    : withoutGrowth(plan, databaseFull(project));
   const updated = await changeDocument(project, collection, caller, id, {
     state: 'active',
     conditions,
+    conditionsFor,
     refusal,
     write: (documents, filter) =>
       documents.findOneAndUpdate(

@@ -1,6 +1,7 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
 import { AppError } from '../errors.ts';
-import type { Document } from './document.ts';
+import type { Document, JsonObject } from './document.ts';
+import { sizeOf } from './document-size.ts';
 import { isJsonObject, validationFailed } from './schema-values.ts';
 
 /** What a document must be like for a dotted path to mean what the schema says: as a filter, and decided in code. */
@@ -18,7 +19,9 @@ const valueAt = (document: Document, path: string): unknown =>
     return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
   }, document);
 
-/** An element is set only where there is an array: MongoDB would make an absent one an object with numbers for names. */
+/**
+ * An element is set only where there is an array: MongoDB would make an absent one an object with numbers for names.
+ */
 export const mustBeArray = (path: string): UpdateGuard => ({
   filter: { [path]: { $type: 'array' } },
   refusal: (document) =>
@@ -49,3 +52,24 @@ export const mustBeObject = (path: string, requiredField: string): UpdateGuard =
     return validationFailed([{ field, message: `${field} is required` }]);
   },
 });
+
+const isPosition = (segment: string): boolean => /^\d+$/.test(segment);
+
+/** Bytes of BSON that a value takes, and a little more. */
+const bytesOf = (value: unknown): number => sizeOf({ v: value });
+
+/**
+ * What an update replaces must take as much room as what it sets. What stands at a position of an array counts as
+ * nothing, as MongoDB's expressions know no such paths.
+ */
+export const mustNotGrow = (set: JsonObject, refusal: AppError): UpdateGuard => {
+  const paths = Object.keys(set);
+  const named = paths.filter((path) => !path.split('.').some(isPosition));
+  const unnamed = (paths.length - named.length) * bytesOf(undefined);
+  const needed = paths.reduce((bytes, path) => bytes + bytesOf(set[path]), 0) - unnamed;
+  return {
+    filter: { $expr: { $gte: [{ $add: [0, ...named.map((path) => ({ $bsonSize: { v: `$${path}` } }))] }, needed] } },
+    refusal: (document) =>
+      named.reduce((bytes, path) => bytes + bytesOf(valueAt(document, path)), 0) < needed ? refusal : undefined,
+  };
+};

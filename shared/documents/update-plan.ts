@@ -3,11 +3,11 @@ import type { Collection } from '../collections/collection.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import { fieldsOf } from './collection-fields.ts';
 import type { Document, JsonObject } from './document.ts';
-import { documentTooLarge, hasRoomFor, lacksRoomFor, maxDocumentBytes, sizeOf } from './document-size.ts';
+import { type Added, addedBy, documentTooLarge, isUnchanged, lacksRoom, surelyHasRoom } from './document-size.ts';
 import { fieldAt } from './field-at.ts';
 import { sanitizeUpdate } from './sanitize.ts';
 import { convert, validationFailed } from './schema-values.ts';
-import type { UpdateGuard } from './update-guard.ts';
+import { mustNotGrow, type UpdateGuard } from './update-guard.ts';
 import { guardsOf, requireFewPaths, requirePath } from './update-path.ts';
 
 /** An update worked out before the database is asked. */
@@ -16,9 +16,12 @@ export interface UpdatePlan {
   readonly set: JsonObject;
   /** Bytes of BSON that the document can grow by. */
   readonly size: number;
+  /** What a document must match for the update to be made unseen; one that is large does not. */
   readonly conditions: readonly Filter<MongoDocument>[];
-  /** Which of the conditions a document fails; `undefined` where it fails none. */
-  readonly refusal: (document: Document) => AppError | undefined;
+  /** What a document must match that was fetched, has `bytes` bytes of BSON, and is not refused. */
+  readonly conditionsFor: (document: Document, bytes: number) => readonly Filter<MongoDocument>[];
+  /** Why a document that was fetched cannot be updated; `undefined` where it can. */
+  readonly refusal: (document: Document, bytes: number) => AppError | undefined;
 }
 
 const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner field immutable');
@@ -27,11 +30,6 @@ const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner fi
 const sameOwner = (ownerField: string, owner: unknown): UpdateGuard => ({
   filter: { [ownerField]: { $eq: owner, $not: { $type: 'array' } } },
   refusal: (document) => ((document[ownerField] ?? null) === owner ? undefined : ownerImmutable()),
-});
-
-const roomFor = (bytes: number): UpdateGuard => ({
-  filter: hasRoomFor(bytes),
-  refusal: (document) => (lacksRoomFor(document, bytes) ? documentTooLarge() : undefined),
 });
 
 /** The owner field of a collection under row security, which no update changes. */
@@ -49,10 +47,38 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   return Object.fromEntries(entries);
 };
 
+const planOf = (set: JsonObject, added: Added, guards: readonly UpdateGuard[]): UpdatePlan => {
+  const filters = guards.map(({ filter }) => filter);
+  return {
+    set,
+    size: added.stored,
+    conditions: [...filters, surelyHasRoom(added)],
+    conditionsFor: (document, bytes) => [...filters, isUnchanged(document, bytes)],
+    refusal: (document, bytes) => {
+      for (const guard of guards) {
+        const refusal = guard.refusal(document);
+        if (refusal) return refusal;
+      }
+      return lacksRoom(document, bytes, added) ? documentTooLarge() : undefined;
+    },
+  };
+};
+
+/** The same update, made only where the document does not become larger by it; `refusal` is that of one that would. */
+export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan => {
+  const guard = mustNotGrow(plan.set, refusal);
+  return {
+    ...plan,
+    conditions: [...plan.conditions, guard.filter],
+    conditionsFor: (document, bytes) => [...plan.conditionsFor(document, bytes), guard.filter],
+    refusal: (document, bytes) => plan.refusal(document, bytes) ?? guard.refusal(document),
+  };
+};
+
 /**
  * Works out an update: what is set and what must hold for it. 400 `INVALID_BODY`, `NOTHING_TO_UPDATE`, `INVALID_UPDATE`
- * (a path through a scalar, beyond the end of an array, or two that conflict), `VALIDATION_FAILED`; 403 `OWNER_IMMUTABLE`; 413.
- * Contract 2, "Update".
+ * (a path through a scalar, beyond the end of an array, or two that conflict), `VALIDATION_FAILED`; 403
+ * `OWNER_IMMUTABLE`; 413. Contract 2, "Update".
  */
 export const planUpdate = (collection: Collection, body: JsonObject): UpdatePlan => {
   const sent = sanitizeUpdate(body);
@@ -66,20 +92,7 @@ export const planUpdate = (collection: Collection, body: JsonObject): UpdatePlan
   if (owner !== undefined && paths.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
   const guards = [...guardsOf(fieldsOf(collection), paths)];
   const set = storedValues(collection, sent);
-  const size = sizeOf(set);
-  if (size > maxDocumentBytes) throw documentTooLarge();
+  const added = addedBy(set);
   if (owner !== undefined && Object.hasOwn(set, owner)) guards.unshift(sameOwner(owner, set[owner]));
-  guards.push(roomFor(size));
-  return {
-    set,
-    size,
-    conditions: guards.map(({ filter }) => filter),
-    refusal: (document) => {
-      for (const guard of guards) {
-        const refusal = guard.refusal(document);
-        if (refusal) return refusal;
-      }
-      return undefined;
-    },
-  };
+  return planOf(set, added, guards);
 };

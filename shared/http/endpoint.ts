@@ -69,8 +69,7 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
 
 /** Key and origin; the look-up of the project runs beside the rate count. */
 const keyed = (route: NamedRoute & { readonly access: ProjectAccess }) => [
-  lookAhead(),
-  rateLimit(route),
+  rateLimit(route, lookAhead()),
   apiKey(keyKindOf(route)),
   allowedOrigin(),
 ];
@@ -83,7 +82,7 @@ export const publicEndpoint = <const R extends Of<'public'>>(route: R): Endpoint
 
 /** A check of what the service stands on, for anybody, as monitors have no key. */
 export const healthEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithHealth> =>
-  build(route, healthAhead(), rateLimit(route));
+  build(route, rateLimit(route, healthAhead()));
 
 /** What the mail provider calls: its signature over the bytes of the body stands for a key. */
 export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithDelivery> =>
@@ -100,7 +99,7 @@ export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): En
 export const navigationEndpoint = <const R extends Of<ProjectAccess>>(
   route: R,
 ): Endpoint<Keyed & { input: Input<R> }> =>
-  build(route, lookAhead(linkKey), rateLimit(route), apiKey(keyKindOf(route)), input(route));
+  build(route, rateLimit(route, lookAhead(linkKey)), apiKey(keyKindOf(route)), input(route));
 
 /** A route of one collection of a project: its row security decided, its caller known. */
 export const dataEndpoint = <
@@ -134,8 +133,8 @@ export const accountEndpoint = <const R extends Of<'developer'>>(
 type OwnedContext<R extends Route> = WithDeveloper & WithOwnedProject & { input: Input<R> };
 
 /**
- * A dashboard route below `/api/projects/{projectId}`: the developer has the row's role in the project, a stranger gets 404.
- * What it changes is entered in the audit trail (contract 6).
+ * A dashboard route below `/api/projects/{projectId}`: the developer has the row's role in the project, a stranger gets
+ * 404. What it changes is entered in the audit trail (contract 6).
  */
 export const ownedProjectEndpoint = <
   const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}` },
@@ -151,8 +150,8 @@ export const ownedProjectEndpoint = <
 };
 
 /**
- * A dashboard route of the documents of one collection, never of `users` (403). What happens to documents is no change of
- * settings, so the audit trail does not have it.
+ * A dashboard route of the documents of one collection, never of `users` (403). What happens to documents is no change
+ * of settings, so the audit trail does not have it.
  */
 export const ownedCollectionEndpoint = <
   const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}{collectionName}${string}` },

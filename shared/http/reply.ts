@@ -1,4 +1,6 @@
 import { type InferInput, parse } from 'valibot';
+import { fitsAnswer } from '../answer-size.ts';
+import { AppError } from '../errors.ts';
 import type { Route } from './route.ts';
 
 /** An answer in the form API Gateway takes (payload 2.0). */
@@ -23,8 +25,20 @@ type Frozen<T> = T extends readonly (infer E)[]
     : T;
 
 /**
- * Answers with the row's own status and a body that the row's schema accepts. `maxAgeSeconds` is for what is the same for
- * everybody: caches may keep it that long.
+ * The text of a body; one that Lambda would not take → 400 `RESULT_TOO_LARGE`, which tells the caller more than a 500.
+ */
+const textOf = (body: unknown): string => {
+  const text = JSON.stringify(body);
+  if (fitsAnswer(text)) return text;
+  throw new AppError(
+    'RESULT_TOO_LARGE',
+    'The answer would be larger than 6 MB, in which each quote and backslash counts twice. Ask for less of it at once, such as single fields of a document with fields=a,b.',
+  );
+};
+
+/**
+ * Answers with the row's own status and a body that the row's schema accepts. `maxAgeSeconds` is for what is the same
+ * for everybody: caches may keep it that long. More than an answer can carry → 400 `RESULT_TOO_LARGE`.
  */
 export const respond = <const R extends Route>(
   route: R,
@@ -37,10 +51,12 @@ export const respond = <const R extends Route>(
     ...(extra.maxAgeSeconds !== undefined && { 'cache-control': `public, max-age=${extra.maxAgeSeconds}` }),
   },
   ...(extra.cookies ? { cookies: [...extra.cookies] } : {}),
-  body: JSON.stringify(body),
+  body: textOf(body),
 });
 
-/** Answers with what the row's schema declares and nothing else, whatever else `body` holds: for answers about people. */
+/**
+ * Answers with what the row's schema declares and nothing else, whatever else `body` holds: for answers about people.
+ */
 export const respondExactly = <const R extends Route>(
   route: R,
   body: Frozen<InferInput<R['response']['body']>>,

@@ -8,17 +8,18 @@ export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'use
 
 /**
  * What a function needs besides the rate counts that all share; the deployment grants exactly this.
- * `mongodb`: the database secret. `sessions`: refresh sessions in the table, of whom the API is for. `user-sessions`: those of
- * end users, whichever API it is. `developer-sessions`: those of developers. `email-tokens`: what mails to either carry.
+ * `mongodb`: the database secret. `sessions`: refresh sessions in the table, of whom the API is for.
+ * `user-sessions`: those of end users, whichever API it is. `developer-sessions`: those of developers.
+ * `email-tokens`: what mails to either carry.
  * `dashboard-github`: the secret of the dashboard's app at GitHub.
  * `encryption`: the master key. `purge`: removing everything of a project from the table.
  * `verifiers`: having customers' databases verified.
- * `transfers`: the files of exports and imports in our bucket. `work-queue`: sending tasks to the work queue. `work-delivery`: taking them off it.
+ * `transfers`: the files of exports and imports in our bucket. `work-queue`: sending tasks to the work queue.
+ * `work-delivery`: taking them off it.
  * `files`: the objects of our bucket. `uploads`: what the table knows of uploads, files and their quota.
  * `language-model`: the key of the schema assistant's endpoint. `language-model-quota`: counting its proposals.
- * `mail-quota`: the monthly counts of mails.
  * `mail-queue`: accepting mails. `mail-delivery`: taking them off the queue. `mail-provider`: the key of the provider.
- * `mail-quota`: how many mails of the month a project has used.
+ * `mail-quota`: the slots of the month that a project's mails take.
  * `mail-webhook`: the secret that its events are signed with.
  * `health`: asking the bucket and the queues whether they are there.
  */
@@ -38,7 +39,6 @@ export type Use =
   | 'transfers'
   | 'work-queue'
   | 'work-delivery'
-  | 'mail-quota'
   | 'mail-queue'
   | 'mail-delivery'
   | 'language-model'
@@ -60,11 +60,16 @@ export interface Route {
   readonly credential?: true;
   /** Changes documents: a publishable key then needs row security and the owner's token. */
   readonly writes?: true;
-  /** Has an address of its own besides, which leads to it past the gateway: a function URL, for who calls without a browser. */
+  /**
+   * Has an address of its own besides, which leads to it past the gateway: a function URL, for who calls without a
+   * browser.
+   */
   readonly ownUrl?: true;
   /** Dashboard, below a project: the least role that may; otherwise viewers may read (GET) and admins do the rest. */
   readonly role?: Role;
-  /** Dashboard, below a project: `false` for a write that changes nothing, so that the audit trail has no entry of it. */
+  /**
+   * Dashboard, below a project: `false` for a write that changes nothing, so that the audit trail has no entry of it.
+   */
   readonly audit?: false;
   readonly query?: GenericSchema;
   readonly body?: GenericSchema;

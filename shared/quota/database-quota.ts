@@ -20,8 +20,8 @@ interface Measurement {
 const measurements = new Map<string, Measurement>();
 
 /**
- * Bytes of documents that a project keeps in our database, as the database itself reports them (`dbStats.dataSize`). Where the
- * project has a database of its own that is its users, and what it left behind.
+ * Bytes of documents that a project keeps in our database, as the database itself reports them (`dbStats.dataSize`).
+ * Where the project has a database of its own that is its users, and what it left behind.
  */
 export const databaseUsed = async (project: Project): Promise<number> => {
   const stats = await onManaged(project, (db) => db.command({ dbStats: 1, maxTimeMS: 5000 }));
@@ -49,23 +49,39 @@ const claim = async (measurement: Measurement, bytes: number, limit: number): Pr
   return true;
 };
 
-/**
- * Refuses a write of `bytes` more that our database has no room for under the plan: 403 `DATABASE_QUOTA_EXCEEDED`. Measures a
- * project at most every 10 s, while it is full at most every second. Contract 2, "Database quota".
- */
-export const requireManagedRoom = async (project: Project, bytes: number): Promise<void> => {
-  const limit = plans[project.plan].databaseBytes;
-  if (await claim(measured(project, maxAgeMs), bytes, limit)) return;
-  if (await claim(measured(project, refusalAgeMs), bytes, limit)) return;
-  throw new AppError(
+/** The refusal of a write that a full database has no room for (403). */
+export const databaseFull = ({ plan }: Project): AppError => {
+  const mebibytes = Math.round(plans[plan].databaseBytes / (1024 * 1024));
+  return new AppError(
     'DATABASE_QUOTA_EXCEEDED',
-    `The database of this project is full: its plan allows ${Math.round(limit / (1024 * 1024))} MiB. Delete documents permanently, or change the plan.`,
+    `The database of this project is full: its plan allows ${mebibytes} MiB. Delete documents permanently, or change the plan.`,
   );
 };
 
-/** The same for a write of documents: in a project's own database they have all the room that it has. */
+/**
+ * Whether our database has room for `bytes` more under the plan. Measures a project at most every 10 s, while it is
+ * full at most every second. Contract 2, "Database quota".
+ */
+export const hasManagedRoom = async (project: Project, bytes: number): Promise<boolean> => {
+  const limit = plans[project.plan].databaseBytes;
+  return (
+    (await claim(measured(project, maxAgeMs), bytes, limit)) ||
+    (await claim(measured(project, refusalAgeMs), bytes, limit))
+  );
+};
+
+/** The same for documents: in a project's own database they have all the room that it has. */
+export const hasDatabaseRoom = async (project: Project, bytes: number): Promise<boolean> =>
+  project.placement.kind === 'external' || (await hasManagedRoom(project, bytes));
+
+/** Refuses a write of `bytes` more that our database has no room for: 403 `DATABASE_QUOTA_EXCEEDED`. */
+export const requireManagedRoom = async (project: Project, bytes: number): Promise<void> => {
+  if (!(await hasManagedRoom(project, bytes))) throw databaseFull(project);
+};
+
+/** The same for documents. */
 export const requireDatabaseRoom = async (project: Project, bytes: number): Promise<void> => {
-  if (project.placement.kind === 'managed') await requireManagedRoom(project, bytes);
+  if (!(await hasDatabaseRoom(project, bytes))) throw databaseFull(project);
 };
 
 /** Forgets every measurement of this process; for tests that fill a database and do not want to wait. */

@@ -20,6 +20,9 @@ interface Claim {
 
 const rememberedSources = 10_000;
 
+/** Seconds until the window of a moment ends. */
+const resetOf = (now: number): number => windowSeconds - (now % windowSeconds);
+
 const update = (table: string, source: string, start: number, claims: readonly Claim[]): UpdateItemCommandInput => ({
   TableName: table,
   Key: { pk: { S: `rate#${source}` }, sk: { S: String(start) } },
@@ -32,21 +35,24 @@ const update = (table: string, source: string, start: number, claims: readonly C
 });
 
 /**
- * A process takes a quarter more than it was granted so far, up to a block, so that it never holds more than a quarter of what it
- * has used; over the last tenth of a window requests are counted one by one.
+ * A process takes a quarter more than it was granted so far, up to a block, so that it never holds more than a quarter
+ * of what it has used; over the last tenth of a window requests are counted one by one.
  */
 const nextBlock = ({ limit, block }: Window, grant: Grant | undefined): number => {
   if (!grant || limit - grant.counted <= limit / 10) return 1;
   return Math.max(1, Math.min(block, Math.floor(grant.total / 4)));
 };
 
-/** What a source may still send by what this process knows: what nobody counted yet, and what is left of its own grant. */
+/**
+ * What a source may still send by what this process knows: what nobody counted yet, and what is left of its own grant.
+ */
 const remainingOf = ({ limit }: Window, grant: Grant | undefined): number =>
   Math.max(0, limit - (grant?.counted ?? 0)) + (grant?.left ?? 0);
 
 /**
- * Counts the requests that one process gets. No more than the limit are ever let in, by however many processes; where a window
- * is counted in blocks of b, up to b - 1 for each process, and never more than a fifth of them, may be refused too early.
+ * Counts the requests that one process gets. No more than the limit are ever let in, by however many processes; where a
+ * window is counted in blocks of b, up to b - 1 for each process, and never more than a fifth of them, may be refused
+ * too early.
  */
 export class RateCounter {
   /** `<source> <window's start>` → window → grant. */
@@ -88,7 +94,10 @@ export class RateCounter {
     });
   }
 
-  /** Counts the claims in the table by one update and keeps what they grant beyond this request; answers what is left of each. */
+  /**
+   * Counts the claims in the table by one update and keeps what they grant beyond this request; answers what is left of
+   * each.
+   */
   async #count(source: string, start: number, claims: readonly Claim[], grants: Map<Window['name'], Grant>) {
     const { Attributes } = await onTable((dynamo, table) =>
       dynamo.send(new UpdateItemCommand(update(table, source, start, claims))),
@@ -104,17 +113,29 @@ export class RateCounter {
   }
 
   /**
-   * Counts one request of a source address in all its windows, by one update at most, and tells how the tightest stands. Windows
-   * are aligned to the clock. Over a limit → `OverLimit`; the table out of reach → `SERVICE_UNAVAILABLE`.
+   * How a source stands that this process knows to be over one of the windows until it ends; `undefined` for all
+   * others.
+   */
+  refusal(address: string, windows: readonly Window[]): OverLimit | undefined {
+    if (this.#refused.size === 0) return undefined;
+    const now = nowSeconds();
+    const source = sourceOf(address);
+    const over = windows.find(({ name }) => (this.#refused.get(`${source} ${name}`) ?? 0) > now);
+    return over && new OverLimit({ limit: over.limit, remaining: 0, reset: resetOf(now) });
+  }
+
+  /**
+   * Counts one request of a source address in all its windows, by one update at most, and tells how the tightest
+   * stands. Windows are aligned to the clock. Over a limit → `OverLimit`; the table out of reach →
+   * `SERVICE_UNAVAILABLE`.
    */
   async count(address: string, windows: readonly Window[]): Promise<Standing> {
+    const known = this.refusal(address, windows);
+    if (known) throw known;
     const now = nowSeconds();
-    const start = now - (now % windowSeconds);
-    const reset = start + windowSeconds - now;
+    const reset = resetOf(now);
+    const start = now + reset - windowSeconds;
     const source = sourceOf(address);
-    for (const { name, limit } of windows) {
-      if ((this.#refused.get(`${source} ${name}`) ?? 0) > now) throw new OverLimit({ limit, remaining: 0, reset });
-    }
     const grants = this.#grantsOf(source, start);
     const claims = this.#claims(windows, grants);
     const held = windows
@@ -132,6 +153,10 @@ export class RateCounter {
 }
 
 const counter = new RateCounter();
+
+/** What this process knows already of a source that is over a limit, as `RateCounter.refusal` tells it. */
+export const knownRefusal = (address: string, windows: readonly Window[]): OverLimit | undefined =>
+  counter.refusal(address, windows);
 
 /** Counts one request in the counter of this process, as `RateCounter.count` does. */
 export const countRequest = (address: string, windows: readonly Window[]): Promise<Standing> =>

@@ -124,6 +124,16 @@ describe('the window of all routes', () => {
     expect(commands.filter((command) => command.startsWith('dynamodb'))).toEqual([]);
   });
 
+  test('costs no look-up of the key either once it is over', async () => {
+    const sourceIp = newAddress();
+    stopClock(300);
+    await useUp(sourceIp);
+    const commands = await commandsOf(() =>
+      inParallel(10, (n) => list({ sourceIp, key: `sk_live_${String(n).padStart(32, 'x')}` })),
+    );
+    expect(commands).toEqual([]);
+  });
+
   test('is one for each address', async () => {
     const [first, second] = [newAddress(), newAddress()];
     await useUp(first);

@@ -1,6 +1,6 @@
 import { type AggregationCursor, BSON } from 'mongodb';
 import { AppError } from '../../errors.ts';
-import { jsonPerBson, PageBudget } from '../page-size.ts';
+import { answerPerBson, measured, PageBudget } from '../page-size.ts';
 import { wireDocument } from '../wire-value.ts';
 
 /** The refusal of an aggregation that takes too long (400). */
@@ -12,8 +12,8 @@ export const queryTimeout = (cause?: unknown): AppError =>
   );
 
 /**
- * Reads all documents of a cursor that was opened with `raw: true`, ready for `JSON.stringify`, and closes it. Stops as soon as
- * they exceed 5 MiB of JSON (400 `RESULT_TOO_LARGE`) or `limitMs` have passed (400 `QUERY_TIMEOUT`).
+ * Reads all documents of a cursor that was opened with `raw: true`, ready for `JSON.stringify`, and closes it. Stops as
+ * soon as they exceed 5 MiB of an answer (400 `RESULT_TOO_LARGE`) or `limitMs` have passed (400 `QUERY_TIMEOUT`).
  */
 export const readResults = async (cursor: AggregationCursor, limitMs: number): Promise<unknown[]> => {
   const start = performance.now();
@@ -24,11 +24,10 @@ export const readResults = async (cursor: AggregationCursor, limitMs: number): P
       if (performance.now() - start > limitMs) throw queryTimeout();
       for (const raw of cursor.readBufferedDocuments() as Uint8Array[]) {
         const document = wireDocument(BSON.deserialize(raw, { validation: { utf8: false } }));
-        const exact = () => Buffer.byteLength(JSON.stringify(document)) + 1;
-        if (!budget.add({ atMost: raw.byteLength * jsonPerBson, exact })) {
+        if (!budget.add({ atMost: raw.byteLength * answerPerBson, exact: () => measured(document) })) {
           throw new AppError(
             'RESULT_TOO_LARGE',
-            'The result is larger than 5 MiB of JSON. Add a $limit, or project fewer fields.',
+            'The result is larger than 5 MiB of JSON, in which each quote and backslash counts twice. Add a $limit, or project fewer fields.',
           );
         }
         results.push(document);

@@ -9,3 +9,6 @@ export type Adds<Added> = middy.MiddlewareObj<Event, Reply, Error, Context & Add
 
 /** What the middleware before it has put on the context. */
 export type Needs<Added> = Context & Added;
+
+/** Begins something for a request and puts it on the context while it is under way. */
+export type Begin<Added> = (event: Event, context: Context & Added) => void;

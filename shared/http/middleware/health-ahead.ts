@@ -1,5 +1,5 @@
 import { checkHealth, type Health } from '../../health/check-health.ts';
-import type { Adds } from './adds.ts';
+import type { Begin } from './adds.ts';
 
 export interface WithHealth {
   /** The check, already under way. */
@@ -7,8 +7,6 @@ export interface WithHealth {
 }
 
 /** Begins the check, so that it runs side by side with the rate count, which waits for one of the parts too. */
-export const healthAhead = (): Adds<WithHealth> => ({
-  before: ({ context }) => {
-    context.health = checkHealth();
-  },
-});
+export const healthAhead = (): Begin<WithHealth> => (_event, context) => {
+  context.health = checkHealth();
+};

@@ -1,5 +1,5 @@
 import { findProjectByKey, type KeyMatch } from '../../projects/find-project.ts';
-import type { Adds, Event } from './adds.ts';
+import type { Begin, Event } from './adds.ts';
 
 /** The key as sent, and the look-up of its project, already under way. */
 export interface LookedAhead {
@@ -17,13 +17,13 @@ export const linkKey = (event: Event): string | undefined => {
 };
 
 /** Begins the project look-up, so that it runs side by side with the rate count; `apiKey` judges what it finds. */
-export const lookAhead = (keyOf: (event: Event) => string | undefined = headerKey): Adds<LookedAhead> => ({
-  before: ({ event, context }) => {
+export const lookAhead =
+  (keyOf: (event: Event) => string | undefined = headerKey): Begin<LookedAhead> =>
+  (event, context) => {
     context.key = keyOf(event);
     context.keyMatch = context.key
       ? findProjectByKey(context.key, event.pathParameters?.collectionName ?? '')
       : Promise.resolve(undefined);
     // A refusal by the rate limit leaves this promise unread; its failure must not end the process.
     context.keyMatch.catch(() => undefined);
-  },
-});
+  };

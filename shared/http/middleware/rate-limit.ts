@@ -2,10 +2,10 @@ import { clock } from '../../clock.ts';
 import { rateLimits } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { log } from '../../log.ts';
-import { countRequest } from '../../quota/rate-limit.ts';
+import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
 import { blockOf, OverLimit, type Standing, type Window } from '../../quota/rate-window.ts';
 import { methodsOf, type Route } from '../route.ts';
-import type { Adds } from './adds.ts';
+import type { Adds, Begin } from './adds.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
 /** Which windows a route counts in (contract 1, "Rate limits"). */
@@ -27,29 +27,40 @@ const headers = ({ limit, remaining, reset }: Standing): Record<string, string> 
   'ratelimit-reset': String(reset),
 });
 
-/** After a failed count, reads of this process go on uncounted until then; the first one after it asks the table again. */
+/**
+ * After a failed count, reads of this process go on uncounted until then; the first one after it asks the table again.
+ */
 let uncountedUntil = 0;
 const pauseMs = 3000;
 
 /**
  * Counts the request and refuses it over a limit. If the table cannot answer, reads go on uncounted; everything else
- * answers 503, credential routes first of all, so that nobody guesses passwords while nothing counts.
+ * answers 503, credential routes first of all, so that nobody guesses passwords while nothing counts. `beside` begins
+ * what is to run side by side with the count; for a source that is known to be over its limit it does not.
  */
-export const rateLimit = (route: Route): Adds<AnswerHeaders> => {
+export const rateLimit = <Added = unknown>(route: Route, beside?: Begin<Added>): Adds<AnswerHeaders & Added> => {
   const reads = methodsOf(route).every((method) => method === 'GET') && !route.credential;
   let windows: readonly Window[] | undefined;
   return {
     before: async ({ event, context }) => {
       windows ??= windowsOf(route);
+      const { sourceIp } = event.requestContext.http;
+      const refuse = ({ standing, refusal }: OverLimit): never => {
+        Object.assign(context.answerHeaders, headers(standing));
+        throw refusal;
+      };
+      const known = knownRefusal(sourceIp, windows);
+      if (known) refuse(known);
+      beside?.(event, context);
       if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
       if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
       try {
-        Object.assign(context.answerHeaders, headers(await countRequest(event.requestContext.http.sourceIp, windows)));
+        Object.assign(context.answerHeaders, headers(await countRequest(sourceIp, windows)));
         uncountedUntil = 0;
       } catch (error) {
         if (error instanceof OverLimit) {
-          Object.assign(context.answerHeaders, headers(error.standing));
-          throw error.refusal;
+          uncountedUntil = 0;
+          refuse(error);
         }
         if (!reads || !(error instanceof AppError)) throw error;
         uncountedUntil = clock.now() + pauseMs;

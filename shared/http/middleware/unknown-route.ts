@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { findProjectByKey } from '../../projects/find-project.ts';
 import type { Adds, Event } from './adds.ts';
+import { requireAllowedOrigin } from './allowed-origin.ts';
 import { requireKey } from './api-key.ts';
 import { isUsersPath, usersReserved } from './collection.ts';
 
@@ -19,12 +20,15 @@ const isReserved = (event: Event): boolean => {
   return path.startsWith(dataPrefix) && isUsersPath(path.slice(dataPrefix.length));
 };
 
-/** Refuses what no row matches: 404, but 403 below `/api/data/users`, which is blocked at any depth for every key. */
+/**
+ * Refuses what no row matches: 404, but 403 below `/api/data/users`, which is blocked at any depth for every key, after
+ * its key and origin were judged as on any other route of documents (contract 1, "Order of refusals").
+ */
 export const unknownRoute = (): Adds<unknown> => ({
   before: async ({ event }) => {
     if (isReserved(event)) {
       const key = event.headers['x-api-key'];
-      requireKey(key, key === undefined ? undefined : await findProjectByKey(key, ''));
+      requireAllowedOrigin(event, requireKey(key, key === undefined ? undefined : await findProjectByKey(key, '')));
       throw usersReserved();
     }
     throw new AppError('NOT_FOUND', `There is no ${event.requestContext.http.method} ${event.rawPath.slice(0, 100)}.`);

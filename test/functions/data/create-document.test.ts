@@ -218,3 +218,14 @@ test('403 below /api/data/users at any depth, 401 there without a key', async ()
   expect(await project.api('PUT', '/api/data/users/a/b/c', { body: {} })).toMatchObject({ status: 403 });
   expect(await project.api('PUT', '/api/data/users/a/b/c', { body: {}, key: '' })).toMatchObject({ status: 401 });
 });
+
+test('403 below /api/data/users tells whose origin is not allowed first', async () => {
+  const closed = await newProject();
+  const set = { allowedDomains: ['https://mine.example'] };
+  expect((await closed.developer.dashboard('PATCH', `/api/projects/${closed.id}`, set)).status).toBe(200);
+  const ask = (origin: string, key = closed.publishableKey) =>
+    closed.api('PUT', '/api/data/users/a/b/c', { body: {}, key, headers: { origin } });
+  expect((await ask('https://evil.example')).body).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+  expect((await ask('https://mine.example')).body).toMatchObject({ code: 'USERS_RESERVED' });
+  expect((await ask('https://evil.example', closed.secretKey)).body).toMatchObject({ code: 'USERS_RESERVED' });
+});

@@ -56,6 +56,7 @@ beforeAll(async () => {
   external = await newUsersProject();
   await external.addCollection({ name: 'notes', schema: notes });
   await external.addCollection({ name: 'free' });
+  await external.addCollection({ name: 'huge' });
   managed = await newProject([{ name: 'notes', schema: notes }, { name: 'free' }]);
   await connect(external, 'own');
 });
@@ -94,6 +95,27 @@ describe('documents of a project with its own database', () => {
     expect(removed.status).toBe(200);
     expect(await stored('notes').countDocuments()).toBe(2);
     expect(await onManaged(external, (db) => db.collection('notes').countDocuments())).toBe(0);
+  });
+
+  test('400 and 413 for one of others that is larger than an answer can be, and nothing is done to it', async () => {
+    const _id = new ObjectId();
+    await stored('huge').insertOne({ _id, text: '\u0001'.repeat(1_000_000), small: 1 });
+    const params = { collectionName: 'huge', id: _id.toHexString() };
+    const tooLarge = { status: 400, body: { code: 'RESULT_TOO_LARGE' } };
+    expect(await ask(external, getDocument, { params })).toMatchObject(tooLarge);
+    expect(await ask(external, listDocuments, { params })).toMatchObject(tooLarge);
+    const fields = await ask(external, listDocuments, { params, query: 'fields=small' });
+    expect(fields).toMatchObject({ status: 200, body: { data: { items: [{ small: 1 }] } } });
+    const changed = await ask(external, updateDocument, { params, body: { small: 2 } });
+    expect(changed).toMatchObject({ status: 413, body: { code: 'DOCUMENT_TOO_LARGE' } });
+    expect((await ask(external, deleteDocument, { params })).status).toBe(200);
+    const recovered = await ask(external, recoverDocument, { params });
+    expect(recovered).toMatchObject({ status: 413, body: { code: 'DOCUMENT_TOO_LARGE' } });
+    expect(await stored('huge').findOne({ _id }, { projection: { text: 0 } })).toMatchObject({
+      small: 1,
+      isDeleted: true,
+    });
+    expect((await ask(external, deleteDocument, { params, query: 'permanent=true' })).status).toBe(200);
   });
 
   test('may be what others have written', async () => {
@@ -293,7 +315,7 @@ test('an own database is left as it is where its project is deleted', async () =
   await connect(project, 'left');
   await ask(project, createDocument, { body: { text: 'stays' } });
   expect((await project.developer.dashboard('DELETE', `/api/projects/${project.id}`)).status).toBe(202);
-  advance(7000);
+  advance(13 * 60_000);
   await removeDeletedProjects();
   expect(await onControl((db) => db.collection('projects').countDocuments({ _id: new ObjectId(project.id) }))).toBe(0);
   expect(await own.client.db('left').collection('notes').countDocuments()).toBe(1);

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import type { Document } from '../../../shared/documents/document.ts';
 import { sizeOf } from '../../../shared/documents/document-size.ts';
-import { PageBudget, Sized } from '../../../shared/documents/page-size.ts';
+import { measured, PageBudget, Sized } from '../../../shared/documents/page-size.ts';
 
 const document = (fields: Record<string, unknown>): Document => ({ _id: new ObjectId(), ...fields });
 const sized = (fields: Record<string, unknown>): Sized => new Sized(document(fields), sizeOf(document(fields)));
@@ -27,11 +27,26 @@ describe('the size of a page', () => {
     expect(item.exact()).toBeLessThanOrEqual(item.atMost);
   });
 
+  it.each<[string, unknown]>([
+    ['quotes and backslashes', '"\\'.repeat(10)],
+    ['control characters and lines', '\u0001\u007f\n'],
+    ['letters of all lengths', 'aä€😀'],
+    ['a lone surrogate', '\ud800'],
+    ['a document', { _id: new ObjectId(), at: new Date(0), n: [1.5, null, true], '"': {} }],
+  ])('is what Lambda counts, the body escaped once more, for %s', (_name, value) => {
+    const body = JSON.stringify(value);
+    expect(measured(value)).toBe(Buffer.byteLength(JSON.stringify(body)) - 2 + 1);
+  });
+
   it.each<[string, readonly Sized[], number]>([
     ['small documents all fit', Array.from({ length: 1000 }, () => sized({ t: 'x' })), 1000],
     ['five documents of 1 MB fit', Array.from({ length: 9 }, () => sized({ t: 'x'.repeat(1_000_000) })), 5],
     ['one of 6 MiB does not', [sized({ t: 'x'.repeat(6 * MiB) })], 0],
-    ['text that doubles as JSON counts as JSON', Array.from({ length: 9 }, () => sized({ t: '"'.repeat(MiB) })), 2],
+    [
+      'quotes count as often as they are escaped',
+      Array.from({ length: 9 }, () => sized({ t: '"'.repeat(600_000) })),
+      2,
+    ],
   ])('%s', (_name, items, expected) => {
     expect(fitting(items)).toBe(expected);
   });

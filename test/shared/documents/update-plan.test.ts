@@ -1,12 +1,15 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../../shared/documents/document.ts';
-import { planUpdate } from '../../../shared/documents/update-plan.ts';
+import type { Document, JsonObject } from '../../../shared/documents/document.ts';
+import { maxDocumentBytes, sizeOf } from '../../../shared/documents/document-size.ts';
+import { planUpdate, type UpdatePlan, withoutGrowth } from '../../../shared/documents/update-plan.ts';
+import { AppError } from '../../../shared/errors.ts';
 import { refusalOf } from '../../support/refusal.ts';
 import { everything, owned, schemaFree } from './collections.ts';
 
 const id = '65f0c0ffee65f0c0ffee0001';
 const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+const refusalFor = ({ refusal }: UpdatePlan, document: Document) => refusal(document, sizeOf(document));
 const path = (segments: number): string => Array(segments).fill('a').join('.');
 
 describe('an update', () => {
@@ -95,10 +98,22 @@ describe('a stored document', () => {
       'DOCUMENT_TOO_LARGE',
       'is too large for more',
       { other: 'x'.repeat(1000) },
-      { a: 'x'.repeat(4 * 1024 * 1024 - 1000) },
+      { a: 'x'.repeat(maxDocumentBytes - 1000) },
+    ],
+    [
+      'DOCUMENT_TOO_LARGE',
+      'would be too large for an answer, in which quotes are escaped',
+      { other: '"'.repeat(1000) },
+      { a: '"'.repeat(1_308_000) },
+    ],
+    [
+      'DOCUMENT_TOO_LARGE',
+      'would be too large for an answer, in which control characters are written out',
+      { other: 'x' },
+      { a: '\u0001'.repeat(749_000) },
     ],
   ])('%s where it %s', (code, _what, body, document) =>
-    expect(planUpdate(everything, body).refusal(stored(document))?.code).toBe(code),
+    expect(refusalFor(planUpdate(everything, body), stored(document))?.code).toBe(code),
   );
 
   test.each<[string, JsonObject, JsonObject]>([
@@ -109,8 +124,9 @@ describe('a stored document', () => {
     ['is appended to', { 'tags.2': 'x', 'tags.3': 'y' }, { tags: ['a', 'b'] }],
     ['has an object with numbers for names', { 'other.2026': 1 }, { other: {} }],
     ['has nothing yet', { 'other.2026': 1 }, {}],
+    ['has room in an answer', { other: '"'.repeat(1000) }, { a: '"'.repeat(1_300_000) }],
   ])('is updated where it %s', (_what, body, document) =>
-    expect(planUpdate(everything, body).refusal(stored(document))).toBeUndefined(),
+    expect(refusalFor(planUpdate(everything, body), stored(document))).toBeUndefined(),
   );
 });
 
@@ -120,8 +136,9 @@ describe('the owner field', () => {
   test.each<[unknown]>([['bob'], [''], [5], [null], [false], [['ann']], [{ $ne: null }]])(
     'OWNER_IMMUTABLE for %j',
     (userId) => {
-      const { refusal, conditions } = planUpdate(owned, { userId });
-      expect(refusal(document)).toMatchObject({ code: 'OWNER_IMMUTABLE', message: 'Owner field immutable' });
+      const plan = planUpdate(owned, { userId });
+      const { conditions } = plan;
+      expect(refusalFor(plan, document)).toMatchObject({ code: 'OWNER_IMMUTABLE', message: 'Owner field immutable' });
       expect(conditions[0]).toEqual({ userId: { $eq: userId, $not: { $type: 'array' } } });
     },
   );
@@ -130,11 +147,33 @@ describe('the owner field', () => {
     expect(refusalOf(() => planUpdate(owned, { 'userId.x': 1 })).code).toBe('OWNER_IMMUTABLE'));
 
   test('OWNER_IMMUTABLE for a document that nobody owns', () =>
-    expect(planUpdate(owned, { userId: 'ann' }).refusal({ _id: new ObjectId() })?.code).toBe('OWNER_IMMUTABLE'));
+    expect(refusalFor(planUpdate(owned, { userId: 'ann' }), { _id: new ObjectId() })?.code).toBe('OWNER_IMMUTABLE'));
 
   test('may be sent along unchanged', () =>
-    expect(planUpdate(owned, { userId: 'ann', task: 'x' }).refusal(document)).toBeUndefined());
+    expect(refusalFor(planUpdate(owned, { userId: 'ann', task: 'x' }), document)).toBeUndefined());
 
   test('is a field like any other without row security', () =>
-    expect(planUpdate(schemaFree, { userId: 5, 'undefined.x': 1 }).refusal(document)).toBeUndefined());
+    expect(refusalFor(planUpdate(schemaFree, { userId: 5, 'undefined.x': 1 }), document)).toBeUndefined());
+});
+
+describe('in a full database', () => {
+  const full = new AppError('DATABASE_QUOTA_EXCEEDED', 'full');
+  const document = { _id: new ObjectId(), text: 'long', done: false, inner: { text: 'long' }, list: ['long'] };
+  const held = (body: JsonObject) => refusalFor(withoutGrowth(planUpdate(schemaFree, body), full), document);
+
+  test.each<[string, JsonObject]>([
+    ['a longer text', { text: 'longer' }],
+    ['a longer text inside', { 'inner.text': 'longer' }],
+    ['a new field', { other: null }],
+    ['an element, as what stands there is not counted', { 'list.0': 'x' }],
+    ['more than it frees', { text: '', 'inner.text': 'longer, by far' }],
+  ])('DATABASE_QUOTA_EXCEEDED for %s', (_what, body) => expect(held(body)).toBe(full));
+
+  test.each<[string, JsonObject]>([
+    ['a value of the same size', { done: true }],
+    ['a shorter text', { text: '' }],
+    ['a shorter text inside', { 'inner.text': '' }],
+    ['no more than it frees', { text: '', 'inner.text': 'longlong' }],
+    ['a shorter list', { list: [] }],
+  ])('takes %s', (_what, body) => expect(held(body)).toBeUndefined());
 });

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { handler as updateUser } from '../../../functions/dashboard/users/update-user.ts';
+import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
+import { handler as getDocument } from '../../../functions/data/get-document.ts';
+import { handler as insertDocuments } from '../../../functions/data/insert-documents.ts';
+import { handler as updateDocument } from '../../../functions/data/update-document.ts';
+import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
+import { plans } from '../../../shared/projects/plans.ts';
+import { type InvokeOptions, invoke } from '../../support/invoke.ts';
+import { newUsersProject, type UsersProject } from '../../support/users.ts';
+
+process.env.RATE_LIMIT = '0';
+
+let project: UsersProject;
+let id: string;
+const sizes = { free: plans.free.databaseBytes, pro: plans.pro.databaseBytes };
+
+const setSizes = (bytes: typeof sizes): void => {
+  for (const plan of ['free', 'pro'] as const) Object.assign(plans[plan], { databaseBytes: bytes[plan] });
+};
+
+beforeAll(async () => {
+  project = await newUsersProject();
+  await project.addCollection({ name: 'notes' });
+  const body = { text: 'long enough', done: false, inner: { a: 'long' }, list: [1, 2] };
+  id = (await project.api<{ _id: string }>('POST', '/api/data/notes', { body })).body._id;
+  setSizes({ free: 1, pro: 1 });
+});
+
+afterAll(() => setSizes(sizes));
+
+const full = { status: 403, body: { code: 'DATABASE_QUOTA_EXCEEDED' } };
+const ask = (handler: Parameters<typeof invoke>[0], options: InvokeOptions = {}) =>
+  invoke(handler, { key: project.secretKey, params: { collectionName: 'notes', id }, ...options });
+
+describe('in a full database', () => {
+  test.each<[string, object]>([
+    ['a longer text', { text: 'longer than it was' }],
+    ['a new field', { other: 1 }],
+    ['a longer text inside', { 'inner.a': 'longer' }],
+    ['an element', { 'list.0': 1 }],
+  ])('403 for an update that adds: %s', async (_what, body) => {
+    expect(await ask(updateDocument, { body })).toMatchObject(full);
+  });
+
+  test('403 for new documents, alone or in bulk', async () => {
+    expect(await ask(createDocument, { body: {} })).toMatchObject(full);
+    expect(await ask(insertDocuments, { body: [{}] })).toMatchObject(full);
+  });
+
+  test.each<[string, object]>([
+    ['as large a value', { done: true }],
+    ['a shorter text', { text: 'short' }],
+    ['a shorter text inside', { 'inner.a': '' }],
+    ['less, and more for it', { list: [], 'inner.a': 'abc' }],
+  ])('200 for an update that adds nothing: %s', async (_what, body) => {
+    expect(await ask(updateDocument, { body })).toMatchObject({ status: 200 });
+  });
+
+  test('404 for an update of a document that is missing, whatever it adds', async () => {
+    const params = { collectionName: 'notes', id: 'f'.repeat(24) };
+    expect((await ask(updateDocument, { params, body: { done: true } })).status).toBe(404);
+  });
+
+  test('200 for reading and deleting', async () => {
+    expect((await ask(getDocument)).status).toBe(200);
+    expect((await ask(deleteDocument)).status).toBe(200);
+  });
+});
+
+test('200 for a profile that does not grow in a full database, 403 for one that does', async () => {
+  setSizes(sizes);
+  const { accessToken, userId } = await project.newUser({ username: `user${Date.now()}` });
+  setSizes({ free: 1, pro: 1 });
+  const mine = (username: string) =>
+    invoke(updateProfile, { key: project.publishableKey, token: accessToken, body: { username } });
+  const params = { projectId: project.id, id: userId };
+  const theirs = (username: string) =>
+    invoke(updateUser, { token: project.developer.token, params, body: { username } });
+  expect((await mine('short')).status).toBe(200);
+  expect(await mine('longer-than-that')).toMatchObject(full);
+  expect((await theirs('brief')).status).toBe(200);
+  expect(await theirs('longer-than-that')).toMatchObject(full);
+});

@@ -1,0 +1,70 @@
+import type { Context } from 'aws-lambda';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { dataRoutes } from '../../../functions/data/routes.ts';
+import { clock } from '../../../shared/clock.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type { Event } from '../../../shared/http/middleware/adds.ts';
+import { rateLimit } from '../../../shared/http/middleware/rate-limit.ts';
+import { OverLimit } from '../../../shared/quota/rate-window.ts';
+
+const table = vi.hoisted(() => ({ state: 'answers' as 'answers' | 'over' | 'known' | 'down', asked: 0 }));
+
+vi.mock('../../../shared/quota/rate-limit.ts', () => ({
+  knownRefusal: () => (table.state === 'known' ? new OverLimit({ limit: 5, remaining: 0, reset: 60 }) : undefined),
+  countRequest: async () => {
+    table.asked += 1;
+    if (table.state === 'down') throw new AppError('SERVICE_UNAVAILABLE', 'down');
+    if (table.state === 'over') throw new OverLimit({ limit: 5, remaining: 0, reset: 60 });
+    return { limit: 5, remaining: 4, reset: 60 };
+  },
+}));
+
+let time = 1_000_000;
+beforeEach(() => {
+  vi.spyOn(clock, 'now').mockImplementation(() => time);
+});
+afterEach(async () => {
+  table.state = 'answers';
+  time += 10_000;
+  await read();
+  table.asked = 0;
+  vi.restoreAllMocks();
+});
+
+const begun = vi.fn();
+const limit = rateLimit(dataRoutes['list-documents'], begun);
+const event = { requestContext: { http: { sourceIp: '192.0.2.9' } } } as Event;
+
+/** What becomes of a read: let in, or the code of its refusal. */
+const read = async (): Promise<string> => {
+  const context = { answerHeaders: {} } as unknown as Context;
+  try {
+    await limit.before?.({ event, context } as never);
+    return 'in';
+  } catch (error) {
+    return error instanceof AppError ? error.code : String(error);
+  }
+};
+
+describe('after the table did not answer', () => {
+  test('429 for every read of a source that is over its limit, as soon as the table says so', async () => {
+    table.state = 'down';
+    expect(await read()).toBe('in');
+    table.state = 'over';
+    time += 3001;
+    expect([await read(), await read(), await read()]).toEqual(Array(3).fill('RATE_LIMITED'));
+  });
+
+  test('429 for a source that is known to be over its limit, for whom nothing is begun or asked', async () => {
+    table.state = 'down';
+    await read();
+    begun.mockClear();
+    table.asked = 0;
+    table.state = 'known';
+    expect(await read()).toBe('RATE_LIMITED');
+    expect([begun.mock.calls.length, table.asked]).toEqual([0, 0]);
+    table.state = 'down';
+    expect(await read()).toBe('in');
+    expect([begun.mock.calls.length, table.asked]).toEqual([1, 0]);
+  });
+});
