@@ -48,6 +48,7 @@ const edgeTime = Duration.minutes(5);
  */
 export class FilesStack extends Stack {
   readonly files: Stores['files'];
+  readonly distribution: Distribution;
 
   constructor(scope: Construct, id: string, { domain, ...props }: FilesStackProps) {
     super(scope, id, { ...props, terminationProtection: true });
@@ -78,6 +79,7 @@ export class FilesStack extends Stack {
       ],
     });
     const distribution = this.#distribution(bucket, domain);
+    this.distribution = distribution;
     const readers = { principals: [new ServicePrincipal('cloudfront.amazonaws.com')] };
     const conditions = { StringEquals: { 'AWS:SourceArn': distribution.distributionArn } };
     bucket.addToResourcePolicy(
@@ -95,6 +97,7 @@ export class FilesStack extends Stack {
     const url = `https://${domain?.name ?? distribution.distributionDomainName}`;
     this.files = { bucketArn: bucket.bucketArn, bucketName: bucket.bucketName, url };
     new CfnOutput(this, 'FilesUrl', { value: url });
+    new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     if (domain) {
       new CfnOutput(this, 'DomainTarget', { value: distribution.distributionDomainName });
       if (domain.zone) {

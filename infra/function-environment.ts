@@ -22,14 +22,20 @@ export const limitsEnvironment = (settings: DeploymentSettings): Variables => ({
 /** The sender of the service's own mails. */
 export const senderEnvironment = ({ emailFrom }: DeploymentSettings): Variables => given({ EMAIL_FROM: emailFrom });
 
+/** How fast mails may go out. */
+export const mailPaceEnvironment = ({ mailPerSecond }: DeploymentSettings): Variables => ({
+  MAIL_PER_SECOND: mailPerSecond,
+});
+
 /** What only the functions of one API need to know. */
 export const apiEnvironment = (
-  { dashboardUrl, dashboardGithubClientId }: DeploymentSettings,
+  { dashboardUrl, dashboardGithubClientId, dashboardOrigins }: DeploymentSettings,
   dashboardApiUrl: string,
 ): Readonly<Record<Sessions, Variables>> => ({
   users: {},
   developers: {
     DASHBOARD_API_URL: dashboardApiUrl,
+    DASHBOARD_ORIGINS: dashboardOrigins.join(','),
     ...given({ DASHBOARD_URL: dashboardUrl, DASHBOARD_GITHUB_CLIENT_ID: dashboardGithubClientId }),
   },
 });

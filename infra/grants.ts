@@ -83,7 +83,7 @@ const statementOf: Readonly<Record<Use, (stores: Stores, sessions: Sessions) => 
   files: onFiles,
   transfers: onTransfers,
   uploads: (stores) => onItems(stores, [everyProject, 'due#uploads#*'], keepingItems),
-  purge: (stores) => onItems(stores, everyProject, ['BatchWriteItem', 'Query']),
+  purge: (stores) => onItems(stores, [everyProject, 'stats#*'], ['BatchWriteItem', 'Query']),
   'mail-queue': ({ mailQueue }) => onQueue(mailQueue, ['SendMessage']),
   'mail-delivery': ({ mailQueue }) => onQueue(mailQueue, consuming),
   verifiers: ({ verifiers }) =>

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
+import { DeployProblem } from './deploy/deploy-problem.ts';
 import { nativeFile } from './native-bcrypt.ts';
 
 /** The code of one function as it is deployed. */
@@ -21,6 +22,6 @@ export const bundledIn =
   (folder: string): Packages =>
   (name) => {
     const path = join(folder, name);
-    if (!existsSync(join(path, 'index.mjs'))) throw new Error(`${name} is not bundled. Run: npm run build`);
+    if (!existsSync(join(path, 'index.mjs'))) throw new DeployProblem(`${name} is not bundled. Run: npm run build`);
     return { code: Code.fromAsset(path, { exclude: ['*.map'] }), native: existsSync(join(path, nativeFile)) };
   };

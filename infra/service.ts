@@ -18,6 +18,7 @@ import {
   areaEnvironment,
   everyEnvironment,
   limitsEnvironment,
+  mailPaceEnvironment,
   senderEnvironment,
 } from './function-environment.ts';
 import type { Sessions, Stores } from './grants.ts';
@@ -52,7 +53,7 @@ const houseOf = (
 const addStores = (app: App, named: (part: string) => string, settings: DeploymentSettings) => {
   const data = new DataStack(app, named('Data'));
   const { pairs } = new QueueStack(app, named('Queues'));
-  const { files } = new FilesStack(app, named('Files'), { domain: domainsOf(settings).files });
+  const { files, distribution } = new FilesStack(app, named('Files'), { domain: domainsOf(settings).files });
   const stores: Stores = {
     ...data.stores,
     mailQueue: pairs.mail.queue,
@@ -60,7 +61,7 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
     files,
     verifiers: verifiersOf(settings.deployment),
   };
-  return { stores, queues: pairs, table: data.table as ITable };
+  return { stores, queues: pairs, table: data.table as ITable, distribution };
 };
 
 /**
@@ -71,7 +72,7 @@ export const addService = (app: App, packages: Packages): void => {
   const settings = deploymentSettings(app.node);
   const { deployment } = settings;
   const named = (part: string): string => `${deployment}-${part}`;
-  const { stores, queues, table } = addStores(app, named, settings);
+  const { stores, queues, table, distribution } = addStores(app, named, settings);
   const house = houseOf(app, named, settings, packages);
   const every = everyEnvironment(settings);
   const limits = { ...every, ...limitsEnvironment(settings) };
@@ -94,7 +95,11 @@ export const addService = (app: App, packages: Packages): void => {
   });
 
   const sender = senderEnvironment(settings);
-  const jobs = new JobsStack(app, named('Jobs'), { stores, house, environment: { ...every, ...sender } });
+  const jobs = new JobsStack(app, named('Jobs'), {
+    stores,
+    house,
+    environment: { ...every, ...sender, ...mailPaceEnvironment(settings) },
+  });
 
   const environment = { ...limits, ...sender, PUBLIC_URL: settings.publicUrl ?? open.url };
   const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
@@ -115,6 +120,7 @@ export const addService = (app: App, packages: Packages): void => {
     dashboard,
     queues,
     table,
+    publicFiles: distribution,
     jobs: jobs.functions,
     webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
     concurrency: house.concurrency,

@@ -1,3 +1,4 @@
+import { DeployProblem } from './deploy/deploy-problem.ts';
 import type { DeploymentSettings } from './settings.ts';
 
 type Domain = 'publicDomain' | 'dashboardDomain' | 'filesDomain';
@@ -12,7 +13,7 @@ const pairs: readonly (readonly [Name, Name])[] = [
 const domains: readonly Domain[] = ['publicDomain', 'dashboardDomain', 'filesDomain'];
 
 const refuse = (message: string): never => {
-  throw new Error(`Deployment settings ${message}`);
+  throw new DeployProblem(`Deployment settings ${message}`);
 };
 
 /** Refuses settings that are each usable but not together; answers the others as they are. */

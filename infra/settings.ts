@@ -1,5 +1,6 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
+import { DeployProblem } from './deploy/deploy-problem.ts';
 import { refuseContradictions } from './setting-rules.ts';
 import {
   baseUrl,
@@ -46,13 +47,21 @@ const settings = v.object({
 
   /** Origins of the web pages that may call the dashboard API, separated by commas. */
   dashboardOrigins: origins,
-  /** Address of the dashboard's pages: links of mails to developers lead there, and their sign-ins with GitHub end there. */
+  /**
+   * Address of the dashboard's pages: links of mails to developers lead there, and their sign-ins with GitHub end
+   * there.
+   */
   dashboardUrl: pageUrl('https://app.example.com'),
-  /** Client id of the dashboard's app at GitHub; without it, or without `dashboardUrl`, developers cannot sign in with GitHub. */
+  /**
+   * Client id of the dashboard's app at GitHub; without it, or without `dashboardUrl`, developers cannot sign in with
+   * GitHub.
+   */
   dashboardGithubClientId: clientId,
 
   /** Sender of the mails that the service itself sends; its domain must be verified at the mail provider. */
   emailFrom: sender,
+  /** Mails a second that the mail provider takes of one account; 0 for as many as there are. */
+  mailPerSecond: requests(2),
   /** Endpoint of the schema assistant's language model; without it there is no assistant. */
   aiBaseUrl: pageUrl('https://api.openai.com/v1'),
   aiModel: modelName,
@@ -95,13 +104,13 @@ const writtenDown = (node: Node, deployment: unknown): Readonly<Record<string, u
   const all: unknown = node.tryGetContext('deployments') ?? {};
   const own = Object.entries(all as Record<string, Record<string, unknown>>).find(([name]) => name === deployment)?.[1];
   const unknown = Object.keys(own ?? {}).find((name) => name === 'deployment' || !settingNames.includes(name));
-  if (unknown) throw new Error(`Deployment setting ${unknown} in cdk.json is none; see docs/deployment.md`);
+  if (unknown) throw new DeployProblem(`Deployment setting ${unknown} in cdk.json is none; see docs/deployment.md`);
   return own ?? {};
 };
 
 /**
- * What a deployment can choose: `-c name=value` on the command line, before what `cdk.json` says below `deployments` and the
- * deployment's name. Throws where a value is not usable.
+ * What a deployment can choose: `-c name=value` on the command line, before what `cdk.json` says below `deployments`
+ * and the deployment's name. Throws where a value is not usable.
  */
 export const deploymentSettings = (node: Node): DeploymentSettings => {
   const written = writtenDown(node, node.tryGetContext('deployment') ?? 'Basalt');
@@ -109,5 +118,5 @@ export const deploymentSettings = (node: Node): DeploymentSettings => {
   const parsed = v.safeParse(settings, context);
   if (parsed.success) return refuseContradictions(parsed.output);
   const [issue] = parsed.issues;
-  throw new Error(`Deployment setting ${v.getDotPath(issue) ?? ''} ${issue.message}`);
+  throw new DeployProblem(`Deployment setting ${v.getDotPath(issue) ?? ''} ${issue.message}`);
 };

@@ -1,3 +1,4 @@
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
@@ -12,13 +13,14 @@ import type { ApiStack } from './api-stack.ts';
 import type { Concurrency } from './concurrency.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
 import type { QueuePair } from './queue-stack.ts';
-import { apiLosses } from './watch/api-losses.ts';
-import { functionLosses, webhookLosses } from './watch/function-losses.ts';
-import { jobLosses } from './watch/job-losses.ts';
-import type { Loss } from './watch/loss.ts';
-import { queueLosses } from './watch/queue-losses.ts';
+import type { AlarmDefinition } from './watch/alarm-definition.ts';
+import { apiAlarms } from './watch/api-alarms.ts';
+import { functionAlarms, webhookAlarms } from './watch/function-alarms.ts';
+import { jobAlarms } from './watch/job-alarms.ts';
+import { queueAlarms } from './watch/queue-alarms.ts';
+import { saveQueries } from './watch/saved-queries.ts';
 import { ServiceDashboard } from './watch/service-dashboard.ts';
-import { tableLosses } from './watch/table-losses.ts';
+import { tableAlarms } from './watch/table-alarms.ts';
 
 export interface WatchStackProps extends StackProps {
   readonly deployment: string;
@@ -26,6 +28,7 @@ export interface WatchStackProps extends StackProps {
   readonly dashboard: ApiStack;
   readonly queues: Readonly<Record<QueueName, QueuePair>>;
   readonly table: ITable;
+  readonly publicFiles: Distribution;
   readonly jobs: ReadonlyMap<string, EndpointFunction>;
   /** Functions with an address of their own, which no gateway counts. */
   readonly webhooks: readonly LambdaFunction[];
@@ -34,24 +37,27 @@ export interface WatchStackProps extends StackProps {
   readonly alarmEmail: string | undefined;
 }
 
-/** The alarms of a deployment, each named after what a user loses, whom they tell, and a page that shows how it is. */
+/**
+ * The alarms of a deployment, each named after what a user loses, whom they tell, a page that shows how it is, and log
+ * queries.
+ */
 export class WatchStack extends Stack {
   readonly #topic: Topic;
 
   constructor(scope: Construct, id: string, props: WatchStackProps) {
-    const { deployment, open, dashboard, queues, table, jobs, webhooks, concurrency, alarmEmail, ...stackProps } =
-      props;
+    const { deployment, open, dashboard, queues, table, publicFiles, jobs, webhooks, ...others } = props;
+    const { concurrency, alarmEmail, ...stackProps } = others;
     super(scope, id, stackProps);
     this.#topic = this.#alarmTopic(deployment, alarmEmail);
-    const losses = [
-      ...apiLosses('Public', 'the public API', open.api),
-      ...apiLosses('Dashboard', 'the dashboard API', dashboard.api),
-      ...functionLosses(concurrency),
-      ...webhooks.flatMap(webhookLosses),
-      ...queueLosses('mail', queues.mail),
-      ...queueLosses('work', queues.work),
-      ...jobLosses(this, jobs),
-      ...tableLosses(table),
+    const alarms = [
+      ...apiAlarms('Public', 'the public API', open.api),
+      ...apiAlarms('Dashboard', 'the dashboard API', dashboard.api),
+      ...functionAlarms(concurrency),
+      ...webhooks.flatMap(webhookAlarms),
+      ...queueAlarms('mail', queues.mail),
+      ...queueAlarms('work', queues.work),
+      ...jobAlarms(this, jobs),
+      ...tableAlarms(table),
     ];
     new ServiceDashboard(this, 'Dashboard', {
       deployment,
@@ -64,12 +70,14 @@ export class WatchStack extends Stack {
         { name: 'Tasks', ...queues.work },
       ],
       table,
-      alarms: losses.map((loss) => this.#alarm(deployment, loss)),
+      publicFiles,
+      alarms: alarms.map((alarm) => this.#alarm(deployment, alarm)),
     });
+    saveQueries(this, deployment);
     new CfnOutput(this, 'AlarmTopicArn', { value: this.#topic.topicArn });
   }
 
-  #alarm(deployment: string, { id, title, help, metric, atLeast, periods = 1 }: Loss): Alarm {
+  #alarm(deployment: string, { id, title, help, metric, atLeast, periods = 1 }: AlarmDefinition): Alarm {
     const alarm = new Alarm(this, id, {
       alarmName: `${deployment}: ${title}`,
       alarmDescription: `${title}. ${help}`,

@@ -1,16 +1,36 @@
+import { parseArgs } from 'node:util';
+import { runningEnvironment } from '../infra/local/environment-file.ts';
 import { closeMongo } from '../shared/clients/mongo.ts';
 import { setPlan } from '../shared/developers/set-plan.ts';
 
-const usage = `Usage: npm run set-plan -- <email> <free|pro>
-Puts a developer on a plan, in the database that MONGODB_URI (or MONGODB_SECRET_ARN) names.`;
+const usage = `Usage: npm run set-plan -- <email> <free|pro> [--local]
+Puts a developer on a plan, in the database that MONGODB_URI names, or with --local in that of the stack that npm start runs.`;
 
-const [email, plan] = process.argv.slice(2);
+const refuse = (message: string): never => {
+  console.error(message);
+  process.exit(2);
+};
 
-if (!email || (plan !== 'free' && plan !== 'pro')) {
-  console.error(usage);
-  process.exitCode = 2;
-} else {
+const readCommand = () => {
   try {
+    return parseArgs({ allowPositionals: true, options: { local: { type: 'boolean' } } });
+  } catch (error) {
+    return refuse(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+  }
+};
+
+/** Tells the client which database it is; the local engine's address changes with every start. */
+const chooseDatabase = async (local: boolean): Promise<void> => {
+  if (local) Object.assign(process.env, await runningEnvironment(process.env.BASALT_DIR || '.basalt'));
+  else if (!process.env.MONGODB_URI && !process.env.MONGODB_SECRET_ARN) refuse(`MONGODB_URI is not set.\n${usage}`);
+};
+
+const { values, positionals } = readCommand();
+const [email, plan, ...rest] = positionals;
+if (!email || (plan !== 'free' && plan !== 'pro') || rest.length > 0) refuse(usage);
+else {
+  try {
+    await chooseDatabase(values.local === true);
     await setPlan(email, plan);
     console.log(`${email} is on the ${plan} plan now; projects follow within 5 seconds.`);
   } catch (error) {

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { requireNode } from '../infra/local/node-version.ts';
 
 /**
- * What `npm test` runs: lint and types side by side, then every test but the long ones; `npm run test:long` runs those, and
- * `npm run test:bundled` those of the stack on bundles. Ends with `N passed, N failed`.
+ * What `npm test` runs: lint and types side by side, then every test but the long ones; `npm run test:long` runs those,
+ * and `npm run test:bundled` those of the stack on bundles. Ends with `N passed, N failed`.
  */
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -38,7 +38,9 @@ interface Counts {
   readonly failed: number;
 }
 
-/** Runs vitest with its own arguments; files that cannot be run and failures outside of any test count as failed tests. */
+/**
+ * Runs vitest with its own arguments; files that cannot be run and failures outside of any test count as failed tests.
+ */
 const runTests = async (args: readonly string[]): Promise<Counts> => {
   const begin = performance.now();
   const { parseCLI, startVitest } = await import('vitest/node');
@@ -63,6 +65,8 @@ const runTests = async (args: readonly string[]): Promise<Counts> => {
 
 requireNode();
 if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
+// Hundreds of processes load the same modules: what Node compiled once is kept for all of them.
+process.env.NODE_COMPILE_CACHE ??= path.join(root, 'node_modules/.cache/basalt/compiled');
 const checks = isLong
   ? []
   : await Promise.all([

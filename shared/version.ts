@@ -1,2 +1,4 @@
-/** The version of Basalt, as package.json has it. */
-export const version = '0.1.0';
+import manifest from '../package.json' with { type: 'json' };
+
+/** The version of Basalt. */
+export const version: string = manifest.version;

@@ -9,11 +9,11 @@ export interface Part {
   readonly cost: (perSecond: number) => number;
 }
 
-export const hoursAMonth = 720;
+const hoursAMonth = 720;
 const secondsAMonth = hoursAMonth * 3600;
 
 /** What a request is taken to be; the guide says why. */
-export const assumed = {
+const assumed = {
   /** Seconds that a function is busy with a data request, at 512 MiB on arm64. */
   dataSeconds: 0.02,
   /** Share of requests that hash a password: 0.3 s at 1 769 MiB on x86_64. */
@@ -43,8 +43,7 @@ const memoryGb = 0.5;
 const passwordMemoryGb = 1769 / 1024;
 
 /** Function instances at work at once. */
-export const instancesAt = (r: number): number =>
-  r * (assumed.dataSeconds + assumed.passwordShare * assumed.passwordSeconds);
+const instancesAt = (r: number): number => r * (assumed.dataSeconds + assumed.passwordShare * assumed.passwordSeconds);
 
 const monthly = (tiers: Tiers, perSecond: number): number => costOf(tiers, perSecond * secondsAMonth);
 
@@ -56,7 +55,7 @@ const tableWrites = (r: number): number =>
 const storedGb = (r: number): number => 2 * r + 10;
 
 /** The smallest cluster that takes so many requests a second. */
-export const clusterFor = (r: number): keyof typeof clusters => (r <= 20 ? 'M10' : r <= 500 ? 'M30' : 'M60');
+const clusterFor = (r: number): keyof typeof clusters => (r <= 20 ? 'M10' : r <= 500 ? 'M30' : 'M60');
 
 /** How many alarms the deployment has, counted by the metrics they read, and metrics of its own; a test counts them. */
 export const watched = { alarmMetrics: 49, ownMetrics: 10, secrets: 6 } as const;

@@ -7,10 +7,17 @@ export type SecretArns = Readonly<Record<string, string>>;
 
 type Rule = (typeof filledSecrets)[keyof typeof filledSecrets];
 
-const clientOf = (arn: string): SecretsManagerClient => new SecretsManagerClient({ region: arn.split(':')[3] ?? '' });
+/** A secret, and the AWS profile whose credentials reach it; without one those of the environment do. */
+interface Secret {
+  readonly arn: string;
+  readonly profile: string | undefined;
+}
 
-const read = async (arn: string): Promise<string> => {
-  const { SecretString = '' } = await clientOf(arn).send(new GetSecretValueCommand({ SecretId: arn }));
+const clientOf = ({ arn, profile }: Secret): SecretsManagerClient =>
+  new SecretsManagerClient({ region: arn.split(':')[3] ?? '', ...(profile !== undefined && { profile }) });
+
+const read = async (secret: Secret): Promise<string> => {
+  const { SecretString = '' } = await clientOf(secret).send(new GetSecretValueCommand({ SecretId: secret.arn }));
   return SecretString;
 };
 
@@ -19,14 +26,14 @@ const refuseShape = ({ variable, description }: Rule): never => {
 };
 
 /** Puts in what the environment holds, where it differs; answers whether it did. */
-const fill = async (arn: string, value: string): Promise<boolean> => {
-  if ((await read(arn)) === value) return false;
-  await clientOf(arn).send(new PutSecretValueCommand({ SecretId: arn, SecretString: value }));
+const fill = async (secret: Secret, value: string): Promise<boolean> => {
+  if ((await read(secret)) === value) return false;
+  await clientOf(secret).send(new PutSecretValueCommand({ SecretId: secret.arn, SecretString: value }));
   return true;
 };
 
-const requireFilled = async ({ variable, shape, id }: Rule, arn: string): Promise<void> => {
-  if (shape.test(await read(arn))) return;
+const requireFilled = async ({ variable, shape, id }: Rule, secret: Secret): Promise<void> => {
+  if (shape.test(await read(secret))) return;
   throw new DeployProblem(
     [
       `The secret ${id} has not been filled, so nothing that needs it was deployed. Deploy again with it:`,
@@ -36,19 +43,25 @@ const requireFilled = async ({ variable, shape, id }: Rule, arn: string): Promis
 };
 
 /**
- * Fills the secrets of a deployment from environment variables; those that are not given stay as they are. Answers which have
- * changed. Throws `DeployProblem` where a value has not the form of what it should be, before any is put in, and where
- * one is missing that the service cannot do without. Values are never printed.
+ * Fills the secrets of a deployment from environment variables, with the credentials of an AWS profile or else those of
+ * the environment; what is not given stays as it is. Answers which have changed. Throws `DeployProblem` where a value
+ * has not the form of what it should be, before any is put in, and where one is missing that the service cannot do
+ * without. Values are never printed.
  */
-export const fillSecrets = async (arns: SecretArns, environment: NodeJS.ProcessEnv): Promise<readonly string[]> => {
+export const fillSecrets = async (
+  arns: SecretArns,
+  environment: NodeJS.ProcessEnv,
+  profile?: string,
+): Promise<readonly string[]> => {
   const rules: readonly Rule[] = Object.values(filledSecrets);
   const given = rules.map((rule) => ({ rule, arn: arns[rule.output], value: environment[rule.variable]?.trim() }));
   for (const { rule, value } of given) if (value && !rule.shape.test(value)) refuseShape(rule);
   const changed: string[] = [];
   for (const { rule, arn, value } of given) {
     if (!arn) throw new DeployProblem(`The stack of the secrets has no output ${rule.output}`);
-    if (value && (await fill(arn, value))) changed.push(rule.id);
-    else if (!value && rule.required) await requireFilled(rule, arn);
+    const secret = { arn, profile };
+    if (value && (await fill(secret, value))) changed.push(rule.id);
+    else if (!value && rule.required) await requireFilled(rule, secret);
   }
   return changed;
 };

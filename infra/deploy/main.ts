@@ -1,6 +1,7 @@
 /**
- * `npm run deploy [-- <arguments of cdk deploy>]`: bundles the functions and deploys every stack. Secrets are taken from the
- * environment: MONGODB_URI (needed the first time), MAIL_PROVIDER_KEY, MAIL_WEBHOOK_SECRET, DASHBOARD_GITHUB_SECRET, AI_API_KEY.
+ * `npm run deploy [-- <arguments of cdk deploy>]`: bundles the functions and deploys every stack. Secrets are taken
+ * from the environment: MONGODB_URI (needed the first time), MAIL_PROVIDER_KEY, MAIL_WEBHOOK_SECRET,
+ * DASHBOARD_GITHUB_SECRET, AI_API_KEY.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-import { type Check, failed, type Outcome, ok, type Patient, setting, warning } from './check.ts';
+import { type Check, failed, type Outcome, ok, setting, type Target, warning } from './check.ts';
 
 const answerMs = 10_000;
 
@@ -30,20 +30,20 @@ const allowedFor = async (url: string, origin: string): Promise<string | undefin
   return response.headers.get('access-control-allow-origin') ?? undefined;
 };
 
-const publicCors = async (patient: Patient): Promise<Outcome> =>
-  (await allowedFor(setting(patient, 'PUBLIC_URL'), stranger)) === stranger
+const publicCors = async (target: Target): Promise<Outcome> =>
+  (await allowedFor(setting(target, 'PUBLIC_URL'), stranger)) === stranger
     ? ok('every web page may call the public API')
     : failed(
         'web pages cannot call the public API',
         'Deploy the public API again; a proxy before it must pass preflights on.',
       );
 
-const dashboardCors = async (patient: Patient): Promise<Outcome> => {
-  const url = setting(patient, 'DASHBOARD_API_URL');
+const dashboardCors = async (target: Target): Promise<Outcome> => {
+  const url = setting(target, 'DASHBOARD_API_URL');
   if ((await allowedFor(url, stranger)) !== undefined) {
     return failed('any web page may call the dashboard API', 'Name its own pages alone as dashboardOrigins.');
   }
-  const page = patient.environment.DASHBOARD_URL;
+  const page = target.environment.DASHBOARD_URL;
   if (!page) return ok('no foreign page may call the dashboard API');
   const { origin } = new URL(page);
   return (await allowedFor(url, origin)) === origin
@@ -51,8 +51,8 @@ const dashboardCors = async (patient: Patient): Promise<Outcome> => {
     : warning(`${origin} may not call the dashboard API`, `Add ${origin} to dashboardOrigins.`);
 };
 
-const files = async (patient: Patient): Promise<Outcome> => {
-  const url = setting(patient, 'FILES_URL');
+const files = async (target: Target): Promise<Outcome> => {
+  const url = setting(target, 'FILES_URL');
   const response = await get(`${url}/${'0'.repeat(24)}/basalt-doctor`);
   await response.arrayBuffer();
   if (response.status === 404) return ok(`${url} serves the public files`);
@@ -64,8 +64,8 @@ const files = async (patient: Patient): Promise<Outcome> => {
 
 /** What callers see. */
 export const addressChecks: readonly Check[] = [
-  { name: 'public API', run: (patient) => health(setting(patient, 'PUBLIC_URL')) },
-  { name: 'dashboard API', run: (patient) => health(setting(patient, 'DASHBOARD_API_URL')) },
+  { name: 'public API', run: (target) => health(setting(target, 'PUBLIC_URL')) },
+  { name: 'dashboard API', run: (target) => health(setting(target, 'DASHBOARD_API_URL')) },
   { name: 'CORS of the public API', run: publicCors },
   { name: 'CORS of the dashboard API', run: dashboardCors },
   { name: 'public files', run: files },

@@ -16,7 +16,7 @@ export interface Finding {
 export type Outcome = Omit<Finding, 'name'>;
 
 /** A deployment, or the local stack, as the doctor sees it. */
-export interface Patient {
+export interface Target {
   readonly local: boolean;
   /** What the functions are told: every variable that any of them has. */
   readonly environment: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export interface Check {
   readonly name: string;
   /** For what the local stack has not. */
   readonly deployedOnly?: true;
-  run(patient: Patient): Promise<Outcome>;
+  run(target: Target): Promise<Outcome>;
 }
 
 export const ok = (detail: string): Outcome => ({ level: 'ok', detail });
@@ -46,21 +46,21 @@ const reasonOf = (error: unknown): string => {
 };
 
 /** A setting that a check cannot do without. */
-export const setting = ({ environment }: Patient, name: string): string => {
+export const setting = ({ environment }: Target, name: string): string => {
   const value = environment[name];
   if (value) return value;
   throw new Error(`No function has the setting ${name}`);
 };
 
 /** Runs checks one after the other; one that cannot be made has failed. */
-export const examine = async function* (patient: Patient, checks: readonly Check[]): AsyncGenerator<Finding> {
+export const examine = async function* (target: Target, checks: readonly Check[]): AsyncGenerator<Finding> {
   for (const { name, deployedOnly, run } of checks) {
-    if (deployedOnly && patient.local) {
+    if (deployedOnly && target.local) {
       yield { name, level: 'skipped', detail: 'is for deployments' };
       continue;
     }
     try {
-      yield { name, ...(await run(patient)) };
+      yield { name, ...(await run(target)) };
     } catch (error) {
       yield { name, ...failed(reasonOf(error), 'See that the credentials may look at this, and that it is there.') };
     }

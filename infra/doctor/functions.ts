@@ -1,12 +1,12 @@
 import { type FunctionConfiguration, LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { routes } from '../../functions/routes.ts';
-import { type Check, failed, ok, type Patient } from './check.ts';
+import { type Check, failed, ok, type Target } from './check.ts';
 
 /** The functions of a deployment: their names begin with its own. */
 export const functionsOf = async (
   deployment: string,
-  aws: Patient['aws'],
+  aws: Target['aws'],
 ): Promise<readonly FunctionConfiguration[]> => {
   const client = new LambdaClient(aws);
   const found: FunctionConfiguration[] = [];

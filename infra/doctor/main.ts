@@ -3,11 +3,11 @@ import { addressChecks } from './addresses.ts';
 import { type Check, examine, type Finding } from './check.ts';
 import { functionChecks } from './functions.ts';
 import { mongoChecks } from './mongodb.ts';
-import { patientOf } from './patient.ts';
 import { lineOf, summaryOf } from './report.ts';
 import { secretChecks } from './secrets.ts';
 import { settingChecks } from './settings.ts';
 import { storeChecks } from './stores.ts';
+import { targetOf } from './target.ts';
 
 const checks: readonly Check[] = [
   ...functionChecks,
@@ -20,9 +20,9 @@ const checks: readonly Check[] = [
 
 /** Checks a deployment, or the local stack, and prints a line a check; true where nothing has failed. */
 const run = async (): Promise<boolean> => {
-  const patient = await patientOf(process.argv.slice(2), process.env);
+  const target = await targetOf(process.argv.slice(2), process.env);
   const findings: Finding[] = [];
-  for await (const finding of examine(patient, checks)) {
+  for await (const finding of examine(target, checks)) {
     findings.push(finding);
     console.log(lineOf(finding));
   }

@@ -1,7 +1,7 @@
 import { type Db, MongoClient } from 'mongodb';
 import { projectDatabaseName } from '../../shared/clients/mongo.ts';
 import { controlIndexes } from '../../shared/projects/control-indexes.ts';
-import { type Check, failed, type Outcome, ok, type Patient, warning } from './check.ts';
+import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 import { secretOf } from './secrets.ts';
 
 const reachMs = 8000;
@@ -9,8 +9,8 @@ const reachMs = 8000;
 /** Of no project: what is tried out there is gone afterwards. */
 const trialDatabase = projectDatabaseName('0'.repeat(24));
 
-const onMongo = async (patient: Patient, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
-  const uri = await secretOf(patient, 'MONGODB_URI', 'MONGODB_SECRET_ARN');
+const onMongo = async (target: Target, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
+  const uri = await secretOf(target, 'MONGODB_URI', 'MONGODB_SECRET_ARN');
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: reachMs, connectTimeoutMS: reachMs });
   try {
     return await ask(client);
@@ -25,11 +25,11 @@ const unreachable = warning(
   'See that the health checks below say mongodb is ok; to have it looked into, let this machine in for a moment.',
 );
 
-const orUnreachable = async (patient: Patient, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
+const orUnreachable = async (target: Target, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
   try {
-    return await onMongo(patient, ask);
+    return await onMongo(target, ask);
   } catch (error) {
-    if (error instanceof Error && error.name === 'MongoServerSelectionError' && !patient.local) return unreachable;
+    if (error instanceof Error && error.name === 'MongoServerSelectionError' && !target.local) return unreachable;
     throw error;
   }
 };
@@ -57,8 +57,8 @@ const missingIndexes = async (db: Db): Promise<string[]> => {
 export const mongoChecks: readonly Check[] = [
   {
     name: 'MongoDB',
-    run: (patient) =>
-      orUnreachable(patient, async (client) => {
+    run: (target) =>
+      orUnreachable(target, async (client) => {
         const start = performance.now();
         await client.db('admin').command({ ping: 1 });
         return ok(`answers in ${Math.round(performance.now() - start)} ms, the way there included`);
@@ -66,8 +66,8 @@ export const mongoChecks: readonly Check[] = [
   },
   {
     name: 'rights in MongoDB',
-    run: (patient) =>
-      orUnreachable(patient, async (client) => {
+    run: (target) =>
+      orUnreachable(target, async (client) => {
         try {
           await tryOut(client.db(trialDatabase));
           return ok('databases of projects can be made, indexed, measured and dropped');
@@ -82,9 +82,9 @@ export const mongoChecks: readonly Check[] = [
   },
   {
     name: 'control database',
-    run: (patient) =>
-      orUnreachable(patient, async (client) => {
-        const missing = await missingIndexes(client.db(patient.environment.CONTROL_DATABASE ?? 'control'));
+    run: (target) =>
+      orUnreachable(target, async (client) => {
+        const missing = await missingIndexes(client.db(target.environment.CONTROL_DATABASE ?? 'control'));
         if (missing.length === 0) return ok('every index is in place');
         return failed(`indexes are missing: ${missing.join(', ')}`, 'Deploy the jobs stack again, which makes them.');
       }),

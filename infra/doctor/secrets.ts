@@ -1,9 +1,9 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { readSecrets } from '../../shared/mail/webhook/signature.ts';
-import { type Check, failed, type Outcome, ok, type Patient, warning } from './check.ts';
+import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 
 /** A secret by its settings: the value itself (local), or the ARN of what holds it (deployed). */
-export const secretOf = async ({ environment, aws }: Patient, direct: string, arn: string): Promise<string> => {
+export const secretOf = async ({ environment, aws }: Target, direct: string, arn: string): Promise<string> => {
   const value = environment[direct];
   if (value) return value;
   const SecretId = environment[arn];
@@ -81,9 +81,9 @@ const rules: readonly SecretRule[] = [
 
 const checkOf = ({ name, direct, arn, isFilled, missing, neededFor }: SecretRule): Check => ({
   name,
-  run: async (patient) => {
-    if (neededFor !== undefined && !patient.environment[neededFor]) return ok(`is not needed: ${neededFor} is not set`);
-    return isFilled(await secretOf(patient, direct, arn)) ? ok('is filled') : missing;
+  run: async (target) => {
+    if (neededFor !== undefined && !target.environment[neededFor]) return ok(`is not needed: ${neededFor} is not set`);
+    return isFilled(await secretOf(target, direct, arn)) ? ok('is filled') : missing;
   },
 });
 

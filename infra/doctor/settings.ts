@@ -45,16 +45,16 @@ export const settingChecks: readonly Check[] = [
   },
   {
     name: 'mail provider',
-    run: async (patient) => {
-      const key = (await secretOf(patient, 'MAIL_PROVIDER_KEY', 'MAIL_PROVIDER_SECRET_ARN')).trim();
-      const { MAIL_PROVIDER_URL = provider, EMAIL_FROM } = patient.environment;
+    run: async (target) => {
+      const key = (await secretOf(target, 'MAIL_PROVIDER_KEY', 'MAIL_PROVIDER_SECRET_ARN')).trim();
+      const { MAIL_PROVIDER_URL = provider, EMAIL_FROM } = target.environment;
       const headers = { authorization: `Bearer ${key}` };
       const response = await fetch(`${MAIL_PROVIDER_URL}/domains`, { headers, signal: AbortSignal.timeout(answerMs) });
       const { name, data = [] } = (await response.json()) as Domains;
       if (name === 'restricted_api_key') return ok('takes the key, which may send and nothing else');
       if (!response.ok)
         return failed(`answers ${response.status} to the key`, 'Make a key there and put it in the secret.');
-      if (patient.local) return ok('takes the key');
+      if (target.local) return ok('takes the key');
       if (!EMAIL_FROM) return warning('takes the key, but nobody sends: EMAIL_FROM is not set', 'Set emailFrom.');
       const domain = data.find((known) => known.name === domainOf(EMAIL_FROM));
       return domain?.status === 'verified'

@@ -6,7 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { GetPublicAccessBlockCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type Check, failed, type Outcome, ok, type Patient, setting, warning } from './check.ts';
+import { type Check, failed, type Outcome, ok, setting, type Target, warning } from './check.ts';
 
 interface Client {
   destroy(): void;
@@ -20,12 +20,12 @@ const asking = async <C extends Client, T>(client: C, ask: (client: C) => Promis
   }
 };
 
-const onTable = <T>(patient: Patient, ask: (client: DynamoDBClient, TableName: string) => Promise<T>): Promise<T> =>
-  asking(new DynamoDBClient(patient.aws), (client) => ask(client, setting(patient, 'TABLE_NAME')));
+const onTable = <T>(target: Target, ask: (client: DynamoDBClient, TableName: string) => Promise<T>): Promise<T> =>
+  asking(new DynamoDBClient(target.aws), (client) => ask(client, setting(target, 'TABLE_NAME')));
 
-const onBucket = <T>(patient: Patient, ask: (client: S3Client, Bucket: string) => Promise<T>): Promise<T> =>
-  asking(new S3Client({ ...patient.aws, forcePathStyle: patient.local }), (client) =>
-    ask(client, setting(patient, 'FILES_BUCKET')),
+const onBucket = <T>(target: Target, ask: (client: S3Client, Bucket: string) => Promise<T>): Promise<T> =>
+  asking(new S3Client({ ...target.aws, forcePathStyle: target.local }), (client) =>
+    ask(client, setting(target, 'FILES_BUCKET')),
   );
 
 const letters = async (client: SQSClient, QueueUrl: string): Promise<number> => {
@@ -36,9 +36,9 @@ const letters = async (client: SQSClient, QueueUrl: string): Promise<number> => 
 
 const behind = 1000;
 
-const queueOutcome = (patient: Patient, variable: string): Promise<Outcome> =>
-  asking(new SQSClient({ ...patient.aws, useQueueUrlAsEndpoint: false }), async (client) => {
-    const QueueUrl = setting(patient, variable);
+const queueOutcome = (target: Target, variable: string): Promise<Outcome> =>
+  asking(new SQSClient({ ...target.aws, useQueueUrlAsEndpoint: false }), async (client) => {
+    const QueueUrl = setting(target, variable);
     const AttributeNames = ['ApproximateNumberOfMessages' as const, 'RedrivePolicy' as const];
     const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
     if (!Attributes.RedrivePolicy) return failed('has no dead-letter queue', 'Deploy again with: npm run deploy');
@@ -48,7 +48,7 @@ const queueOutcome = (patient: Patient, variable: string): Promise<Outcome> =>
     const dead = await letters(client, deadUrl);
     if (dead > 0) {
       return warning(
-        `${dead} dead letters in ${QueueName}`,
+        `${dead} dead ${dead === 1 ? 'letter' : 'letters'} in ${QueueName}`,
         'Find why in the log of the job, then redrive them to the queue.',
       );
     }
@@ -61,12 +61,12 @@ const queueOutcome = (patient: Patient, variable: string): Promise<Outcome> =>
 export const storeChecks: readonly Check[] = [
   {
     name: 'table',
-    run: (patient) =>
-      onTable(patient, async (client, TableName) => {
+    run: (target) =>
+      onTable(target, async (client, TableName) => {
         const { Table } = await client.send(new DescribeTableCommand({ TableName }));
         if (Table?.TableStatus !== 'ACTIVE')
           return failed(`${TableName} is ${Table?.TableStatus}`, 'Wait until it is ACTIVE.');
-        if (!patient.local && !Table.DeletionProtectionEnabled) {
+        if (!target.local && !Table.DeletionProtectionEnabled) {
           return warning(`${TableName} can be deleted by mistake`, 'Deploy the data stack again, which protects it.');
         }
         return ok(`${TableName} is active`);
@@ -74,8 +74,8 @@ export const storeChecks: readonly Check[] = [
   },
   {
     name: 'expiry of items',
-    run: (patient) =>
-      onTable(patient, async (client, TableName) => {
+    run: (target) =>
+      onTable(target, async (client, TableName) => {
         const { TimeToLiveDescription: ttl } = await client.send(new DescribeTimeToLiveCommand({ TableName }));
         const on = ttl?.TimeToLiveStatus === 'ENABLED' && ttl.AttributeName === 'expiresAt';
         if (on) return ok('expiresAt is the time to live');
@@ -85,8 +85,8 @@ export const storeChecks: readonly Check[] = [
   {
     name: 'backups of the table',
     deployedOnly: true,
-    run: (patient) =>
-      onTable(patient, async (client, TableName) => {
+    run: (target) =>
+      onTable(target, async (client, TableName) => {
         const { ContinuousBackupsDescription: backups } = await client.send(
           new DescribeContinuousBackupsCommand({ TableName }),
         );
@@ -97,8 +97,8 @@ export const storeChecks: readonly Check[] = [
   },
   {
     name: 'bucket of the files',
-    run: (patient) =>
-      onBucket(patient, async (client, Bucket) => {
+    run: (target) =>
+      onBucket(target, async (client, Bucket) => {
         await client.send(new HeadBucketCommand({ Bucket }));
         return ok(`${Bucket} is there`);
       }),
@@ -106,8 +106,8 @@ export const storeChecks: readonly Check[] = [
   {
     name: 'privacy of the bucket',
     deployedOnly: true,
-    run: (patient) =>
-      onBucket(patient, async (client, Bucket) => {
+    run: (target) =>
+      onBucket(target, async (client, Bucket) => {
         const { PublicAccessBlockConfiguration: block } = await client.send(
           new GetPublicAccessBlockCommand({ Bucket }),
         );
@@ -117,6 +117,6 @@ export const storeChecks: readonly Check[] = [
         return failed('public access is not blocked', 'Deploy the files stack again, which blocks it.');
       }),
   },
-  { name: 'mail queue', run: (patient) => queueOutcome(patient, 'MAIL_QUEUE_URL') },
-  { name: 'work queue', run: (patient) => queueOutcome(patient, 'WORK_QUEUE_URL') },
+  { name: 'mail queue', run: (target) => queueOutcome(target, 'MAIL_QUEUE_URL') },
+  { name: 'work queue', run: (target) => queueOutcome(target, 'WORK_QUEUE_URL') },
 ];

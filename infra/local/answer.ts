@@ -12,8 +12,21 @@ export type FunctionResult =
     }
   | undefined;
 
-/** What Lambda lets a function answer. */
-const maxAnswerBytes = 6 * 1024 * 1024;
+/** What Lambda takes of a function: the bytes of its whole result as JSON, in which the body is a string. */
+const maxResultBytes = 6_291_556;
+
+/** The most that a UTF-16 unit of a body becomes in that JSON: a control character, escaped. */
+const maxBytesPerUnit = 6;
+
+/** No function of ours sends more than this besides a body. */
+const aroundBytes = 64 * 1024;
+
+/** Lambda refuses the whole result; most are so small that there is nothing to measure. */
+const requireTakeable = (text: string, result: FunctionResult): void => {
+  if (text.length * maxBytesPerUnit + aroundBytes <= maxResultBytes) return;
+  const bytes = Buffer.byteLength(JSON.stringify(result));
+  if (bytes > maxResultBytes) throw new Error(`The result has ${bytes} bytes; Lambda takes at most ${maxResultBytes}`);
+};
 
 const json = 'application/json';
 const withoutBody: ReadonlySet<number> = new Set([204, 304]);
@@ -30,14 +43,14 @@ export type GatewayStatus = keyof typeof texts;
 
 export const gatewayBody = (status: GatewayStatus): string => JSON.stringify({ message: texts[status] });
 
-/** An answer of the gateway itself, where no function was asked or none answered. */
+/**
+ * An answer of the gateway itself, where no function was asked or none answered; as plain as on AWS (contract 1,
+ * "Gateway").
+ */
 export const answerItself = (response: ServerResponse, status: GatewayStatus, more: RawHeaders = []): void => {
   if (response.headersSent || response.destroyed) return;
   const body = gatewayBody(status);
-  const retry = status === 503 ? ['retry-after', '5'] : [];
-  response
-    .writeHead(status, ['content-type', json, 'content-length', String(body.length), ...retry, ...more])
-    .end(body);
+  response.writeHead(status, ['content-type', json, 'content-length', String(body.length), ...more]).end(body);
 };
 
 /** Sends a function's answer; throws where it is none that API Gateway would take. */
@@ -46,10 +59,8 @@ export const answerWith = (response: ServerResponse, result: FunctionResult, mor
   const status = whole ? 200 : Number(result.statusCode);
   const text = whole ? JSON.stringify(result ?? null) : (result.body ?? '');
   const body = !whole && result.isBase64Encoded ? Buffer.from(text, 'base64') : text;
+  requireTakeable(text, result);
   const length = Buffer.byteLength(body);
-  if (length > maxAnswerBytes)
-    throw new Error(`The answer has ${length} bytes; Lambda takes at most ${maxAnswerBytes}`);
-
   const head: string[] = [...more];
   let contentType = whole ? json : undefined;
   if (!whole) {

@@ -1,19 +1,13 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Demo } from './demo.ts';
+import type { Stack } from './stack.ts';
+
+/** Where the parts of the local service are. */
+type Addresses = Pick<Stack, 'baseUrl' | 'dashboardUrl' | 'inboxUrl' | 'webhookUrl' | 'webhookSecret' | 'filesUrl'>;
 
 /** What scripts and tests need to use the local service: `$BASALT_DIR/dev.json`. */
-export interface DevFile extends Demo {
-  readonly baseUrl: string;
-  readonly dashboardUrl: string;
-  /** The page on which the mails that went out can be read. */
-  readonly inboxUrl: string;
-  /** Where the mail provider sends its events. */
-  readonly webhookUrl: string;
-  /** What it signs them with, `whsec_…`. */
-  readonly webhookSecret: string;
-  /** Where the public files are. */
-  readonly filesUrl: string;
+export interface DevFile extends Demo, Addresses {
   readonly dashboardToken: string;
 }
 

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import {
   CreateTableCommand,
+  type CreateTableCommandInput,
   DynamoDBClient,
   ResourceInUseException,
   UpdateTimeToLiveCommand,
@@ -59,23 +60,23 @@ const launch = async (file: string, { onExit }: PartOptions): Promise<Part> => {
   }
 };
 
-/** Makes the one table where it is missing; its keys and TTL are those of the deployment. */
+/** What the one table is made with, but its name; its keys are those of the deployment. */
+export const tableDefinition = {
+  KeySchema: [
+    { AttributeName: 'pk', KeyType: 'HASH' },
+    { AttributeName: 'sk', KeyType: 'RANGE' },
+  ],
+  AttributeDefinitions: [
+    { AttributeName: 'pk', AttributeType: 'S' },
+    { AttributeName: 'sk', AttributeType: 'S' },
+  ],
+  BillingMode: 'PAY_PER_REQUEST',
+} satisfies Omit<CreateTableCommandInput, 'TableName'>;
+
+/** Makes the one table where it is missing, with the TTL of the deployment. */
 const ensureTable = async (client: DynamoDBClient, TableName: string): Promise<void> => {
   try {
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
-        AttributeDefinitions: [
-          { AttributeName: 'pk', AttributeType: 'S' },
-          { AttributeName: 'sk', AttributeType: 'S' },
-        ],
-        BillingMode: 'PAY_PER_REQUEST',
-      }),
-    );
+    await client.send(new CreateTableCommand({ TableName, ...tableDefinition }));
     const TimeToLiveSpecification = { AttributeName: 'expiresAt', Enabled: true };
     await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
   } catch (error) {

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { StartProblem } from './problem.ts';
 import { isAlive } from './process-alive.ts';
 
@@ -25,6 +25,27 @@ const holderOf = async (file: string): Promise<Holder | undefined> => {
 const stillRuns = async ({ pid, startedAt }: Holder): Promise<boolean> =>
   pid !== process.pid && isAlive(pid) && (await beginOf(pid)) === startedAt;
 
+/** Whether a running process has claimed a state directory, by its lock file. */
+export const isClaimed = async (file: string): Promise<boolean> => {
+  const holder = await holderOf(file);
+  return holder !== undefined && (await stillRuns(holder));
+};
+
+/** Makes the file with this content in one step, so that nobody ever reads half of it; false where there is one already. */
+const place = async (file: string, content: string): Promise<boolean> => {
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, content, { mode: 0o600 });
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    await rm(draft, { force: true });
+  }
+};
+
 /**
  * Claims a state directory for this process; answers how to give it back. Another running process holds it →
  * `StartProblem` naming its port; one that was killed does not count.
@@ -32,12 +53,7 @@ const stillRuns = async ({ pid, startedAt }: Holder): Promise<boolean> =>
 export const claim = async (file: string, port: number): Promise<() => Promise<void>> => {
   const mine = JSON.stringify({ pid: process.pid, port, startedAt: await beginOf(process.pid) } satisfies Holder);
   for (let attempt = 0; attempt < 3; attempt += 1) {
-    try {
-      await writeFile(file, mine, { flag: 'wx', mode: 0o600 });
-      return () => rm(file, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+    if (await place(file, mine)) return () => rm(file, { force: true });
     const holder = await holderOf(file);
     if (holder && (await stillRuns(holder))) {
       throw new StartProblem(

@@ -1,6 +1,6 @@
 import { StartProblem } from './problem.ts';
 
-/** How the local stack was asked to run, from the environment (README, "Settings"). */
+/** How the local stack was asked to run, from the environment (README, "Commands and settings"). */
 export interface LocalSettings {
   /** Where all state is kept. */
   readonly directory: string;
@@ -53,6 +53,7 @@ const passedOn = [
   'MAIL_RETRY_SECONDS',
   'USAGE_SECONDS',
   'MAIL_PER_SECOND',
+  'ACCOUNT_MAILS_PER_DAY',
   'AI_BASE_URL',
   'AI_API_KEY',
   'AI_MODEL',
@@ -69,11 +70,13 @@ const refuseUnusableModel = ({ AI_BASE_URL, AI_TIMEOUT_SECONDS }: NodeJS.Process
 };
 
 /** Said at the start, and not by the first request that needs the setting. */
-const refuseUnusable = ({ LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL }: NodeJS.ProcessEnv): void => {
+const refuseUnusable = (env: NodeJS.ProcessEnv): void => {
+  const { LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL, ACCOUNT_MAILS_PER_DAY } = env;
   if (LOG && !['info', 'debug', 'silent'].includes(LOG)) {
     throw new StartProblem(`LOG must be info, debug or silent; it is "${LOG.slice(0, 40)}".`);
   }
   if (PASSWORD_COST) wholeNumber('PASSWORD_COST', PASSWORD_COST, 15, 4);
+  if (ACCOUNT_MAILS_PER_DAY) wholeNumber('ACCOUNT_MAILS_PER_DAY', ACCOUNT_MAILS_PER_DAY, largest);
   if (DASHBOARD_TOKEN_SECONDS) wholeNumber('DASHBOARD_TOKEN_SECONDS', DASHBOARD_TOKEN_SECONDS, largest, 1);
   if (DASHBOARD_URL && !/^https?:\/\/[^\s?#]+$/.test(DASHBOARD_URL)) {
     throw new StartProblem(

@@ -8,6 +8,7 @@ import { closeS3 } from '../../shared/clients/s3.ts';
 import { closeSqs } from '../../shared/clients/sqs.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import { describeError, log } from '../../shared/log.ts';
+import { closeExternalStorages } from '../../shared/storage/external-client.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../cors-policy.ts';
 import { functionName } from '../function-files.ts';
 import { bundled } from './bundled.ts';
@@ -20,7 +21,7 @@ import { startInvocations } from './invocations.ts';
 import { claim } from './lock.ts';
 import { refuseOutsideHosts } from './loopback-only.ts';
 import { outsideEnvironment, startOutside } from './outside.ts';
-import { listen, probePort } from './ports.ts';
+import { listen } from './ports.ts';
 import { inboxOf } from './providers.ts';
 import { startQueueFunctions } from './queue-functions.ts';
 import { runDeploymentJobs, startSchedules } from './schedules.ts';
@@ -87,6 +88,7 @@ const closeClients = async (): Promise<void> => {
   closeLambda();
   closeSqs();
   closeS3();
+  closeExternalStorages();
   await closeMongo();
 };
 
@@ -100,10 +102,10 @@ const functionsOf = (bundles: string | undefined, env: Readonly<Record<string, s
   return inProcess();
 };
 
+/** Listens from the beginning, so that nothing else that starts here takes the port meanwhile; answers its address. */
 const serve = async (server: Server, port: number, setting: string, stops: Stops): Promise<string> => {
-  const address = `http://127.0.0.1:${await listen(server, port, setting)}`;
-  stops.add(() => closeGateway(server, finishMs));
-  return address;
+  stops.add(() => closeGateway(server, 0));
+  return `http://127.0.0.1:${await listen(server, port, setting)}`;
 };
 
 const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
@@ -112,11 +114,19 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const directory = path.resolve(options.directory);
   await prepareDirectory(directory);
 
-  const webhookPort = port === 0 ? 0 : port + 2;
   stops.add(await claim(path.join(directory, 'lock'), port));
-  const publicPort = await probePort(port);
-  const dashboardPort = await probePort(port === 0 ? 0 : port + 1, 'The dashboard port');
-  const webhookUrl = `http://127.0.0.1:${await probePort(webhookPort, 'The webhook port')}/`;
+  const opened = Promise.withResolvers<Invoke>();
+  // Requests that come before the functions are there wait for them.
+  const onRequest: Invoke = async (name, event) => (await opened.promise)(name, event);
+  const gateways = [
+    gatewayFor(publicRoutes, publicCorsPolicy, onRequest),
+    gatewayFor(dashboardRoutes, dashboardCorsPolicy(options.dashboardOrigins), onRequest),
+    functionUrlFor(webhookFunction, onRequest),
+  ] as const;
+  const portOf = (place: number): number => (port === 0 ? 0 : port + place);
+  const baseUrl = await serve(gateways[0], port, 'PORT', stops);
+  const dashboardUrl = await serve(gateways[1], portOf(1), 'The dashboard port', stops);
+  const webhookUrl = `${await serve(gateways[2], portOf(2), 'The webhook port', stops)}/`;
 
   const ENCRYPTION_KEY = await encryptionKey(directory);
   const { MAIL_WEBHOOK_SECRET = localWebhookSecret(ENCRYPTION_KEY) } = options.functions;
@@ -143,8 +153,9 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     ...outsideEnvironment(outside, options),
     ...invocations.environment,
     ENCRYPTION_KEY,
-    PUBLIC_URL: `http://127.0.0.1:${publicPort}`,
-    DASHBOARD_API_URL: `http://127.0.0.1:${dashboardPort}`,
+    PUBLIC_URL: baseUrl,
+    DASHBOARD_API_URL: dashboardUrl,
+    DASHBOARD_ORIGINS: options.dashboardOrigins.join(','),
   };
   Object.assign(process.env, env);
   stops.add(closeClients);
@@ -154,12 +165,9 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   stops.add(startSchedules(invoke, logFailure));
   stops.add(await startQueueFunctions(outside.queues, invoke, logFailure));
 
-  const dashboardPolicy = dashboardCorsPolicy(options.dashboardOrigins);
-  const [baseUrl, dashboardUrl] = await Promise.all([
-    serve(gatewayFor(publicRoutes, publicCorsPolicy, invoke), publicPort, 'PORT', stops),
-    serve(gatewayFor(dashboardRoutes, dashboardPolicy, invoke), dashboardPort, 'The dashboard port', stops),
-    serve(functionUrlFor(webhookFunction, invoke), Number(new URL(webhookUrl).port), 'The webhook port', stops),
-  ]);
+  // The first to end: what is running may finish while everything is there.
+  for (const gateway of gateways) stops.add(() => closeGateway(gateway, finishMs));
+  opened.resolve(invoke);
   const inboxUrl = inboxOf(outside.providers);
   const { filesUrl } = outside.files;
   return {

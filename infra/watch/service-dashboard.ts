@@ -1,4 +1,5 @@
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront';
 import {
   type AlarmBase,
   AlarmStatusWidget,
@@ -28,6 +29,7 @@ export interface ServiceDashboardProps {
   readonly apis: readonly WatchedApi[];
   readonly queues: readonly (QueuePair & { readonly name: string })[];
   readonly table: ITable;
+  readonly publicFiles: Distribution;
   readonly alarms: readonly AlarmBase[];
 }
 
@@ -98,13 +100,31 @@ const tableRow = (table: ITable): IWidget =>
     table.metricConsumedReadCapacityUnits({ period, label: 'reads' }),
   ]);
 
-/** The one page to look at when something is wrong: alarms first, then the two APIs, the functions, the queues, the table. */
+/**
+ * CloudFront keeps its metrics in us-east-1, where a page can read them from any region, but only alarms of that region
+ * can.
+ */
+const edgeRegion = 'us-east-1';
+
+const filesRow = (publicFiles: Distribution): IWidget =>
+  graph(
+    'Public files: requests, and the share that failed in per cent',
+    [publicFiles.metricRequests({ region: edgeRegion, period, statistic: 'Sum', label: 'requests' })],
+    [publicFiles.metric5xxErrorRate({ region: edgeRegion, period, statistic: 'Average', label: '5xx' })],
+  );
+
+/**
+ * The one page to look at when something is wrong: alarms first, then the two APIs, the functions, the queues, the
+ * table, the files.
+ */
 export class ServiceDashboard extends Dashboard {
-  constructor(scope: Construct, id: string, { deployment, apis, queues, table, alarms }: ServiceDashboardProps) {
+  constructor(scope: Construct, id: string, props: ServiceDashboardProps) {
+    const { deployment, apis, queues, table, publicFiles, alarms } = props;
     super(scope, id, { dashboardName: deployment, defaultInterval: Duration.hours(3) });
     this.addWidgets(new AlarmStatusWidget({ alarms: [...alarms], width: 3 * width, height: 4 }));
     for (const api of apis) this.addWidgets(...apiRow(api));
     this.addWidgets(...functionRow(deployment));
     this.addWidgets(...queues.map(queueRow), tableRow(table));
+    this.addWidgets(filesRow(publicFiles));
   }
 }

@@ -8,16 +8,28 @@ interface Fetched {
 
 const values = new Map<string, Fetched>();
 
+/** Longest wait for one secret, the one retry included. */
+const fetchLimitMs = 4000;
+
 const fetchSecret = async (arn: string): Promise<string> => {
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  const { SecretString } = await new SecretsManagerClient({}).send(new GetSecretValueCommand({ SecretId: arn }));
-  if (!SecretString) throw new Error('The secret is empty');
-  return SecretString;
+  const client = new SecretsManagerClient({
+    maxAttempts: 2,
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 1500, throwOnRequestTimeout: true },
+  });
+  try {
+    const command = new GetSecretValueCommand({ SecretId: arn });
+    const { SecretString } = await client.send(command, { abortSignal: AbortSignal.timeout(fetchLimitMs) });
+    if (!SecretString) throw new Error('The secret is empty');
+    return SecretString;
+  } finally {
+    client.destroy();
+  }
 };
 
 /**
- * The text of a Secrets Manager secret, fetched once a process, or again once it is older than `maxAgeMs`; a failed fetch is
- * tried again next time.
+ * The text of a Secrets Manager secret, fetched once a process, or again once it is older than `maxAgeMs`. No answer
+ * within 4 s, or a refusal → `SERVICE_UNAVAILABLE`, and the next caller fetches anew.
  */
 export const secret = (arn: string, maxAgeMs = Number.POSITIVE_INFINITY): Promise<string> => {
   const known = values.get(arn);

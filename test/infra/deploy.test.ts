@@ -3,7 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../infra/deploy/deploy.ts';
 import { DeployProblem } from '../../infra/deploy/deploy-problem.ts';
-import { deploymentIn } from '../../infra/deploy/deployment-name.ts';
+import { deploymentIn, profileIn } from '../../infra/deploy/deployment-name.ts';
 import { filledSecrets } from '../../infra/secrets.ts';
 import { everything, synthesise } from './synthesis.ts';
 
@@ -109,7 +109,24 @@ test.each([
   [['-c', 'deployment=Staging'], {}, 'Staging'],
   [['--context', 'deployment=Staging'], { deployment: 'Other' }, 'Staging'],
   [['--context=deployment=Staging'], {}, 'Staging'],
+  [['-c', 'deployment=Staging', '-c', 'deployment=Test'], {}, 'Test'],
   [['-c', 'rateLimit=1'], { deployment: 'Other' }, 'Other'],
 ])('%j with the context %j deploys %s', (args, context, name) => {
   expect(deploymentIn(args, context)).toBe(name);
+});
+
+test.each([
+  [['--profile', 'ops'], 'ops'],
+  [['-c', 'rateLimit=1', '--profile=ops'], 'ops'],
+  [['--profiles', 'ops'], undefined],
+  [[], undefined],
+])('%j is of the profile %s', (args, profile) => {
+  expect(profileIn(args)).toBe(profile);
+});
+
+test('the secrets are filled with the credentials of the profile that the CDK deploys with', async () => {
+  await run({ MONGODB_URI: uri }, 'random letters', ['--profile', 'ops']);
+  const clients = secrets.calls().map(({ thisValue }) => (thisValue as SecretsManagerClient).config);
+  expect(clients.length).toBeGreaterThan(0);
+  expect(clients.map((config) => (config as { readonly profile?: string }).profile)).toEqual(clients.map(() => 'ops'));
 });

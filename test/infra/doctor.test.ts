@@ -12,13 +12,13 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { routes } from '../../functions/routes.ts';
-import { type Check, examine, type Finding, type Patient } from '../../infra/doctor/check.ts';
+import { type Check, examine, type Finding, type Target } from '../../infra/doctor/check.ts';
 import { environmentOf, functionChecks } from '../../infra/doctor/functions.ts';
-import { patientOf } from '../../infra/doctor/patient.ts';
 import { lineOf, summaryOf } from '../../infra/doctor/report.ts';
 import { secretChecks } from '../../infra/doctor/secrets.ts';
 import { settingChecks } from '../../infra/doctor/settings.ts';
 import { storeChecks } from '../../infra/doctor/stores.ts';
+import { targetOf } from '../../infra/doctor/target.ts';
 
 const dynamo = mockClient(DynamoDBClient);
 const lambda = mockClient(LambdaClient);
@@ -59,7 +59,7 @@ const functionOf = (Description: string, index = 0): FunctionConfiguration => ({
 
 const everyFunction = descriptions.map(functionOf);
 
-const patient = (changes: Partial<Patient> = {}): Patient => ({
+const target = (changes: Partial<Target> = {}): Target => ({
   local: false,
   environment,
   functions: everyFunction,
@@ -67,7 +67,7 @@ const patient = (changes: Partial<Patient> = {}): Patient => ({
   ...changes,
 });
 
-const find = async (checks: readonly Check[], name: string, who = patient()): Promise<Finding> => {
+const find = async (checks: readonly Check[], name: string, who = target()): Promise<Finding> => {
   for await (const finding of examine(who, checks)) if (finding.name === name) return finding;
   throw new Error(`There is no check ${name}`);
 };
@@ -78,25 +78,25 @@ describe('the functions of a deployment', () => {
       .on(ListFunctionsCommand)
       .resolvesOnce({ Functions: everyFunction.slice(0, 50), NextMarker: 'next' })
       .resolves({ Functions: [...everyFunction.slice(50), { FunctionName: 'Basaltic-x' }, { FunctionName: 'other' }] });
-    const found = await patientOf(['--region', 'eu-central-1', '--profile', 'ops'], {});
-    expect(found).toEqual(patient({ aws: { region: 'eu-central-1', profile: 'ops' } }));
+    const found = await targetOf(['--region', 'eu-central-1', '--profile', 'ops'], {});
+    expect(found).toEqual(target({ aws: { region: 'eu-central-1', profile: 'ops' } }));
   });
 
   test('are none where the name is wrong', async () => {
     lambda.on(ListFunctionsCommand).resolves({ Functions: everyFunction });
-    await expect(patientOf(['--deployment', 'Staging', '--region', 'x'], {})).rejects.toThrow(
+    await expect(targetOf(['--deployment', 'Staging', '--region', 'x'], {})).rejects.toThrow(
       'There is no deployment Staging in x.',
     );
   });
 
   test('failed: one is missing, one could not be made', async () => {
     expect(await find(functionChecks, 'functions')).toMatchObject({ level: 'ok' });
-    const missing = patient({ functions: everyFunction.slice(1) });
+    const missing = target({ functions: everyFunction.slice(1) });
     expect(await find(functionChecks, 'functions', missing)).toMatchObject({
       level: 'failed',
       detail: `1 are missing: ${descriptions[0]}`,
     });
-    const broken = patient({ functions: [...everyFunction, { ...functionOf('x', 7), LastUpdateStatus: 'Failed' }] });
+    const broken = target({ functions: [...everyFunction, { ...functionOf('x', 7), LastUpdateStatus: 'Failed' }] });
     expect(await find(functionChecks, 'functions', broken)).toMatchObject({ level: 'failed' });
   });
 
@@ -104,7 +104,7 @@ describe('the functions of a deployment', () => {
     const odd = { ...functionOf('x', 9), Environment: { Variables: { ...environment, TABLE_NAME: 'old' } } };
     const functions = [odd, ...everyFunction];
     expect(environmentOf(functions).TABLE_NAME).toBe(environment.TABLE_NAME);
-    expect(await find(functionChecks, 'settings of functions', patient({ functions }))).toMatchObject({
+    expect(await find(functionChecks, 'settings of functions', target({ functions }))).toMatchObject({
       level: 'failed',
       detail: 'differ between functions: TABLE_NAME',
     });
@@ -210,7 +210,7 @@ describe('stores', () => {
 
 describe('settings', () => {
   const withSettings = (changes: Readonly<Record<string, string>>) =>
-    patient({ environment: { ...environment, ...changes } });
+    target({ environment: { ...environment, ...changes } });
 
   test.each([
     ['rate limits', {}, 'ok'],

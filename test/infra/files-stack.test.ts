@@ -187,5 +187,5 @@ test('the stack holds nothing else, and says where the files are', () => {
     'AWS::S3::Bucket',
     'AWS::S3::BucketPolicy',
   ]);
-  expect(plain.outputs.get('Basalt-Files')).toEqual(['FilesUrl']);
+  expect(plain.outputs.get('Basalt-Files')).toEqual(['FilesUrl', 'DistributionId']);
 });

@@ -1,4 +1,4 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { BatchWriteItemCommand, DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
@@ -9,18 +9,21 @@ import { verifiersOf } from '../../infra/verifiers.ts';
 import { countProposal, uncountProposal } from '../../shared/assistant/monthly-cap.ts';
 import { consumeCode, consumeToken } from '../../shared/auth/email-tokens/consume-tokens.ts';
 import { addressKeyOf } from '../../shared/auth/email-tokens/email-token.ts';
-import { issueTokens } from '../../shared/auth/email-tokens/issue-tokens.ts';
+import { endCooldown, issueTokens } from '../../shared/auth/email-tokens/issue-tokens.ts';
+import { tokenItemKey } from '../../shared/auth/email-tokens/token-item.ts';
 import { listSessions } from '../../shared/auth/list-sessions.ts';
 import { countAttempt, forgiveAttempt } from '../../shared/auth/lockout.ts';
 import { rotate, startSession } from '../../shared/auth/refresh-sessions.ts';
 import { requireSession } from '../../shared/auth/require-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/auth/revoke-sessions.ts';
 import { developerScope, projectScope } from '../../shared/auth/session-keys.ts';
+import { giveUseBack } from '../../shared/auth/single-use.ts';
 import { closeGate, passGate } from '../../shared/auth/users/credential-gate.ts';
 import { countInvitation } from '../../shared/developers/members/invitation-limits.ts';
 import { methodsOf, type RouteTable, type Use } from '../../shared/http/route.ts';
+import { countAccountMail } from '../../shared/mail/account-mail-limit.ts';
 import { mailUsage } from '../../shared/mail/mail-quota.ts';
-import { removeProjectItems } from '../../shared/projects/project-items.ts';
+import { removeProjectItems, removeUserItems } from '../../shared/projects/project-items.ts';
 import { countRequest } from '../../shared/quota/rate-limit.ts';
 import { readStats } from '../../shared/usage/read-stats.ts';
 import { requestsOn } from '../../shared/usage/stats-items.ts';
@@ -105,7 +108,7 @@ const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
     'AbortMultipartUpload DeleteObject GetObject ListBucket PutObject on the bucket and its exports, imports',
   ),
   uploads: same(`${sessionActions} "p#*","due#uploads#*"`),
-  purge: { users: 'BatchWriteItem Query on Table keys "p#*"', developers: 'BatchWriteItem Query on Table keys "p#*"' },
+  purge: same('BatchWriteItem Query on Table keys "p#*","stats#*"'),
 };
 
 const { stacks } = synthesise();
@@ -280,6 +283,17 @@ describe('every command that the code sends is granted', () => {
     expect(sent()).toHaveLength(3);
   });
 
+  test('what keeps mails of user accounts few, and uses of tokens single', async () => {
+    dynamo.onAnyCommand().resolves({});
+    const project = { id: '0123456789abcdef01234567', plan: 'free' as const };
+    await countAccountMail(project, { toNobody: false });
+    const place = { scope: projectScope(project.id), kind: 'reset', addressKey: addressKeyOf('a@b.co') } as const;
+    await endCooldown(place, 'none');
+    await giveUseBack({ key: tokenItemKey(place), item: {}, id: 'use' });
+    expectGranted(granted['email-tokens'].users);
+    expect(sent()).toHaveLength(3);
+  });
+
   test('what keeps invitations few', async () => {
     dynamo.onAnyCommand().resolves({});
     await countInvitation('0123456789abcdef01234567', 'ada@example.com');
@@ -315,10 +329,19 @@ describe('every command that the code sends is granted', () => {
 
   test('removing the items of a project', async () => {
     const key = { pk: { S: 'p#0123456789abcdef01234567' }, sk: { S: 'session#u1#s1' } };
-    dynamo.onAnyCommand().resolves({ Items: [key] });
-    await removeProjectItems('0123456789abcdef01234567', 1);
-    expectGranted(granted.purge.users);
-    expect(sent()).toHaveLength(2);
+    const remove = async (act: typeof removeProjectItems, ranges: number): Promise<void> => {
+      dynamo.reset();
+      dynamo
+        .on(QueryCommand)
+        .resolvesOnce({ Items: [key] })
+        .resolves({ Items: [] });
+      dynamo.on(BatchWriteItemCommand).resolves({});
+      expect(await act('0123456789abcdef01234567', 1000)).toEqual({ removed: 1, complete: true });
+      expectGranted(granted.purge.users);
+      expect(sent()).toHaveLength(ranges + 2);
+    };
+    await remove(removeProjectItems, 2);
+    await remove(removeUserItems, 4);
   });
 });
 

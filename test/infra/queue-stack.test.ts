@@ -79,10 +79,11 @@ test.each([
   expect(visibility).toBeGreaterThan(Number(functionOf(job)?.Properties.Timeout) * 2);
 });
 
-test('deliver-mail is told the queue, the provider and the sender of the deployment', () => {
+test('deliver-mail is told the queue, the provider, the sender and the pace of the deployment', () => {
   expect(deliver?.Properties.Environment).toMatchObject({
     Variables: {
       EMAIL_FROM: 'Example <no-reply@example.com>',
+      MAIL_PER_SECOND: '10',
       MAIL_QUEUE_URL: expect.anything() as unknown,
       MAIL_PROVIDER_SECRET_ARN: expect.anything() as unknown,
     },

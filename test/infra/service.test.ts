@@ -174,7 +174,7 @@ describe('the settings of a function', () => {
       for (const { function: lambda } of name.includes('Routes') ? routesOf(resources) : []) {
         const known = JSON.stringify(lambda.Properties.Environment);
         const expected = name.startsWith('Staging-Routes-dashboard');
-        for (const part of ['//app.example.com', 'some-client', 'DASHBOARD_API_URL']) {
+        for (const part of ['//app.example.com', 'some-client', 'DASHBOARD_API_URL', 'DASHBOARD_ORIGINS']) {
           expect(known.includes(part), `${name} ${part}`).toBe(expected);
         }
       }

@@ -19,6 +19,7 @@ test('a deployment without settings has those of the contract', () => {
     mongoConnections: 0,
     egress: 'none',
     dashboardOrigins: [],
+    mailPerSecond: '2',
     logDays: 30,
     platformLogs: 'problems',
   });
@@ -39,6 +40,7 @@ test.each([
   ],
   [{ egress: 'nat' }, { egress: 'nat' }],
   [{ mongoConnections: '3000' }, { mongoConnections: 3000 }],
+  [{ mailPerSecond: 10 }, { mailPerSecond: '10' }],
   [{ logDays: 7 }, { logDays: 7 }],
   [{ alarmEmail: 'ops@example.com' }, { alarmEmail: 'ops@example.com' }],
   [{ deployments: { Basalt: { rateLimit: 7 } } }, { rateLimit: '7' }],
@@ -64,6 +66,7 @@ test.each([
   [{ aiModel: 'a model' }, 'aiModel must be the name'],
   [{ egress: 'vpn' }, 'egress must be none or nat'],
   [{ accountConcurrency: 0 }, 'accountConcurrency must be from 1 to'],
+  [{ mailPerSecond: '1.5' }, 'mailPerSecond must be a whole number'],
   [{ logDays: 8 }, 'logDays must be one of 1, 3, 5'],
   [{ alarmEmail: 'ops' }, 'alarmEmail must be an address'],
   [{ publicDomain: 'https://api.example.com' }, 'publicDomain must be a domain'],

@@ -56,6 +56,7 @@ export const everything = {
   dashboardUrl: 'https://app.example.com',
   dashboardGithubClientId: 'some-client',
   emailFrom: 'Example <no-reply@example.com>',
+  mailPerSecond: '10',
   aiBaseUrl: 'https://models.example.com/v1',
   aiModel: 'some-model',
   publicDomain: 'api.example.com',

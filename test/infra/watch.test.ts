@@ -93,7 +93,7 @@ describe('the topic', () => {
   });
 });
 
-test('the dashboard shows the alarms, both gateways, the functions, the queues and the table', () => {
+test('the dashboard shows the alarms, both gateways, the functions, the queues, the table and the files', () => {
   const [dashboard] = ofType(watch, 'AWS::CloudWatch::Dashboard').values();
   expect(dashboard?.Properties.DashboardName).toBe('Staging');
   const body = JSON.stringify(dashboard?.Properties.DashboardBody);
@@ -104,7 +104,26 @@ test('the dashboard shows the alarms, both gateways, the functions, the queues a
     'Mails:',
     'Tasks:',
     'Table:',
+    'Public files:',
   ]) {
     expect(body).toContain(part);
+  }
+});
+
+test('the dashboard reads the failures of public files where CloudFront keeps them', () => {
+  const [dashboard] = ofType(watch, 'AWS::CloudWatch::Dashboard').values();
+  const body = JSON.stringify(dashboard?.Properties.DashboardBody);
+  const files = body.slice(body.indexOf('Public files:'));
+  expect(files).toContain('5xxErrorRate');
+  expect(files).toContain('us-east-1');
+  expect(files).toMatch(/"Fn::ImportValue":"Staging-Files:[^"]*PublicFiles/);
+});
+
+test('every log query of the guide is saved under the name that it has there', () => {
+  const saved = [...ofType(watch, 'AWS::Logs::QueryDefinition').values()].map(({ Properties }) => Properties);
+  expect(saved).toHaveLength(5);
+  for (const { Name, QueryString } of saved) {
+    expect(guide).toContain(`**${String(Name).replace(/^Staging\//, '')}**`);
+    expect(guide).toContain(String(QueryString));
   }
 });

@@ -2,7 +2,7 @@ import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Concurrency } from '../concurrency.ts';
-import type { Loss } from './loss.ts';
+import type { AlarmDefinition } from './alarm-definition.ts';
 
 /** A metric of all functions of the account in this region together, which Lambda keeps without dimensions. */
 const ofAllFunctions = (metricName: string, statistic: string): Metric =>
@@ -11,7 +11,7 @@ const ofAllFunctions = (metricName: string, statistic: string): Metric =>
 const nearShare = 0.8;
 
 /** What is lost when there are too few instances for the requests. */
-export const functionLosses = ({ most }: Concurrency): readonly Loss[] => [
+export const functionAlarms = ({ most }: Concurrency): readonly AlarmDefinition[] => [
   {
     id: 'Throttled',
     title: 'Requests are turned away: no function instance is free',
@@ -31,7 +31,7 @@ export const functionLosses = ({ most }: Concurrency): readonly Loss[] => [
 ];
 
 /** What is lost when the address that the mail provider calls does not answer. */
-export const webhookLosses = (webhook: LambdaFunction): readonly Loss[] => [
+export const webhookAlarms = (webhook: LambdaFunction): readonly AlarmDefinition[] => [
   {
     id: 'WebhookFailing',
     title: 'Deliveries, bounces and complaints of mails are not recorded',

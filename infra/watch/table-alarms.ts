@@ -1,7 +1,7 @@
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type ITable, Operation } from 'aws-cdk-lib/aws-dynamodb';
 import { Duration } from 'aws-cdk-lib/core';
-import type { Loss } from './loss.ts';
+import type { AlarmDefinition } from './alarm-definition.ts';
 
 const period = Duration.minutes(5);
 
@@ -24,7 +24,7 @@ const operations = [
 ];
 
 /** What is lost when the table refuses or fails. */
-export const tableLosses = (table: ITable): readonly Loss[] => [
+export const tableAlarms = (table: ITable): readonly AlarmDefinition[] => [
   {
     id: 'TableWritesThrottled',
     title: 'Sign-ins, uploads and mails are refused or late: the table is written faster than it takes',

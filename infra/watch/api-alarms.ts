@@ -1,7 +1,7 @@
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
-import type { Loss } from './loss.ts';
+import type { AlarmDefinition } from './alarm-definition.ts';
 
 /** One answer in a hundred, and never for a handful of them. */
 const failingPercent = 1;
@@ -25,7 +25,7 @@ const failureRate = (api: HttpApi): MathExpression =>
   });
 
 /** What is lost when a gateway's answers fail or take too long; `whose` as in "the public API". */
-export const apiLosses = (id: string, whose: string, api: HttpApi): readonly Loss[] => [
+export const apiAlarms = (id: string, whose: string, api: HttpApi): readonly AlarmDefinition[] => [
   {
     id: `${id}Failing`,
     title: `Requests to ${whose} fail`,

@@ -4,7 +4,7 @@ import { Duration, type Stack } from 'aws-cdk-lib/core';
 import { type Job, jobs } from '../../functions/jobs/jobs.ts';
 import type { EndpointFunction } from '../endpoint-function.ts';
 import { timeoutOf } from '../jobs-stack.ts';
-import type { Loss } from './loss.ts';
+import type { AlarmDefinition } from './alarm-definition.ts';
 
 /** What a user loses while a job fails. One that runs on deployment fails the deployment instead. */
 const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, string>> = {
@@ -32,7 +32,10 @@ const runsOf = ({ starts }: Job): { readonly period: Duration; readonly periods:
     ? { period: hour, periods: 2 }
     : { period: fiveMinutes, periods: 3 };
 
-/** Lines of a log that tell of an error: a job that fails with one thing carries on with the next, so its run does not fail. */
+/**
+ * Lines of a log that tell of an error: a job that fails with one thing carries on with the next, so its run does not
+ * fail.
+ */
 const loggedErrors = (scope: Stack, name: string, logGroup: LogGroup, period: Duration): Metric =>
   new MetricFilter(scope, `${name}-logged-errors`, {
     logGroup,
@@ -42,7 +45,11 @@ const loggedErrors = (scope: Stack, name: string, logGroup: LogGroup, period: Du
     metricValue: '1',
   }).metric({ statistic: 'Sum', period });
 
-const lossesOf = (scope: Stack, name: keyof typeof lost, { lambda, log }: EndpointFunction): readonly Loss[] => {
+const alarmsOf = (
+  scope: Stack,
+  name: keyof typeof lost,
+  { lambda, log }: EndpointFunction,
+): readonly AlarmDefinition[] => {
   const job: Job = jobs[name];
   const { period, periods } = runsOf(job);
   const limitMs = timeoutOf(job).toMilliseconds();
@@ -55,7 +62,7 @@ const lossesOf = (scope: Stack, name: keyof typeof lost, { lambda, log }: Endpoi
     period,
     label: `Errors of ${name}`,
   });
-  const failing: Loss = {
+  const failing: AlarmDefinition = {
     id: `${name}-failing`,
     title: `${lost[name]}: ${name} fails`,
     help: `Runs of ${name} end in an error or write one to the log ("Errors" in the guide). It carries on by itself once the reason is gone.`,
@@ -63,7 +70,7 @@ const lossesOf = (scope: Stack, name: keyof typeof lost, { lambda, log }: Endpoi
     atLeast: 1,
     periods,
   };
-  const slow: Loss = {
+  const slow: AlarmDefinition = {
     id: `${name}-slow`,
     title: `${lost[name]}: ${name} does not keep up`,
     help: `A run of ${name} took ${(limitMs * nearShare) / 1000} s of the ${limitMs / 1000} s it has. What is cut short is carried on by the next run, so once is no harm; every time means that it falls behind.`,
@@ -75,9 +82,9 @@ const lossesOf = (scope: Stack, name: keyof typeof lost, { lambda, log }: Endpoi
 };
 
 /** What is lost when jobs fail, or take nearly all the time they have; what they log is counted in `scope`. */
-export const jobLosses = (scope: Stack, functions: ReadonlyMap<string, EndpointFunction>): readonly Loss[] =>
+export const jobAlarms = (scope: Stack, functions: ReadonlyMap<string, EndpointFunction>): readonly AlarmDefinition[] =>
   (Object.keys(lost) as (keyof typeof lost)[]).flatMap((name) => {
     const job = functions.get(name);
     if (!job) throw new Error(`There is no job ${name}`);
-    return lossesOf(scope, name, job);
+    return alarmsOf(scope, name, job);
   });

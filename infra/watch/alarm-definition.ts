@@ -1,7 +1,7 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 
 /** Something that a user loses while a metric is at or above a figure: one alarm. */
-export interface Loss {
+export interface AlarmDefinition {
   /** Unique in the deployment, for CloudFormation. */
   readonly id: string;
   /** What is lost, as a sentence; the alarm is called so. */

@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { QueueName } from '../../functions/jobs/jobs.ts';
 import { queueLimits } from '../queue-limits.ts';
 import type { QueuePair } from '../queue-stack.ts';
-import type { Loss } from './loss.ts';
+import type { AlarmDefinition } from './alarm-definition.ts';
 
 interface Work {
   readonly givenUp: string;
@@ -29,7 +29,7 @@ const works: Readonly<Record<QueueName, Work>> = {
 };
 
 /** What is lost when the messages of a queue are given up, or wait for long. */
-export const queueLosses = (name: QueueName, { queue, deadLetters }: QueuePair): readonly Loss[] => {
+export const queueAlarms = (name: QueueName, { queue, deadLetters }: QueuePair): readonly AlarmDefinition[] => {
   const { givenUp, late, help, lateMinutes } = works[name];
   const id = name === 'mail' ? 'Mail' : 'Work';
   return [

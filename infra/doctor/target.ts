@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { readEnvironment } from '../local/environment-file.ts';
+import { runningEnvironment } from '../local/environment-file.ts';
 import { StartProblem } from '../local/problem.ts';
-import type { Patient } from './check.ts';
+import type { Target } from './check.ts';
 import { environmentOf, functionsOf } from './functions.ts';
 
 const usage = `npm run doctor -- --local
@@ -22,18 +22,17 @@ const parse = (args: readonly string[]) => {
   }
 };
 
-const localPatient = async (directory: string): Promise<Patient> => {
-  const environment = await readEnvironment(directory);
-  if (!environment) throw new StartProblem(`There is no local stack in ${directory}. Start one with: npm start`);
+const localTarget = async (directory: string): Promise<Target> => {
+  const environment = await runningEnvironment(directory);
   // The clients find the local stores by what functions are told, as functions do.
   Object.assign(process.env, environment);
   return { local: true, environment, functions: [], aws: {} };
 };
 
 /** Whom the command line asks to be looked at; nothing there to look at → `StartProblem`. */
-export const patientOf = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<Patient> => {
+export const targetOf = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<Target> => {
   const { local, deployment, region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION, profile } = parse(args);
-  if (local) return localPatient(env.BASALT_DIR || '.basalt');
+  if (local) return localTarget(env.BASALT_DIR || '.basalt');
   const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
   const functions = await functionsOf(deployment, aws);
   if (functions.length === 0) {

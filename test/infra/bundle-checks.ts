@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Bundle, bundleFunctions } from '../../infra/bundle.ts';
+import { nativeFile } from '../../infra/native-bcrypt.ts';
+import { bytesOf, groupOf } from './bundle-budgets.ts';
+
+const run = promisify(execFile);
+
+/** The two that describe the APIs, which are made without the packages that do so. */
+export const descriptions = ['service-get-openapi', 'dashboard-service-get-dashboard-openapi'] as const;
+
+/** For building, testing or running locally. */
+const foreign =
+  /^(aws-cdk|constructs|cdk-nag|esbuild|vitest|@0q|@dynoxide|aws-sdk-client-mock|whatwg-url|tr46|@valibot\/to-json-schema)/;
+
+/** Bundles these functions, and tests what holds for each of them; answers where each bundle is found once that is done. */
+export const testBundles = (names: readonly string[]): ((name: string) => Bundle) => {
+  const folder = mkdtempSync(join(tmpdir(), 'basalt-bundles-'));
+  const bundles = new Map<string, Bundle>();
+
+  const bundle = (name: string): Bundle => {
+    const found = bundles.get(name);
+    if (!found) throw new Error(`${name} was not bundled`);
+    return found;
+  };
+
+  /** What a process of its own says of the bundles that it loads. */
+  const load = async (script: string) => {
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', script], { env: {} });
+    return { said: stdout.trim(), stderr };
+  };
+
+  beforeAll(async () => {
+    for (const built of await bundleFunctions(folder, { prefixes: names })) bundles.set(built.name, built);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('every bundle exports a handler and does nothing when it is loaded', async () => {
+    const files = names.map((name) => join(folder, name, 'index.mjs'));
+    const { said, stderr } = await load(
+      `for (const file of ${JSON.stringify(files)}) console.log(typeof (await import(file)).handler)`,
+    );
+    expect(said.split('\n')).toEqual(names.map(() => 'function'));
+    expect(stderr).toBe('');
+  });
+
+  test('loading a bundle does not load undici, which Node brings for fetch', async () => {
+    const file = join(folder, 'data-get-document', 'index.mjs');
+    const { said } = await load(
+      `await import('${file}'); console.log(process.moduleLoadList.filter((name) => name.includes('undici')).length)`,
+    );
+    expect(said).toBe('0');
+  });
+
+  test.each(names)('%s keeps to its budget of bytes', (name) => {
+    expect(bundle(name).bytes).toBeLessThanOrEqual(bytesOf(groupOf(name)));
+  });
+
+  test.each(descriptions)(
+    '%s carries its document, and neither the database drivers of others nor what it was made with',
+    (name) => {
+      const packages = bundle(name).parts.map(({ from }) => from);
+      expect(packages).not.toContain('mongodb');
+      expect(packages).not.toContain('@valibot/to-json-schema');
+      expect(bundle(name).bytes).toBeLessThanOrEqual(1024 * 1024);
+      expect(readFileSync(join(folder, name, 'index.mjs'), 'utf8')).toContain('operationId');
+    },
+  );
+
+  test.each(names)('%s holds nothing that is for building, testing or running locally', (name) => {
+    const packages = bundle(name).parts.map(({ from }) => from);
+    expect(packages.filter((from) => foreign.test(from))).toEqual([]);
+  });
+
+  describe('functions that hash passwords', () => {
+    test('have the binary of bcrypt beside them, and no others have', () => {
+      for (const { name, native } of bundles.values()) {
+        expect(existsSync(join(folder, name, nativeFile)), name).toBe(native);
+      }
+    });
+
+    test('are not those of the data API', () => {
+      expect([...bundles.values()].filter(({ name, native }) => native && name.startsWith('data-'))).toEqual([]);
+    });
+  });
+  return bundle;
+};

@@ -1,0 +1,49 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const plain = (text: string): string => text.replaceAll('`', '').replace(/\.$/, '');
+
+/** The names that a section of the contract gives: first cells of its tables, headings, and what is bold. */
+const namesIn = (section: string): ReadonlySet<string> =>
+  new Set(
+    [...section.matchAll(/^\| (.+?) \||^### (.+)$|\*\*(.+?)\*\*/gm)].map(([, ...names]) => plain(names.join(''))),
+  );
+
+/** Section, as comments call it, → its names. */
+const sections = new Map(
+  readFileSync(path.join(root, 'docs/contract.md'), 'utf8')
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [/^\w+/.exec(section)?.[0].toLowerCase() ?? '', namesIn(section)]),
+);
+
+const quoted = /(?:(\d) )?"([^"]+)"/g;
+const reference = /\b(?:contract (\d)|specification),? ("[^"]+"(?:(?:,| and|, and) (?:\d )?"[^"]+")*)/g;
+
+/** `contract 2, "List", "sort" and 1 "Body"` → the sections and names that a file's comments refer to. */
+const referencesIn = (file: string) => {
+  const text = readFileSync(path.join(root, file), 'utf8').replaceAll(/\n\s*(?:\*|\/\/)?\s*/g, ' ');
+  return [...text.matchAll(reference)].flatMap(([, number = 'specification', names = '']) => {
+    let section = number;
+    return [...names.matchAll(quoted)].map(([, other, name = '']) => {
+      section = other ?? section;
+      return { file, section, name: plain(name) };
+    });
+  });
+};
+
+const references = ['shared', 'functions', 'infra'].flatMap((folder) =>
+  globSync(`${folder}/**/*.ts`, { cwd: root }).flatMap(referencesIn),
+);
+
+describe('the contract', () => {
+  test('is what comments refer to', () => {
+    expect(references.length).toBeGreaterThan(70);
+  });
+
+  test('has every row that they name', () => {
+    expect(references.filter(({ section, name }) => !sections.get(section)?.has(name))).toEqual([]);
+  });
+});

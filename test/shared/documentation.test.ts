@@ -1,0 +1,104 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import type { RouteTable } from '../../shared/http/route.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
+
+describe('commands', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+  const isHook = (name: string): boolean => name.startsWith('pre') && scripts[name.slice(3)] !== undefined;
+  const commands = Object.keys(scripts).filter((name) => !isHook(name));
+
+  test.each([...pages, ...globSync('scripts/*', { cwd: root })])('that %s names are there', (page) => {
+    const named = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  });
+
+  test.each(commands)('npm run %s installs what it needs, and the README says what it does', (name) => {
+    expect(scripts[`pre${name}`]).toBe('node scripts/install.mjs');
+    const rows = read('README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `npm '));
+    expect(rows.join('\n')).toMatch(new RegExp(`\`npm (?:run )?${name}[\` ]`));
+  });
+});
+
+test('the README has every setting of npm start', () => {
+  const names = [
+    ...read('infra/local/settings.ts').matchAll(/(?:env\.|'|\{ ?|, )([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PORT|LOG)\b/g),
+  ];
+  const rows = read('README.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  const explained = rows.map((line) => line.split('|')[1]).join();
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.map(([, name = '']) => name).filter((name) => !explained.includes(`\`${name}\``))).toEqual([]);
+});
+
+describe('links', () => {
+  /** As GitHub makes them of headings. */
+  const anchorsOf = (page: string): readonly string[] =>
+    [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
+
+  test.each([...pages, 'CHANGELOG.md'])('of %s lead to what is there', (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const dead = links.filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? page : path.join(path.dirname(page), file);
+      if (!existsSync(path.join(root, target))) return true;
+      return anchor !== undefined && !anchorsOf(target).includes(anchor);
+    });
+    expect(dead).toEqual([]);
+  });
+});
+
+describe('routes', () => {
+  /** Parameters have shorter names in the guides. */
+  const plain = (route: string): string => route.replaceAll(/:\w+|\{\w+\}/g, ':');
+
+  const routesOf = (tables: Readonly<Record<string, RouteTable>>): readonly string[] =>
+    Object.values(tables).flatMap((table) =>
+      Object.values(table).flatMap(({ method, path: at }) => [method].flat().map((each) => plain(`${each} ${at}`))),
+    );
+
+  /**
+   * What the first cells of a guide's tables name: `GET POST /path` is two routes; `short` stands for the beginning of
+   * a path.
+   */
+  const listedIn = (page: string, short: string, long: string): readonly string[] =>
+    read(page)
+      .split('\n')
+      .flatMap((line) => /^\| (`[A-Z]+ .*?) \|/.exec(line)?.[1] ?? [])
+      .flatMap((cell) => [...cell.matchAll(/`((?:[A-Z]+ )+)([^`]+)`/g)])
+      .flatMap(([, methods = '', at = '']) =>
+        methods
+          .trim()
+          .split(' ')
+          .map((method) => plain(`${method} ${at.startsWith(short) ? long + at.slice(short.length) : at}`)),
+      );
+
+  const onBoth = listedIn('docs/operating.md', '/', '/');
+
+  test('of the dashboard API are listed once', () => {
+    const listed = listedIn('docs/dashboard.md', '…', '/api/projects/:projectId');
+    expect([...listed, ...onBoth].sort()).toEqual([...routesOf(dashboardRoutes)].sort());
+  });
+
+  test('of the public API are listed once', () => {
+    const listed = [
+      ...['docs/data.md', 'docs/files.md', 'docs/mail.md'].flatMap((page) => listedIn(page, '/', '/')),
+      ...listedIn('docs/user-accounts.md', '/', '/api/userAuth/'),
+    ];
+    const known = routesOf(publicRoutes).filter((route) => !route.includes('$default'));
+    expect([...listed, ...onBoth].sort()).toEqual(known.sort());
+  });
+});
