@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     hookTimeout: 120_000,
+    // A busy machine takes its time; nothing is asserted to be quick.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       { test: { name: 'unit', include: ['test/shared/**/*.test.ts'] } },
       {
@@ -38,8 +40,16 @@ export default defineConfig({
           testTimeout: 900_000,
         },
       },
-      // Loading the CDK takes longer than these tests, so their files share it.
-      { test: { name: 'infra', include: ['test/infra/**/*.test.ts'], isolate: false, testTimeout: 120_000 } },
+      // Loading the CDK takes longer than these tests, so their files share it; where its constructs were made is not looked up.
+      {
+        test: {
+          name: 'infra',
+          include: ['test/infra/**/*.test.ts'],
+          isolate: false,
+          testTimeout: 120_000,
+          env: { CDK_DISABLE_STACK_TRACE: '1' },
+        },
+      },
     ],
   },
 });

@@ -24,8 +24,6 @@ export interface Outcome {
   readonly ratio: number;
   readonly countedRatio: number;
   readonly blocksRatio: number;
-  /** CPU of Basalt's process a request, in the bare server's. */
-  readonly cpuRatio: number;
 }
 
 export type Name = keyof Contenders;
@@ -53,7 +51,6 @@ const outcomeOf = (operation: Compared, rounds: readonly Round[]): Outcome => ({
   ratio: median(rounds.map(({ bare, basalt }) => basalt.perSecond / bare.perSecond)),
   countedRatio: median(rounds.map(({ bare, counted }) => counted.perSecond / bare.perSecond)),
   blocksRatio: median(rounds.map(({ bare, blocks }) => blocks.perSecond / bare.perSecond)),
-  cpuRatio: median(rounds.map(({ bare, basalt }) => basalt.cpuMicros / bare.cpuMicros)),
 });
 
 export interface Plan {

@@ -14,9 +14,20 @@ export interface Contender extends Target {
   readonly stop: () => void;
 }
 
-const answerOf = async (child: ChildProcess): Promise<Message> => {
-  const [message] = (await once(child, 'message')) as [Message];
-  return message;
+/** The next message of a contender; fails where it ends instead. */
+const answerOf = async (name: string, child: ChildProcess): Promise<Message> => {
+  const over = new AbortController();
+  const options = { signal: over.signal };
+  const ended = once(child, 'exit', options).then(([code, signal]) => {
+    throw new Error(`${name} ended (${String(signal ?? `exit code ${String(code)}`)}) instead of answering`);
+  });
+  try {
+    const [message] = (await Promise.race([once(child, 'message', options), ended])) as [Message];
+    return message;
+  } finally {
+    ended.catch(() => undefined);
+    over.abort();
+  }
 };
 
 /** Starts `bench/<file>` with an environment and waits until it listens. */
@@ -27,14 +38,14 @@ export const startContender = async (
   headers: Readonly<Record<string, string>>,
 ): Promise<Contender> => {
   const child = fork(path.join(import.meta.dirname, file), { env: { ...process.env, ...env } });
-  const { port } = await answerOf(child);
+  const { port } = await answerOf(name, child);
   return {
     name,
     url: `http://127.0.0.1:${port}`,
     headers,
     cpu: async () => {
       child.send('cpu');
-      const { cpu } = await answerOf(child);
+      const { cpu } = await answerOf(name, child);
       return (cpu?.user ?? 0) + (cpu?.system ?? 0);
     },
     stop: () => void child.disconnect(),

@@ -29,7 +29,7 @@ export interface Target {
   readonly cpu: () => Promise<number>;
 }
 
-export const connections = 32;
+const connections = 32;
 
 interface Burst {
   readonly result: autocannon.Result;

@@ -15,7 +15,7 @@ export interface Operation extends Compared {
   readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
 }
 
-export const authors = 1000;
+const authors = 1000;
 
 const area = 'documents';
 

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { address: _address, stop: _stop, ...externalS3 } = s3;
   const databaseUri = database.uri('shop', 'directConnection=true');
   context = { ...(await walksOf(stack)), stack, model, externalS3, databaseUri };
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack.stop();
@@ -75,7 +75,7 @@ describe('every example of both documents is answered as its operation says', ()
         await api.refused(operationId, 413, { ...options, body: `"${'x'.repeat(1_100_000)}"` });
       }
     }
-  }, 60_000);
+  });
 
   test('what comes last, and the end of the project', () => walkEnd(context), 30_000);
 

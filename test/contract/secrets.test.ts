@@ -12,14 +12,17 @@ import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts'
 import type { DeveloperRecord } from '../../shared/developers/developer-record.ts';
 import { setPlan } from '../../shared/developers/set-plan.ts';
 import { onMailLogs } from '../../shared/mail/mail-log.ts';
+import { suppress } from '../../shared/mail/suppressions/suppress.ts';
 import { findProjectByKey } from '../../shared/projects/find-project.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import type { SocialProvider } from '../../shared/projects/social-providers.ts';
 import { open } from '../../shared/secrets/sealed.ts';
 import { Browser, formWith, target } from '../support/browser.ts';
 import { type Answer, call, type RequestOptions } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
 import { put } from '../support/files.ts';
 import { codeIn, mailTo, tokenIn } from '../support/inbox.ts';
+import { LanguageModel } from '../support/language-model.ts';
 import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import {
@@ -62,6 +65,7 @@ const userEmail = 'secrets-user@example.com';
 const colleagueEmail = 'secrets-colleague@example.com';
 const clientSecret = 'client-secret-of-github-0123456789';
 const providerApiKey = 're_key_of_the_provider_0123456789';
+const modelKey = 'key-of-the-language-model';
 const webhookSecret = `whsec_${Buffer.from('what-the-provider-signs-with').toString('base64')}`;
 const passwords = ['first', 'second', 'third', 'fourth'].map((which) => `${which}-password-of-the-user`);
 
@@ -73,10 +77,11 @@ const secrets: Secret[] = [];
 let directory: string;
 let child: Child;
 let ownDatabase: OwnDatabase;
+let model: LanguageModel;
 let stack: { baseUrl: string; dashboardUrl: string; env: Record<string, string> };
 
 const startLoggingStack = async (): Promise<void> => {
-  ownDatabase = await startOwnDatabase();
+  [ownDatabase, model] = await Promise.all([startOwnDatabase(), LanguageModel.start()]);
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-secrets-'));
   const started = Promise.withResolvers<typeof stack>();
   child = startChild({
@@ -88,6 +93,9 @@ const startLoggingStack = async (): Promise<void> => {
       RATE_LIMIT: '0',
       PASSWORD_COST: '4',
       LOG: 'debug',
+      AI_BASE_URL: model.url,
+      AI_MODEL: 'sample',
+      AI_API_KEY: modelKey,
       PERMITTED_ADDRESSES: `${inject('stack').env.PERMITTED_ADDRESSES ?? ''},${ownDatabase.address}`,
     },
     onLine: (line) => {
@@ -269,6 +277,14 @@ const liveAnAccount = async (projectId: string, key: string, secretKey: string, 
   return id;
 };
 
+/** A document into the trash and out of it, by the data API. */
+const trashADocument = async (parameters: Record<string, string>, key: string): Promise<void> => {
+  const made = await send(routeNamed('create-document'), parameters, { key, body: { text: inDocuments } });
+  for (const id of ['delete-document', 'recover-document']) {
+    await send(routeNamed(id), { ...parameters, id: String(made.body._id) }, { key });
+  }
+};
+
 /** A file from its request to its deletion; the signature of the URL is shown to who asks for it alone. */
 const keepAFile = async (key: string): Promise<void> => {
   const asked = await send(routeNamed('request-upload'), {}, { key, body: sampleBodies['request-upload'] });
@@ -346,6 +362,44 @@ const takeEvents = async (projectId: string): Promise<void> => {
   }
 };
 
+/** A template and what is sent from it, with what is told of a mail, and an address that no mail goes to for a while. */
+const keepMails = async (parameters: Record<string, string>, key: string, token: string): Promise<void> => {
+  const act = (id: string, more: Record<string, string> = {}, body = sampleBodies[id]) =>
+    send(routeNamed(id), { ...parameters, ...more }, { key, token, ...(body === undefined ? {} : { body }) });
+  const made = await act('create-mail-template');
+  const template = { templateId: String((made.body.data as { _id: string })._id) };
+  await act('get-mail-template', template);
+  await act('update-mail-template', template);
+  await act('send-test-mail', template, { to: email, variables: { name: inDocuments } });
+  await act('delete-mail-template', template);
+
+  await act('send-mail', {}, { to: userEmail, subject: inDocuments, text: inDocuments });
+  const providerId = await eventually(async () => {
+    requestsUntold += 1;
+    const { body } = await call<{ data: { providerEmailId: string | null }[] }>(
+      stack.baseUrl,
+      'GET',
+      routeNamed('list-mail-logs').pathWith({}),
+      { key },
+    );
+    const known = body.data.find(({ providerEmailId }) => providerEmailId)?.providerEmailId;
+    if (!known) throw new Error('No mail has gone out yet');
+    return known;
+  });
+  await act('get-mail-log', { providerId });
+  await act('get-sent-mail', { providerId });
+
+  await suppress(parameters.projectId ?? '', ['sample@example.com'], { reason: 'bounced', providerEmailId: null });
+  await act('delete-suppression', { email: 'sample@example.com' });
+};
+
+/** A schema that the language model proposes. */
+const askTheAssistant = async (parameters: Record<string, string>, token: string): Promise<void> => {
+  secrets.push({ what: 'key of the language model', value: modelKey });
+  model.says(JSON.stringify({ name: 'orders', schema: [{ key: 'number', type: 'Number' }] }));
+  await send(routeNamed('propose-schema'), parameters, { token, body: sampleBodies['propose-schema'] });
+};
+
 /** All that the data browser, the trash, exports and imports do; the signatures of their links are shown to who asks for them alone. */
 const keepDocuments = async (parameters: Record<string, string>, token: string): Promise<void> => {
   const act = (id: string, body?: unknown, more: Record<string, string> = {}) =>
@@ -365,12 +419,12 @@ const keepDocuments = async (parameters: Record<string, string>, token: string):
   await act('empty-trash');
 
   const exported = idOf(await act('start-export', sampleBodies['start-export']));
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const path = routeNamed('get-export').pathWith({ ...parameters, ...exported });
     const { body } = await call<{ data: { state: string } }>(stack.dashboardUrl, 'GET', path, { token });
     requestsUntold += 1;
     expect(body.data.state).toBe('done');
-  }, 10_000);
+  });
   const { url } = (await act('get-export', undefined, exported)).body.data as { url: string };
   noteLink('signature of an export', url, 'get-export');
 
@@ -381,6 +435,12 @@ const keepDocuments = async (parameters: Record<string, string>, token: string):
   await put(signedUrl, content, 'text/csv');
   await act('start-uploaded-import', undefined, idOf(upload));
   await act('get-import', undefined, idOf(upload));
+
+  const unwanted = await act('start-import', { format: 'csv', upload: true, size: content.length });
+  noteLink('signature of another', (unwanted.body.data as { signedUrl: string }).signedUrl, 'start-import');
+  await act('cancel-transfer', undefined, idOf(unwanted));
+  await act('list-transfers');
+  await act('delete-transfer', undefined, idOf(unwanted));
 };
 
 const linkTokenTo = async (address: string, count: number): Promise<string> => {
@@ -512,11 +572,15 @@ beforeAll(async () => {
   await send(routeNamed('update-project'), parameters, { token, body: settings });
   const userToken = await addUser(secretKey);
   const endUserId = await liveAnAccount(projectId, publishableKey, secretKey, token);
+  // Before another database is connected: the data API may take 5 s to hear of the way back.
+  await trashADocument(parameters, secretKey);
   await keepAFile(secretKey);
   await keepAStorage(parameters, token);
   await keepADatabase(parameters, token, secretKey);
   await keepAudiences(projectId, secretKey, token);
   await takeEvents(projectId);
+  await keepMails(parameters, secretKey, token);
+  await askTheAssistant(parameters, token);
   await keepDocuments(parameters, token);
   await workTogether(projectId, token);
   const document = await send(routeNamed('create-document'), parameters, {
@@ -571,44 +635,22 @@ beforeAll(async () => {
   await noteStoredSecrets(projectId);
   await noteUsers(secretKey);
   await send(routeNamed('update-collection'), parameters, { token, body: { rls: { enabled: false } } });
-  for (const id of [
-    'delete-document',
-    'recover-document',
-    'delete-index',
-    'delete-collection',
-    'delete-user',
-    'log-out-developer',
-    'delete-project',
-  ]) {
+  for (const id of ['delete-index', 'delete-collection', 'delete-user', 'log-out-developer', 'delete-project']) {
     await send(routeNamed(id), parametersFor(routeNamed(id)), { token, key: secretKey, headers: { cookie } });
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await closeMongo();
   await child.stop();
-  await ownDatabase.stop();
+  await Promise.all([ownDatabase.stop(), model.close()]);
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Rows whose records this file does not make; it sees their refusals, and tests of their own see their answers. */
-const refusedHere: ReadonlySet<string> = new Set([
-  'delete-document',
-  'recover-document',
-  'get-mail-log',
-  'get-mail-template',
-  'update-mail-template',
-  'delete-mail-template',
-  'send-test-mail',
-  'get-sent-mail',
-  'delete-suppression',
-  'propose-schema',
-]);
-
-test('every route was called, and answered well at least once where its record is made here', () => {
+test('every route was called, and answered well at least once', () => {
   const good = new Set(told.filter(({ text }) => /^\[(2|302)/.test(text)).map(({ route }) => route));
   const missing = [...publicCases, ...dashboardCases].map(({ id }) => id).filter((id) => !good.has(id));
-  expect(missing.filter((id) => !refusedHere.has(id))).toEqual([]);
+  expect(missing).toEqual([]);
 });
 
 /** What the APIs say of themselves: examples that look like secrets, and the names of the parts they stand on. */
@@ -693,9 +735,7 @@ describe('no line of the log holds', () => {
   });
 
   test('a failure of ours', () => {
-    // The assistant is not set up on this stack, which its operator is told.
-    const errors = lines.filter((line) => line.includes('"level":"error"') && !line.includes('ASSISTANT_UNAVAILABLE'));
-    expect(errors).toEqual([]);
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 });
 

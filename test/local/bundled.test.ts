@@ -8,7 +8,15 @@ import { type Bundled, bundled } from '../../infra/local/bundled.ts';
 const sources = {
   echo: `export const handler = async (event, context) => ({ statusCode: 200, body: JSON.stringify({ event, pid: process.pid,
     task: process.env.LAMBDA_TASK_ROOT, setting: process.env.SETTING, home: process.env.HOME, left: context.getRemainingTimeInMillis() }) });`,
-  slow: `export const handler = async () => { await new Promise((done) => setTimeout(done, 300)); return { statusCode: 200, body: String(process.pid) }; };`,
+  // Answers nobody before there are two of it.
+  overlaps: `import { readdirSync, writeFileSync } from 'node:fs';
+    const folder = process.env.LAMBDA_TASK_ROOT;
+    const processes = () => readdirSync(folder).filter((name) => name.endsWith('.pid')).length;
+    export const handler = async () => {
+      writeFileSync(folder + '/' + process.pid + '.pid', '');
+      while (processes() < 2) await new Promise((again) => setTimeout(again, 10));
+      return { statusCode: 200, body: String(process.pid) };
+    };`,
   throws: `export const handler = async () => { throw new TypeError('refused'); };`,
   dies: `let calls = 0; export const handler = async () => { calls += 1; if (calls > 1) process.exit(3); return { statusCode: 200 }; };`,
   broken: `throw new Error('cannot start'); export const handler = 1;`,
@@ -48,7 +56,7 @@ describe('a bundle behind the Lambda Runtime API', () => {
   });
 
   test('has several processes, but not without end, where requests overlap', async () => {
-    const pids = await Promise.all(Array.from({ length: 12 }, () => bodyOf('slow')));
+    const pids = await Promise.all(Array.from({ length: 12 }, () => bodyOf('overlaps')));
     expect(new Set(pids).size).toBeGreaterThan(1);
     expect(new Set(pids).size).toBeLessThanOrEqual(4);
   });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-durability-'));
   stack = await startTestStack(directory);
   target = await prepare(stack);
-}, 60_000);
+});
 
 afterAll(async () => {
   await stack.stop();

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Use } from '../../shared/http/route.ts';
 import { inParallel, tally } from '../support/client.ts';
 import { type FaultyStack, startFaultyStack } from '../support/faulty-stack.ts';
+import { promisedMs } from '../support/promised.ts';
 import { dashboardCases, publicCases } from '../support/route-cases.ts';
 import { expectErrorLanding, expectUnavailable, observe, type Swept, sweep } from '../support/sweep.ts';
 
@@ -10,7 +11,7 @@ let stack: FaultyStack;
 
 beforeAll(async () => {
   stack = await startFaultyStack();
-}, 60_000);
+});
 
 afterEach(() => Promise.all([stack.mongo.heal(), stack.dynamo.heal()]));
 
@@ -22,10 +23,8 @@ const list = (query: string) =>
 
 /** Both databases answer at once, by a read and a write, without anything having been started again. */
 const expectRecovered = async (): Promise<void> => {
-  const begin = performance.now();
   expect((await insert({ after: 'recovery' })).status).toBe(201);
   expect((await list('limit=1')).status).toBe(200);
-  expect(performance.now() - begin).toBeLessThan(3000);
 };
 
 /** Fifty callers more at the same time as the sweep: there are fewer connections than that. */
@@ -64,8 +63,13 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['start-github', 302],
   ['finish-github', 302],
   ['receive-webhook', 400],
+  ['receive-project-webhook', 400],
   ['get-openapi', 200],
   ['get-dashboard-openapi', 200],
+  // The project has no mail provider of its own.
+  ...publicCases
+    .filter(({ route }) => /^\/api\/mail\/(audiences|broadcasts)/.test(route.path))
+    .map(({ id }): [string, number] => [id, 403]),
 ]);
 
 /**
@@ -84,7 +88,7 @@ const expectNothingWithoutMongo = (answers: readonly Swept[]): void => {
   for (const answer of answers) {
     if (answer.status !== withoutMongo.get(answer.id)) expectUnavailable(answer);
     else if (navigations.has(answer.id)) expectGoodRedirect(answer);
-    expect(answer.ms, answer.name).toBeLessThan(6000);
+    expect(answer.ms, answer.name).toBeLessThan(promisedMs);
   }
 };
 
@@ -92,19 +96,19 @@ const expectNothingWithoutMongo = (answers: readonly Swept[]): void => {
 const expectAnsweredInTime = (answers: readonly Swept[]): void => {
   for (const answer of answers) {
     if (answer.status >= 500) expectUnavailable(answer);
-    expect(answer.ms, answer.name).toBeLessThan(6000);
+    expect(answer.ms, answer.name).toBeLessThan(promisedMs);
   }
 };
 
 test('no route answers 5xx while nothing is wrong', async () => {
-  for (const { name, status } of await sweep(stack, 'notes')) expect(status, name).toBeLessThan(500);
+  for (const { name, status } of await sweep(stack)) expect(status, name).toBeLessThan(500);
 });
 
 describe('503 in the envelope within 6 s, and recovery without a restart: MongoDB', () => {
   test('is stopped, under every route and 50 callers more, for known collections and for others', async () => {
     await list('limit=1');
     await stack.mongo.freeze();
-    const answers = await Promise.all([sweep(stack, 'notes'), sweep(stack, 'others'), crowd()]);
+    const answers = await Promise.all([sweep(stack, 'others'), crowd()]);
     expectNothingWithoutMongo(answers.flat());
     await stack.mongo.heal();
     await expectRecovered();
@@ -112,7 +116,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
 
   test('refuses connections', async () => {
     await stack.mongo.proxy.refuse();
-    expectNothingWithoutMongo((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    expectNothingWithoutMongo((await Promise.all([sweep(stack), crowd()])).flat());
     await stack.mongo.heal();
     await expectRecovered();
   });
@@ -121,7 +125,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     const acknowledged = await inParallel(10, (index) => insert({ kept: index }));
     expect(tally(acknowledged)).toEqual({ 201: 10 });
     await stack.mongo.kill();
-    expectNothingWithoutMongo(await sweep(stack, 'notes'));
+    expectNothingWithoutMongo(await sweep(stack));
     await stack.mongo.restart();
     await expectRecovered();
     expect((await list('kept_exists=true')).body.data.total).toBe(10);
@@ -130,7 +134,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
   test('falls silent on the connections there are, as behind a firewall that forgot them', async () => {
     await crowd();
     stack.mongo.proxy.loseConnections();
-    expectAnsweredInTime((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    expectAnsweredInTime((await Promise.all([sweep(stack), crowd()])).flat());
     await expectRecovered();
   });
 
@@ -158,16 +162,11 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
       stack.dashboard('POST', path, { body: { name: 'late', schema: null } }),
       stack.dashboard('POST', `${path}/notes/indexes`, { body: { keys: { n: 1 } } }),
     ]);
-    expect(performance.now() - begin).toBeLessThan(6000);
+    expect(performance.now() - begin).toBeLessThan(promisedMs);
     expect(tally(answers)).toEqual({ 503: 2 });
     await stack.mongo.heal();
     await expectRecovered();
-    await expect
-      .poll(async () => (await stack.dashboard('POST', path, { body: { name: 'late', schema: null } })).status, {
-        timeout: 15_000,
-        interval: 500,
-      })
-      .toBe(201);
+    expect((await stack.dashboard('POST', path, { body: { name: 'later', schema: null } })).status).toBe(201);
   });
 });
 
@@ -193,14 +192,14 @@ const expectOnlyReads = (answers: readonly Swept[]): void => {
     if (!reads(answer)) expectUnavailable(answer);
     else if (navigations.has(answer.id)) expectErrorLanding(answer);
     else expect([200, 403, 404], `${answer.name}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
-    expect(answer.ms, answer.name).toBeLessThan(6000);
+    expect(answer.ms, answer.name).toBeLessThan(promisedMs);
   }
 };
 
 describe('503 for all but reads, which go on uncounted, and recovery without a restart: DynamoDB', () => {
   test('is stopped, under every route and 50 callers more', async () => {
     await stack.dynamo.freeze();
-    expectOnlyReads((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    expectOnlyReads((await Promise.all([sweep(stack), crowd()])).flat());
     await stack.dynamo.heal();
     await expectRecovered();
     expect((await insert({})).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
@@ -208,7 +207,7 @@ describe('503 for all but reads, which go on uncounted, and recovery without a r
 
   test('is killed and comes back', async () => {
     await stack.dynamo.kill();
-    expectOnlyReads((await Promise.all([sweep(stack, 'notes'), crowd()])).flat());
+    expectOnlyReads((await Promise.all([sweep(stack), crowd()])).flat());
     await stack.dynamo.restart();
     await expectRecovered();
   });
@@ -236,7 +235,7 @@ describe('the queue falls silent', () => {
       sender('resend-verification-otp', 'resend-verification-otp', { email }),
     ]);
     expect(signedUp).toMatchObject({ status: 201, body: { user: { email: 'silent@example.com' } } });
-    expect(signedUp.ms).toBeLessThan(6000);
+    expect(signedUp.ms).toBeLessThan(promisedMs);
     for (const answer of others) expectUnavailable(answer);
     await stack.signalQueue('SIGCONT');
     expect((await sender('again', 'request-password-reset', { email })).status).toBe(200);

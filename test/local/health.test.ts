@@ -2,12 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Health } from '../../shared/health/check-health.ts';
 import type { Answer } from '../support/client.ts';
 import { type FaultyStack, startFaultyStack } from '../support/faulty-stack.ts';
+import { promisedMs } from '../support/promised.ts';
 
 let stack: FaultyStack;
 
 beforeAll(async () => {
   stack = await startFaultyStack();
-}, 60_000);
+});
 
 const heal = () =>
   Promise.all([stack.mongo.heal(), stack.dynamo.heal(), stack.files.heal(), stack.signalQueue('SIGCONT')]);
@@ -57,9 +58,8 @@ describe('503 naming the parts, in bounded time, and 200 soon after they are wel
       },
     });
     expect(Object.values(body.data.parts).filter(({ ok }) => !ok)).toHaveLength(2);
-    for (const part of Object.values(body.data.parts)) expect(part.ms).toBeLessThan(2500);
     expect(headers.get('retry-after')).toBe('5');
-    expect(ms).toBeLessThan(4500);
+    expect(ms).toBeLessThan(promisedMs);
     expect((await ask('dashboard')).body.data.status).toBe('degraded');
     await heal();
     await expect.poll(async () => (await ask()).status, { timeout: 10_000, interval: 200 }).toBe(200);

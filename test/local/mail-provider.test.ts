@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { mailsTo } from '../support/inbox.ts';
 import { newMailProject } from '../support/mail-project.ts';
 import { newProject, type TestProject } from '../support/project.ts';
@@ -11,7 +12,7 @@ interface Log {
   readonly providerEmailId: string;
 }
 
-const patienceMs = 10_000;
+const patienceMs = 15_000;
 let project: TestProject;
 
 beforeAll(async () => {
@@ -26,7 +27,7 @@ const logOf = async (to: string, by = project): Promise<Log | undefined> => {
   return body.data.find((log) => log.to.includes(to));
 };
 
-/** Waits until the mail to an address has a status; fails after 10 s with the status it has. */
+/** Waits until the mail to an address has a status; fails after 15 s with the status it has. */
 const statusOf = async (to: string, status: string, by = project): Promise<void> => {
   const end = Date.now() + patienceMs;
   let log = await logOf(to, by);
@@ -94,7 +95,8 @@ describe('A mail on this machine', () => {
     async (word) => {
       const to = label(word);
       await send(to);
-      await pause(500);
+      const refused = () => onMailLogs((logs) => logs.findOne({ to, reason: { $type: 'string' } }));
+      await expect.poll(refused).not.toBeNull();
       expect(await logOf(to)).toMatchObject({ status: 'queued' });
       expect(await mailsTo(to)).toEqual([]);
     },

@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DevFile } from '../../infra/local/dev-file.ts';
 import { listen } from '../../infra/local/ports.ts';
 import { call } from '../support/client.ts';
-import { descendantsOf, freePortPair, type LocalStart, localStart, stillRunning } from '../support/local-start.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { descendantsOf, type LocalStart, localStart, stillRunning } from '../support/local-start.ts';
 
 let directory: string;
 let port: number;
@@ -15,7 +15,7 @@ let started: LocalStart[];
 
 beforeEach(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-start-'));
-  port = await freePortPair();
+  port = await freePorts();
   started = [];
 });
 
@@ -51,7 +51,7 @@ const countNotes = async ({ baseUrl, publishableKey }: DevFile): Promise<unknown
 };
 
 describe('npm start', () => {
-  test('gives a demo project whose keys and token work, in a file for its owner only', async () => {
+  test('gives a demo project whose keys and token work, in a file for its owner only; no second one runs on its data', async () => {
     const one = start();
     await one.ready();
     const dev = await devFile();
@@ -79,6 +79,10 @@ describe('npm start', () => {
     for (const value of shown) {
       expect(one.output()).toContain(value);
     }
+    const second = start({ PORT: String(await freePorts()) });
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`already running on port ${port}`);
+    expect(second.output()).toContain('BASALT_DIR=');
   });
 
   test('kill -9 ends every child, and the next start has the same keys and every document', async () => {
@@ -90,8 +94,7 @@ describe('npm start', () => {
     expect(children.length).toBeGreaterThanOrEqual(3);
     one.child.kill('SIGKILL');
     await one.ended;
-    await pause(2000);
-    expect(await stillRunning(children)).toEqual([]);
+    await expect.poll(() => stillRunning(children)).toEqual([]);
 
     await start().ready();
     const { dashboardToken, ...after } = await devFile();
@@ -100,35 +103,17 @@ describe('npm start', () => {
     expect(await countNotes(before)).toBe(20);
   });
 
-  test('kill -9 of everything at once loses nothing that was acknowledged', async () => {
-    const one = start();
-    await one.ready();
-    const dev = await devFile();
-    await write(dev, 20);
-    for (const pid of [idOf(one), ...(await descendantsOf(idOf(one)))]) process.kill(pid, 'SIGKILL');
-    await one.ended;
-    await start().ready();
-    expect(await countNotes(dev)).toBe(20);
-    const { body } = await call<{ data: { items: unknown[]; total: number } }>(dev.baseUrl, 'GET', '/api/data/notes', {
-      key: dev.publishableKey,
-    });
-    expect(body.data.items).toHaveLength(20);
-    expect(body.data.total).toBe(20);
-  });
-
-  test('SIGTERM ends it in order, quickly and with code 0, and keeps the data', async () => {
+  test('SIGTERM ends it in order and with code 0, and keeps the data', async () => {
     const one = start();
     await one.ready();
     const dev = await devFile();
     await write(dev, 1);
     const children = await descendantsOf(idOf(one));
-    const begin = performance.now();
     one.child.kill('SIGTERM');
     expect(await one.ended).toBe(0);
-    expect(performance.now() - begin).toBeLessThan(3000);
     expect(await stillRunning(children)).toEqual([]);
 
-    const port = await freePortPair();
+    const port = await freePorts();
     await start({ PORT: String(port) }).ready();
     expect(await devFile()).toMatchObject({
       baseUrl: `http://127.0.0.1:${port}`,
@@ -145,16 +130,8 @@ describe('npm start', () => {
     process.kill(children[commands.findIndex((command) => command.includes('host.mjs'))] ?? 0, 'SIGKILL');
     expect(await one.ended).toBe(1);
     expect(one.output()).toContain('MongoDB ended (SIGKILL)');
-    await pause(500);
-    expect(await stillRunning(children)).toEqual([]);
+    await expect.poll(() => stillRunning(children)).toEqual([]);
   });
-
-  test('serves the bundles with --bundled', async () => {
-    await start({}, ['--bundled']).ready();
-    const dev = await devFile();
-    await write(dev, 2);
-    expect(await countNotes(dev)).toBe(2);
-  }, 60_000);
 });
 
 describe('npm start refuses, and says what to do,', () => {
@@ -176,24 +153,9 @@ describe('npm start refuses, and says what to do,', () => {
     expect(said).not.toMatch(/^ +at /m);
   });
 
-  test('when it is running already with the same data', async () => {
-    await start().ready();
-    const said = await refused(start({ PORT: String(await freePortPair()) }));
-    expect(said).toContain(`already running on port ${port}`);
-    expect(said).toContain('BASALT_DIR=');
-  });
-
-  test.for([
-    [{ PORT: 'http' }, 'PORT must be a whole number'],
-    [{ PORT: '70000' }, 'PORT must be a whole number up to 65533'],
-    [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT must be a whole number'],
-    [{ AUTH_RATE_LIMIT: 'many' }, 'AUTH_RATE_LIMIT must be a whole number'],
-    [{ PASSWORD_COST: '99' }, 'PASSWORD_COST must be a whole number from 4 to 15'],
-    [{ LOG: 'loud' }, 'LOG must be info, debug or silent'],
-    [{ AI_BASE_URL: 'my model' }, 'AI_BASE_URL must be an address'],
-    [{ AI_TIMEOUT_SECONDS: '60' }, 'AI_TIMEOUT_SECONDS must be a whole number from 1 to 25'],
-  ] as const)('%j', async ([env, message]) => {
-    expect(await refused(start(env))).toContain(message);
+  test('a setting that cannot be used, by what the person can mend and nothing else', async () => {
+    const said = await refused(start({ PORT: 'http' }));
+    expect(said.trim()).toBe('PORT must be a whole number up to 65533; it is "http".');
   });
 
   test.for(['file', 'file/below'])('a data folder that is a %s', async (name) => {

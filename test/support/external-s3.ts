@@ -17,10 +17,17 @@ export interface RunningS3 extends ExternalS3 {
   stop(): Promise<void>;
 }
 
+const customers = {
+  region: 'us-east-1',
+  bucket: 'customer-files',
+  keys: { accessKeyId: 'AKIACUSTOMER', secretAccessKey: 'secret/of+the/customer' },
+};
+
 /** Starts such an S3, with its files in `directory`. */
-export const startExternalS3 = async (directory: string): Promise<RunningS3> => {
-  const keys = { accessKeyId: 'AKIACUSTOMER', secretAccessKey: 'secret/of+the/customer' };
-  const place = { region: 'us-east-1', bucket: 'customer-files' };
+export const startExternalS3 = async (
+  directory: string,
+  { keys, ...place }: typeof customers = customers,
+): Promise<RunningS3> => {
   const { s3Url, filesUrl, stop } = await startFiles({
     ...place,
     keys,

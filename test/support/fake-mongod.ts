@@ -17,11 +17,12 @@ const headerBytes = 16;
 const message = 2013;
 const legacyReply = 1;
 
-/** The command in a request: behind flags and a section's kind, or in the old form behind a name. */
+/**
+ * The command in a request, without lists that follow it: behind flags and a section's kind, or in the old form behind
+ * a name.
+ */
 const commandIn = (request: Buffer): Reply => {
-  if (request.readInt32LE(12) === message) return BSON.deserialize(request.subarray(headerBytes + 5));
-  const name = request.indexOf(0, headerBytes + 4);
-  const start = name + 9;
+  const start = request.readInt32LE(12) === message ? headerBytes + 5 : request.indexOf(0, headerBytes + 4) + 9;
   return BSON.deserialize(request.subarray(start, start + request.readInt32LE(start)));
 };
 

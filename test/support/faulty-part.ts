@@ -12,18 +12,12 @@ import { FaultProxy, type ProxyTarget } from './proxy.ts';
 const quiet = { report: () => undefined, onExit: () => undefined };
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** Whether both of its ports are free: of a process that was killed, some threads may hold them for a moment longer. */
+/** Whether both ports of a file store are free: of a process that was killed, some threads may hold them for a moment longer. */
 const isFree = (port: number): Promise<boolean> =>
   Promise.all([probePort(port + 6), probePort(port + 7)]).then(
     () => true,
     () => false,
   );
-
-/** A port for `FaultyPart.files`, below those that outgoing connections take, so that it is free again after a restart. */
-export const filesPort = async (): Promise<number> => {
-  const port = 20_000 + Math.floor(Math.random() * 11_000);
-  return (await isFree(port)) ? port : filesPort();
-};
 
 /** Where an address of a MongoDB or of an HTTP service leads. */
 export const targetOf = ({ address }: Pick<Part, 'address'>): ProxyTarget => {
@@ -61,7 +55,7 @@ export class FaultyPart {
     return FaultyPart.#start(() => startDynamo(options), `--db-path\0${file}\0`);
   }
 
-  /** S3, with the public files on the sixth port after `port`. */
+  /** S3, with the public files on the sixth port after `port`, which is one of `freePorts`. */
   static files(directory: string, port: number): Promise<FaultyPart> {
     const data = path.join(directory, 'files');
     const options = { ...quiet, directory: data, bucket: 'basalt-files', publicFolder: 'files', port };

@@ -3,8 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Answer, call, type RequestOptions } from './client.ts';
-import { FaultyPart, filesPort } from './faulty-part.ts';
+import { FaultyPart } from './faulty-part.ts';
+import { freePorts } from './free-ports.ts';
 import { descendantsOf } from './local-start.ts';
+import { site, users } from './social.ts';
 import { startTestStack } from './start-stack.ts';
 
 /**
@@ -61,23 +63,10 @@ interface SignedIn {
   readonly refreshToken: string;
 }
 
-/** Where social sign-ins of the project land. */
-export const site = 'https://app.example.com';
-
 const settings = {
   authEnabled: true,
   siteUrl: site,
   socialProviders: { github: { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' } },
-};
-
-const users = {
-  name: 'users',
-  schema: [
-    { key: 'email', type: 'String', required: true, unique: true },
-    { key: 'password', type: 'String', required: true },
-    { key: 'username', type: 'String', unique: true },
-    { key: 'name', type: 'String' },
-  ],
 };
 
 /** More than a run of the tests uses up. */
@@ -97,7 +86,7 @@ const good = <Body>({ status, body }: Answer<Body>): Body => {
 
 export const startFaultyStack = async (): Promise<FaultyStack> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-faults-'));
-  const port = await filesPort();
+  const port = await freePorts();
   const [mongo, dynamo, files] = await Promise.all([
     FaultyPart.mongo(directory),
     FaultyPart.dynamo(directory),

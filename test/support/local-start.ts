@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { probePort } from '../../infra/local/ports.ts';
 import { plainEnvironment } from './plain-environment.ts';
 
 const script = path.resolve(import.meta.dirname, '../../infra/local/start.ts');
@@ -48,17 +47,6 @@ export const localStart = (env: Readonly<Record<string, string>>, args: readonly
         }),
       ]),
   };
-};
-
-/** A port whose next one is free too, for the dashboard API. */
-export const freePortPair = async (): Promise<number> => {
-  const port = await probePort(0);
-  try {
-    await probePort(port + 1);
-    return port;
-  } catch {
-    return freePortPair();
-  }
 };
 
 /** Process id → id of its parent, of everything that runs and is no zombie; Linux only. */

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startFiles } from '../../infra/local/files/start-files.ts';
 import type { Project, StoragePlace } from '../../shared/projects/project.ts';
 import { externalStorageId, type StorageKeys, sealStorageKeys } from '../../shared/storage/storage-keys.ts';
+import { startExternalS3 } from './external-s3.ts';
 import { permitAddresses } from './permitted-addresses.ts';
 import { storageProject } from './storage-project.ts';
 
@@ -34,18 +34,18 @@ export const placeFor = async (
 /** Starts one, and permits this process to connect to it although it is on loopback. */
 export const startOtherStorage = async (): Promise<OtherStorage> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-storage-'));
-  const region = 'us-east-2';
-  const bucket = 'other-bucket';
-  const keys = { accessKeyId: 'other', secretAccessKey: 'other-secret' };
-  const options = { directory, region, bucket, keys, port: 0, publicFolder: '' };
-  const quiet = { report: () => undefined, onExit: () => undefined };
-  const { s3Url, filesUrl, stop } = await startFiles({ ...options, ...quiet });
-  permitAddresses(new URL(s3Url).host);
-  const storage = { endpoint: s3Url, region, bucket, keys };
+  const place = {
+    region: 'us-east-2',
+    bucket: 'other-bucket',
+    keys: { accessKeyId: 'other', secretAccessKey: 'other-secret' },
+  };
+  const { endpoint, publicHost: ownHost, address, stop } = await startExternalS3(directory, place);
+  permitAddresses(address);
+  const storage = { endpoint, ...place };
   return {
     ...storage,
-    publicHost: filesUrl,
-    project: async (publicHost = filesUrl) => {
+    publicHost: ownHost,
+    project: async (publicHost = ownHost) => {
       const project = storageProject();
       return { ...project, storage: await placeFor(project.id, storage, publicHost) };
     },

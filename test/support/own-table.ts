@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { tableDefinition } from '../../infra/local/dynamo.ts';
 
 /**
  * Makes a table for this process alone, for tests whose jobs would find what other tests have in the shared one. Call it before
@@ -8,20 +9,7 @@ import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 export const useOwnTable = async (): Promise<void> => {
   const TableName = `own-${randomBytes(6).toString('hex')}`;
   const client = new DynamoDBClient({});
-  await client.send(
-    new CreateTableCommand({
-      TableName,
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      AttributeDefinitions: [
-        { AttributeName: 'pk', AttributeType: 'S' },
-        { AttributeName: 'sk', AttributeType: 'S' },
-      ],
-      BillingMode: 'PAY_PER_REQUEST',
-    }),
-  );
+  await client.send(new CreateTableCommand({ TableName, ...tableDefinition }));
   client.destroy();
   process.env.TABLE_NAME = TableName;
 };

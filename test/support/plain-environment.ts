@@ -1,4 +1,4 @@
-const inherited = ['PATH', 'HOME', 'TMPDIR', 'BUNDLES'] as const;
+const inherited = ['PATH', 'HOME', 'TMPDIR', 'BUNDLES', 'NODE_COMPILE_CACHE'] as const;
 
 /**
  * The environment for a program that a test starts: this process's own, without the settings of the shared stack, which

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { type ErrorCode, statusOf } from '../../shared/errors.ts';
 import type { Answer } from './client.ts';
+import { promisedMs } from './promised.ts';
 import { site } from './users.ts';
-
-const boundMs = 6500;
 
 let fuzzed = 0;
 let failed = 0;
@@ -24,7 +23,7 @@ export const requireSound = ({ status, body, headers }: Answer<Record<string, un
     if (status >= 500) failed += 1;
     expect(status).toBeLessThan(500);
   }
-  expect(ms).toBeLessThan(boundMs);
+  expect(ms).toBeLessThan(promisedMs);
   if (status === 302) {
     expect(new URL(headers.get('location') ?? '').origin).toBe(site);
     return;

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FaultyPart, filesPort } from '../../support/faulty-part.ts';
+import { FaultyPart } from '../../support/faulty-part.ts';
+import { freePorts } from '../../support/free-ports.ts';
 
 const Bucket = 'basalt-files';
 
@@ -14,7 +15,7 @@ let s3: S3Client;
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-kept-'));
-  const port = await filesPort();
+  const port = await freePorts();
   files = await FaultyPart.files(directory, port);
   filesUrl = `http://127.0.0.1:${port + 6}`;
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };

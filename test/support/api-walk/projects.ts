@@ -1,16 +1,7 @@
 import { vi } from 'vitest';
+import { users } from '../social.ts';
 import { prepare, type WalkContext } from './context.ts';
 import type { Data } from './walk.ts';
-
-const users = {
-  name: 'users',
-  schema: [
-    { key: 'email', type: 'String', required: true, unique: true },
-    { key: 'password', type: 'String', required: true },
-    { key: 'username', type: 'String', unique: true },
-    { key: 'name', type: 'String' },
-  ],
-};
 
 /** What signs the events of the project's own account at the mail provider. */
 export const projectWebhookSecret = 'whsec_c2FtcGxlLXNlY3JldC1vZi1hLXdhbGs=';
@@ -92,6 +83,11 @@ export const walkTransfers = async ({ dashboard }: WalkContext): Promise<void> =
   await fetch(signedUrl, { method: 'PUT', headers, body: 'title,views\nImported,30\n' });
   await dashboard.run('start-uploaded-import', { params: { id } });
   await ended(async () => (await dashboard.run('get-import', { params: { id } })).body.data.state);
+  await dashboard.run('list-transfers');
+  const awaited = await dashboard.run('start-import');
+  const unwanted = { params: { id: awaited.body.data._id ?? '' } };
+  await dashboard.run('cancel-transfer', unwanted);
+  await dashboard.run('delete-transfer', unwanted);
 };
 
 /** What a developer reads last, and the end of the project. */
