@@ -1,5 +1,5 @@
 /** What one function instance opens towards MongoDB at most: for its operations, side by side at times, and to watch the server. */
-export const connectionsPerInstance = 3;
+const connectionsPerInstance = 3;
 
 /** Share of a cluster's connections that functions may take; the rest is for people, backups and instances that have just ended. */
 const shareOfFunctions = 0.8;

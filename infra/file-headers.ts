@@ -11,7 +11,7 @@ const shown = [
 ];
 
 /** Source of a regular expression without regard to case, in the language of JavaScript. */
-export const shownTypes = `^(?:${shown.join('|')}) *(?:;[^,]*)?$`;
+const shownTypes = `^(?:${shown.join('|')}) *(?:;[^,]*)?$`;
 
 const mayBeShown = new RegExp(shownTypes, 'i');
 

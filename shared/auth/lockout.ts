@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
 import { nowSeconds } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -45,56 +50,52 @@ const locked = (seconds: number): AppError =>
 
 const number = (value: number) => ({ N: String(value) });
 
-/**
- * One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted.
- */
-const countInWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<number | undefined> => {
+type Change = Omit<UpdateItemCommandInput, 'TableName' | 'Key'>;
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+/** Changes the count of an attempt by one conditional write; the item as it is where the condition does not hold. */
+const change = async (limit: Limit, attempt: Attempt, by: Change): Promise<Item | undefined> => {
   try {
     await onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: itemKey(limit, attempt),
-          UpdateExpression: 'SET expiresAt = if_not_exists(expiresAt, :end) ADD failures :one',
-          ConditionExpression: 'attribute_not_exists(pk) OR (failures < :limit AND expiresAt > :now)',
-          ExpressionAttributeValues: {
-            ':end': number(now + limit.windowSeconds),
-            ':one': number(1),
-            ':limit': number(limit.failures),
-            ':now': number(now),
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      ),
+      client.send(new UpdateItemCommand({ TableName, Key: itemKey(limit, attempt), ...by })),
     );
     return undefined;
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return Number(error.Item?.expiresAt?.N ?? 0);
+    return error.Item ?? {};
   }
+};
+
+/**
+ * One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted.
+ */
+const countInWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<number | undefined> => {
+  const refused = await change(limit, attempt, {
+    UpdateExpression: 'SET expiresAt = if_not_exists(expiresAt, :end) ADD failures :one',
+    ConditionExpression: 'attribute_not_exists(pk) OR (failures < :limit AND expiresAt > :now)',
+    ExpressionAttributeValues: {
+      ':end': number(now + limit.windowSeconds),
+      ':one': number(1),
+      ':limit': number(limit.failures),
+      ':now': number(now),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
+  return refused && Number(refused.expiresAt?.N ?? 0);
 };
 
 /** Opens a new window where the old one is over; of parallel callers one does, and the others go on to count in it. */
 const openWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<void> => {
-  try {
-    await onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: itemKey(limit, attempt),
-          UpdateExpression: 'SET expiresAt = :end, failures = :none',
-          ConditionExpression: 'expiresAt <= :now',
-          ExpressionAttributeValues: {
-            ':end': number(now + limit.windowSeconds),
-            ':none': number(0),
-            ':now': number(now),
-          },
-        }),
-      ),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await change(limit, attempt, {
+    UpdateExpression: 'SET expiresAt = :end, failures = :none',
+    ConditionExpression: 'expiresAt <= :now',
+    ExpressionAttributeValues: {
+      ':end': number(now + limit.windowSeconds),
+      ':none': number(0),
+      ':now': number(now),
+    },
+  });
 };
 
 const count = async (limit: Limit, attempt: Attempt): Promise<void> => {

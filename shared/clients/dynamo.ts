@@ -4,8 +4,8 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
 import { tableSettings } from '../config.ts';
-import { AppError } from '../errors.ts';
-import { commandChannel, type DatabaseCommand } from './commands.ts';
+import { publishCommands } from './publish-commands.ts';
+import { serviceUnavailable } from './service-unavailable.ts';
 import { timed } from './timed.ts';
 
 /** Longest wait for one call, its one retry included. */
@@ -24,17 +24,7 @@ const open = (): DynamoDBClient => {
     accountIdEndpointMode: 'disabled',
   });
   for (const name of unusedSteps) made.middlewareStack.remove(name);
-  if (commandChannel.hasSubscribers) {
-    made.middlewareStack.add(
-      (next, { commandName }) =>
-        (args) => {
-          commandChannel.publish({ system: 'dynamodb', name: commandName ?? '' } satisfies DatabaseCommand);
-          return next(args);
-        },
-      { step: 'initialize', name: 'publishCommand' },
-    );
-  }
-  return made;
+  return publishCommands(made, 'dynamodb');
 };
 
 /** True where a condition decided against the write: an answer, not a fault. */
@@ -52,10 +42,7 @@ export const onTable = async <T>(call: (client: DynamoDBClient, table: string) =
     return await timed(callLimitMs, () => call(dynamo, tableSettings().TABLE_NAME));
   } catch (error) {
     if (isDecision(error)) throw error;
-    throw new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', {
-      cause: error,
-      retryAfter: 5,
-    });
+    throw serviceUnavailable(error);
   }
 };
 

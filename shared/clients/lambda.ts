@@ -1,22 +1,12 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { commandChannel, type DatabaseCommand } from './commands.ts';
+import { publishCommands } from './publish-commands.ts';
 import { timed } from './timed.ts';
 
 let client: LambdaClient | undefined;
 
 const open = (): LambdaClient => {
   const made = new LambdaClient({ maxAttempts: 1, requestHandler: { connectionTimeout: 1000 } });
-  if (commandChannel.hasSubscribers) {
-    made.middlewareStack.add(
-      (next, { commandName }) =>
-        (args) => {
-          commandChannel.publish({ system: 'lambda', name: commandName ?? '' } satisfies DatabaseCommand);
-          return next(args);
-        },
-      { step: 'initialize', name: 'publishCommand' },
-    );
-  }
-  return made;
+  return publishCommands(made, 'lambda');
 };
 
 /**

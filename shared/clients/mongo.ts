@@ -1,9 +1,9 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
 import { mongoSettings } from '../config.ts';
-import type { Project } from '../projects/project.ts';
 import { mongoFailure } from './mongo-failure.ts';
 import { observed } from './observed.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
+import type { Placed } from './placement.ts';
 import { secret } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 
@@ -114,7 +114,7 @@ export const projectDatabaseName = (projectId: string): string => `p_${projectId
  * failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes.
  */
 export const onManaged = <T>(
-  project: Pick<Project, 'id'>,
+  project: Pick<Placed, 'id'>,
   operation: (db: Db) => Promise<T>,
   limitMs = operationLimitMs,
 ): Promise<T> => run(projectDatabaseName(project.id), operation, limitMs);
@@ -125,7 +125,7 @@ export const onManaged = <T>(
  * an index.
  */
 export const onProject = <T>(
-  project: Project,
+  project: Placed,
   operation: (db: Db) => Promise<T>,
   limitMs = operationLimitMs,
 ): Promise<T> => {

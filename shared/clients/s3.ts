@@ -1,28 +1,13 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { fileSettings } from '../config.ts';
-import { AppError } from '../errors.ts';
-import { commandChannel, type DatabaseCommand } from './commands.ts';
+import { publishCommands } from './publish-commands.ts';
+import { serviceUnavailable } from './service-unavailable.ts';
 import { timed } from './timed.ts';
 
 /** Longest wait for one call, its one retry included. */
 const callLimitMs = 5000;
 
 let client: S3Client | undefined;
-
-/** Tells tests which commands a client sends, each try of them; signing a URL sends none. */
-export const publishCommands = (made: S3Client): S3Client => {
-  if (commandChannel.hasSubscribers) {
-    made.middlewareStack.add(
-      (next, { commandName }) =>
-        (args) => {
-          commandChannel.publish({ system: 's3', name: commandName ?? '' } satisfies DatabaseCommand);
-          return next(args);
-        },
-      { step: 'deserialize', name: 'publishCommand' },
-    );
-  }
-  return made;
-};
 
 const open = (): S3Client =>
   publishCommands(
@@ -33,6 +18,8 @@ const open = (): S3Client =>
       responseChecksumValidation: 'WHEN_REQUIRED',
       forcePathStyle: fileSettings().AWS_ENDPOINT_URL_S3 !== undefined,
     }),
+    's3',
+    'deserialize',
   );
 
 /** The status that a storage answered with, if it was one. */
@@ -56,10 +43,7 @@ export const onFiles = async <T>(call: (client: S3Client, bucket: string) => Pro
     return await timed(callLimitMs, () => call(s3, fileSettings().FILES_BUCKET));
   } catch (cause) {
     if (isStorageDecision(cause)) throw cause;
-    throw new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', {
-      cause,
-      retryAfter: 5,
-    });
+    throw serviceUnavailable(cause);
   }
 };
 

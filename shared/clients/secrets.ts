@@ -1,5 +1,5 @@
 import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { serviceUnavailable } from './service-unavailable.ts';
 
 interface Fetched {
   readonly value: Promise<string>;
@@ -36,10 +36,7 @@ export const secret = (arn: string, maxAgeMs = Number.POSITIVE_INFINITY): Promis
   if (known && clock.now() - known.at < maxAgeMs) return known.value;
   const value = fetchSecret(arn).catch((cause: unknown) => {
     values.delete(arn);
-    throw new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', {
-      cause,
-      retryAfter: 5,
-    });
+    throw serviceUnavailable(cause);
   });
   values.set(arn, { value, at: clock.now() });
   return value;

@@ -1,6 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { AppError } from '../errors.ts';
-import { commandChannel, type DatabaseCommand } from './commands.ts';
+import { publishCommands } from './publish-commands.ts';
+import { serviceUnavailable } from './service-unavailable.ts';
 import { timed } from './timed.ts';
 
 /** Longest wait for one call, its one retry included. */
@@ -13,17 +13,7 @@ const open = (): SQSClient => {
     maxAttempts: 2,
     requestHandler: { connectionTimeout: 1000, requestTimeout: 1500, throwOnRequestTimeout: true },
   });
-  if (commandChannel.hasSubscribers) {
-    made.middlewareStack.add(
-      (next, { commandName }) =>
-        (args) => {
-          commandChannel.publish({ system: 'sqs', name: commandName ?? '' } satisfies DatabaseCommand);
-          return next(args);
-        },
-      { step: 'initialize', name: 'publishCommand' },
-    );
-  }
-  return made;
+  return publishCommands(made, 'sqs');
 };
 
 /** Runs one call on the queues; whatever fails becomes `SERVICE_UNAVAILABLE`. */
@@ -33,10 +23,7 @@ export const onQueues = async <T>(call: (client: SQSClient) => Promise<T>): Prom
   try {
     return await timed(callLimitMs, () => call(sqs));
   } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', {
-      cause,
-      retryAfter: 5,
-    });
+    throw serviceUnavailable(cause);
   }
 };
 

@@ -27,6 +27,3 @@ export const findCollections = async (
     }),
   );
 };
-
-/** Forgets every collection this process knows; for tests that change one and do not want to wait. */
-export const forgetCollections = (): void => cache.clear();

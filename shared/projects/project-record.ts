@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
+import type { Placement } from '../clients/placement.ts';
 import { open } from '../secrets/sealed.ts';
-import type { Placement, PlanName, Project, SigningKey, StoragePlace } from './project.ts';
+import type { PlanName, Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import type { SocialProviders } from './social-providers.ts';
 

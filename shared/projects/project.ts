@@ -1,18 +1,8 @@
 import type { JWK } from 'jose';
+import type { Placement } from '../clients/placement.ts';
 import type { SocialProviders } from './social-providers.ts';
 
 export type PlanName = 'free' | 'pro';
-
-/** Where a project's documents live: one of our clusters, or the project's own database. Its users live in ours either way. */
-export type Placement =
-  | { readonly kind: 'managed'; readonly cell: string }
-  | {
-      readonly kind: 'external';
-      readonly host: string;
-      /** The URI as it is stored; each connection that was made has another one. */
-      readonly encryptedUri: string;
-      readonly openUri: () => Promise<string>;
-    };
 
 /**
  * Where a project's files live: our bucket, or an S3-compatible one of the project's own. `id` names the endpoint and bucket: files

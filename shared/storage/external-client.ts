@@ -1,5 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { isStorageDecision, publishCommands } from '../clients/s3.ts';
+import { publishCommands } from '../clients/publish-commands.ts';
+import { isStorageDecision } from '../clients/s3.ts';
 import { timed } from '../clients/timed.ts';
 import { AppError } from '../errors.ts';
 import { isRestrictedHost, RestrictedHost } from '../net/restricted-host.ts';
@@ -32,6 +33,8 @@ const openClient = ({ endpoint, region }: Address, credentials: StorageKeys): S3
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     }),
+    's3',
+    'deserialize',
   );
 };
 

@@ -8,7 +8,7 @@ export const requestsOn = (day: string): string => `requests#${day}`;
 export const queriesOn = (day: string): string => `queries#${day}`;
 
 /** How long statistics are kept, in days. */
-export const keptDays = 31;
+const keptDays = 31;
 
 /** The day of a time in ms, `yyyy-mm-dd` in UTC. */
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);

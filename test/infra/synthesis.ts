@@ -20,7 +20,7 @@ export interface Resource {
 export type Resources = ReadonlyMap<string, Resource>;
 
 /** Stands in for the bundles, so that templates are made without building anything; `native` names those with bcrypt. */
-export const unbuilt =
+const unbuilt =
   (...native: readonly string[]): Packages =>
   (name) => ({ code: Code.fromInline('exports.handler = () => {}'), native: native.includes(name) });
 

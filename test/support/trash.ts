@@ -14,12 +14,13 @@ export const addTrashed = async (
   of: (index: number) => Readonly<Record<string, unknown>> = () => ({}),
 ): Promise<string[]> => {
   const ids: string[] = [];
+  const now = Date.now();
   for (let start = 0; start < count; start += perInsert) {
     const documents = Array.from({ length: Math.min(perInsert, count - start) }, (_, index) => ({
       _id: new ObjectId(),
       ...of(start + index),
       isDeleted: true,
-      deletedAt: new Date(Date.now() - daysAgo * dayMs - start - index),
+      deletedAt: new Date(now - daysAgo * dayMs - start - index),
       createdAt: new Date(),
       updatedAt: new Date(),
     }));

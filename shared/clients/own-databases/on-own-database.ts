@@ -1,8 +1,8 @@
 import { type Db, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
 import { AppError } from '../../errors.ts';
-import type { Placement } from '../../projects/project.ts';
 import { mongoFailure, unavailable } from '../mongo-failure.ts';
 import { observed } from '../observed.ts';
+import type { Placement } from '../placement.ts';
 import { timed } from '../timed.ts';
 import { ClientCache, type OpenDatabase } from './client-cache.ts';
 import { parseDatabaseUri } from './database-uri.ts';

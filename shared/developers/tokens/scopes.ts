@@ -1,5 +1,5 @@
 /** What a personal access token can be let into; each to read, to write, or both. */
-export const resources = [
+const resources = [
   'account',
   'projects',
   'keys',

@@ -3,7 +3,7 @@ import { clock } from '../../clock.ts';
 const dayMs = 86_400_000;
 
 /** How long a trashed document is kept (specification, "Document lifecycle"). */
-export const graceDays = 30;
+const graceDays = 30;
 
 /** Whatever was trashed by then has been kept for long enough. */
 export const graceEnd = (): Date => new Date(clock.now() - graceDays * dayMs);

@@ -7,7 +7,7 @@ import type { Project } from '../../projects/project.ts';
 import { allOf, type Condition } from '../condition.ts';
 
 /** What one command removes; memory holds the ids of so many documents and nothing else of them. */
-export const trashBatch = 1000;
+const trashBatch = 1000;
 
 /** Large documents take their time to be read for their indexes. */
 const batchLimitMs = 30_000;

@@ -85,7 +85,7 @@ export const roleFor = (route: Route): Role =>
   route.role ?? (methodsOf(route).every((method) => method === 'GET') ? 'viewer' : 'admin');
 
 /** Refuses a role that is too low: 403 `ROLE_REQUIRED`. */
-export const requireRole = (role: Role, needed: Role): void => {
+const requireRole = (role: Role, needed: Role): void => {
   if (includesRole(role, needed)) return;
   throw new AppError('ROLE_REQUIRED', `This needs the role ${needed} in the project; yours is ${role}.`);
 };

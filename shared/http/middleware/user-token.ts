@@ -1,4 +1,5 @@
 import { type Bearer, verifyAccessToken } from '../../auth/access-tokens.ts';
+import { tokenMissing } from '../../documents/row-security.ts';
 import { AppError } from '../../errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Adds } from './adds.ts';
@@ -12,9 +13,6 @@ export interface WithCaller {
 
 /** The end user that a token names, or why there is none. */
 type Identity = { readonly userId: string } | { readonly refusal: AppError };
-
-const tokenMissing = (): AppError =>
-  new AppError('TOKEN_MISSING', 'Sign in first: this needs Authorization: Bearer <access token>.');
 
 const identify = async (project: Project, token: string | undefined): Promise<Identity> => {
   if (!token) return { refusal: tokenMissing() };

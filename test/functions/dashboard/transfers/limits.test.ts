@@ -106,7 +106,9 @@ test('failed where the file could not be stored, and another import can be start
   const start = () => startImport(at.domain, collection, { format: 'csv', content: 'a\n1' });
   await expect(start()).rejects.toBe(down);
   put.mockRestore();
-  const [record] = await onTransfers((transfers) => transfers.find({ collectionName: collection }).toArray());
+  const [record] = await onTransfers((transfers) =>
+    transfers.find({ projectId: new ObjectId(at.project.id), collectionName: collection }).toArray(),
+  );
   expect(record).toMatchObject({ state: 'failed', failure: expect.stringContaining('start it again') as unknown });
   expect(await start()).toMatchObject({ state: 'queued' });
 });
