@@ -28,6 +28,7 @@ export default defineConfig({
           name: 'bundled',
           globalSetup: ['test/support/bundles.ts', 'test/support/stack.ts'],
           testTimeout: 120_000,
+          hookTimeout: 600_000,
         },
       },
       // What takes minutes by its nature; `npm run test:long` runs it.

@@ -113,17 +113,33 @@ const expectRefreshes = async ({ cookie, previous, uncertain }: Chain): Promise<
   expect(await refresh(previous ?? '')).toBe(401);
 };
 
+/** Something of every kind was acknowledged; functions in processes of their own take their time to start. */
+const isUnderWay = (insertedBefore: number): boolean =>
+  ledger.inserted.length > insertedBefore &&
+  target.counters.every((id) => (ledger.counters.get(id)?.acknowledged ?? 0) > 0) &&
+  ledger.chains.every(({ previous }) => previous !== undefined);
+
+const killHard = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // An idle function may have ended by itself.
+  }
+};
+
 describe('kill -9 under a load of writes loses nothing that was acknowledged, and leaves no process behind', () => {
   test.each([
     ['of the parent, started again at once', false],
     ['of everything', true],
     ['of the parent, once more', false],
   ] as const)('%s', async (_how, everything) => {
+    const before = ledger.inserted.length;
     const load = writeUntilGone(stack, target, ledger);
+    await expect.poll(() => isUnderWay(before), { timeout: 30_000 }).toBe(true);
     await pause(500 + Math.random() * 700);
     const children = await descendantsOf(stack.pid);
     expect(children.length).toBeGreaterThanOrEqual(3);
-    for (const pid of [stack.pid, ...(everything ? children : [])]) process.kill(pid, 'SIGKILL');
+    for (const pid of [stack.pid, ...(everything ? children : [])]) killHard(pid);
     await load;
     stack = await startTestStack(directory);
     await expect.poll(() => stillRunning(children), { timeout: 10_000, interval: 100 }).toEqual([]);

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newProject, type TestProject } from '../../support/project.ts';
 
@@ -214,12 +215,15 @@ describe('a cursor', () => {
 
   test('is not disturbed by inserts', async () => {
     const own = await newProject([{ name: 'things' }]);
-    const insert = (n: number) => own.api('POST', '/api/data/things', { body: { n } });
-    for (let n = 0; n < 6; n++) await insert(n);
+    const insert = async () => (await own.api<{ _id: string }>('POST', '/api/data/things', { body: {} })).body._id;
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n++) ids.push(await insert());
     const first = await own.api<List>('GET', '/api/data/things?cursor=&limit=3');
-    await insert(99);
+    // Within one second ids of several processes are in no order of time.
+    await pause(1000 - (Date.now() % 1000));
+    await insert();
     const second = await own.api<List>('GET', `/api/data/things?cursor=${first.body.data.nextCursor}&limit=3`);
-    expect(second.body.data.items.map(({ n }) => n)).toEqual([2, 1, 0]);
+    expect(second.body.data.items.map(({ _id }) => _id)).toEqual(ids.sort().reverse().slice(3));
     expect(second.body.data.nextCursor).toBeNull();
   });
 
@@ -258,11 +262,15 @@ describe('a cursor', () => {
 });
 
 test('200 with a page cut at 5 MiB, and a cursor that carries on', async () => {
-  for (let n = 0; n < 9; n++)
-    await project.api('POST', '/api/data/big', { body: { n, text: 'x'.repeat(1000 * 1024) } });
+  const ids: string[] = [];
+  for (let n = 0; n < 9; n++) {
+    const body = { text: 'x'.repeat(1000 * 1024) };
+    ids.push((await project.api<{ _id: string }>('POST', '/api/data/big', { body })).body._id);
+  }
   const first = await list('', 'big');
   expect(JSON.stringify(first.body).length).toBeLessThanOrEqual(5 * 1024 * 1024);
   expect(first.body.data).toMatchObject({ truncated: true, total: 9, page: 1 });
   const second = await list(`cursor=${first.body.data.nextCursor}`, 'big');
-  expect([...first.body.data.items, ...second.body.data.items].map(({ n }) => n)).toEqual([8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  const items = [...first.body.data.items, ...second.body.data.items];
+  expect(items.map(({ _id }) => _id)).toEqual(ids.sort().reverse());
 });
