@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/users-rules.ts';
-import { accountFields } from '../../shared/http/account-fields.ts';
+import { accountFields, Session } from '../../shared/http/account-fields.ts';
 import { JsonObject, success } from '../../shared/http/schemas.ts';
 
 const { email, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
@@ -54,18 +54,7 @@ export const MeAnswer = success(User);
 export const ProfileAnswer = v.object({ success: v.literal(true), message: v.string(), user: User });
 export const PublicProfileAnswer = success(PublicUser);
 
-export const SessionsAnswer = success(
-  v.array(
-    v.object({
-      _id: v.string(),
-      createdAt: v.date(),
-      lastUsedAt: v.date(),
-      userAgent: v.string(),
-      ip: v.string(),
-      current: v.boolean(),
-    }),
-  ),
-);
+export const SessionsAnswer = success(v.array(Session));
 export const RevokedAnswer = success(v.object({ _id: v.string() }));
 
 const part = v.optional(v.string());

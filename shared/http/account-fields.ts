@@ -14,3 +14,13 @@ export const accountFields = {
   exchangeToken: v.pipe(text, v.metadata({ description: 'The access token from the fragment of the landing page.' })),
   rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
 } as const;
+
+/** Where an account is signed in, as answers show it; `current` is the session that asks. */
+export const Session = v.object({
+  _id: v.string(),
+  createdAt: v.date(),
+  lastUsedAt: v.date(),
+  userAgent: v.string(),
+  ip: v.string(),
+  current: v.boolean(),
+});

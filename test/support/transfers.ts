@@ -13,6 +13,9 @@ import {
 
 const hourMs = 3600_000;
 
+/** The id of a transfer as the API gives it. */
+export const idOf = ({ _id }: TransferRecord): string => _id.toHexString();
+
 const fields = async (projectId: string, collectionName: string) => {
   const project = await readProject(new ObjectId(projectId));
   if (!project) throw new Error('The project is gone');

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { accountFields } from '../../../shared/http/account-fields.ts';
+import { accountFields, Session } from '../../../shared/http/account-fields.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -43,14 +43,5 @@ export const DoneAnswer = v.object({ success: v.literal(true), message: v.string
 
 export const DeletedDeveloperAnswer = success(v.object({ _id: v.string() }));
 
-export const SessionPage = pageOf(
-  v.object({
-    _id: v.string(),
-    createdAt: v.date(),
-    lastUsedAt: v.date(),
-    userAgent: v.string(),
-    ip: v.string(),
-    current: v.boolean(),
-  }),
-);
+export const SessionPage = pageOf(Session);
 export const RevokedSessionAnswer = success(v.object({ _id: v.string() }));

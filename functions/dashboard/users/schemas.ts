@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { accountFields } from '../../../shared/http/account-fields.ts';
+import { accountFields, Session } from '../../../shared/http/account-fields.ts';
 import { JsonObject, success } from '../../../shared/http/schemas.ts';
 import { User } from '../../user-auth/schemas.ts';
 import { pageOf } from '../schemas.ts';
@@ -28,16 +28,8 @@ export const UserChangesBody = v.pipe(
   }),
 );
 
-const Session = v.object({
-  _id: v.string(),
-  createdAt: v.date(),
-  lastUsedAt: v.date(),
-  userAgent: v.string(),
-  ip: v.string(),
-});
-
 /** The end user record of contract 6. */
 export const UserAnswer = success(User);
 export const UserPage = pageOf(User);
-export const SessionPage = pageOf(Session);
+export const SessionPage = pageOf(v.omit(Session, ['current']));
 export const DeletedUserAnswer = success(v.object({ _id: v.string() }));

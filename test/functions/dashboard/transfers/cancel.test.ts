@@ -5,13 +5,12 @@ import {
   type ExportRecord,
   type ImportRecord,
   onTransfers,
-  type TransferRecord,
   transferKey,
 } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/client.ts';
 import { newProject } from '../../../support/project.ts';
 import { openTransfers, type TransferBody, type TransferRequests } from '../../../support/transfer-requests.ts';
-import { heldExport, heldImport, recordOf } from '../../../support/transfers.ts';
+import { heldExport, heldImport, idOf, recordOf } from '../../../support/transfers.ts';
 import { stored } from '../../../support/trash.ts';
 
 let at: TransferRequests;
@@ -20,7 +19,6 @@ beforeAll(async () => {
   at = await openTransfers([{ name: 'notes' }]);
 });
 
-const idOf = ({ _id }: TransferRecord) => _id.toHexString();
 const cancel = (id: string, projectId = at.project.id) =>
   at.project.developer.dashboard<TransferBody>('POST', `/api/projects/${projectId}/transfers/${id}/cancel`);
 

@@ -4,15 +4,10 @@ import { onControl } from '../../../../shared/clients/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { tendTransfers } from '../../../../shared/transfers/tend-transfers.ts';
 import { readObject } from '../../../../shared/transfers/transfer-file.ts';
-import {
-  type ImportRecord,
-  onTransfers,
-  type TransferRecord,
-  transferKey,
-} from '../../../../shared/transfers/transfer-record.ts';
+import { type ImportRecord, onTransfers, transferKey } from '../../../../shared/transfers/transfer-record.ts';
 import { newProject } from '../../../support/project.ts';
 import { openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
-import { heldExport, heldImport, recordOf } from '../../../support/transfers.ts';
+import { heldExport, heldImport, idOf, recordOf } from '../../../support/transfers.ts';
 import { stored } from '../../../support/trash.ts';
 
 let at: TransferRequests;
@@ -20,8 +15,6 @@ let at: TransferRequests;
 beforeAll(async () => {
   at = await openTransfers([{ name: 'notes' }]);
 });
-
-const idOf = ({ _id }: TransferRecord) => _id.toHexString();
 
 describe('deleting answers', () => {
   const remove = (id: string, projectId = at.project.id) =>
