@@ -48,6 +48,21 @@ test('what MongoDB counts of a collection is right again after it was killed', a
   await client.close();
 });
 
+test('what MongoDB has confirmed outlives a kill -9 that follows at once, even what asked for no journal', async () => {
+  const confirmed: number[] = [];
+  for (const round of [0, 1, 2]) {
+    const { client, died } = await start();
+    const numbers = client.db('test').collection('numbers');
+    expect((await numbers.distinct('n')).toSorted((a, b) => a - b)).toEqual(confirmed);
+    const many = Array.from({ length: 50 }, (_, n) => round * 50 + n);
+    await Promise.all(many.map((n) => numbers.insertOne({ n }, { writeConcern: { w: 1 } })));
+    await kill();
+    confirmed.push(...many);
+    expect(await died).toContain('SIGKILL');
+    await client.close();
+  }
+});
+
 test('two engines never open one directory', async () => {
   const { client } = await start();
   await client.close();
