@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import path from 'node:path';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../functions/dashboard/auth/log-in-developer.ts';
 import { handler as register } from '../../functions/dashboard/auth/register-developer.ts';
 import { handler as listProjects } from '../../functions/dashboard/projects/list-projects.ts';
@@ -29,16 +29,24 @@ const windowMs = 900_000;
 const realNow = clock.now;
 let project: TestProject;
 
+/** Stops the clock `secondsLeft` before the end of a window. */
+const stopClock = (secondsLeft: number, windows = 0): void => {
+  const now = (Math.floor(realNow() / windowMs) + 1 + windows) * windowMs - secondsLeft * 1000;
+  clock.now = () => now;
+};
+
 beforeAll(async () => {
   project = await newProject([{ name: 'notes' }]);
 });
 
+beforeEach(() => {
+  stopClock(600);
+});
 afterEach(() => {
   clock.now = realNow;
 });
 
-/** An address that nobody has called from. */
-/** One of so many that none is met twice; those of private networks are too few. */
+/** An address that nobody has called from: one of so many that none is met twice; those of private networks are too few. */
 const newAddress = (): string => [randomInt(1, 224), randomInt(256), randomInt(256), randomInt(256)].join('.');
 
 const params = { collectionName: 'notes' };
@@ -52,16 +60,9 @@ const useUp = async (sourceIp: string): Promise<void> => {
 const standing = ({ headers }: { headers: Headers }): string =>
   `${headers.get('ratelimit-limit')}/${headers.get('ratelimit-remaining')}`;
 
-/** Stops the clock `secondsLeft` before the end of a window. */
-const stopClock = (secondsLeft: number, windows = 0): void => {
-  const now = (Math.floor(realNow() / windowMs) + 1 + windows) * windowMs - secondsLeft * 1000;
-  clock.now = () => now;
-};
-
 describe('the window of all routes', () => {
   test('lets exactly 5 of 50 at once in, and tells each what is left', async () => {
     const sourceIp = newAddress();
-    stopClock(600);
     const answers = await inParallel(50, () => list({ sourceIp }));
     expect(tally(answers)).toEqual({ 200: 5, 429: 45 });
     expect(
