@@ -1,4 +1,7 @@
-/** The yardstick of the delivery: looks the mail up, hands it to the provider, notes that. Same queue service, same batches. */
+/**
+ * The baseline of mail delivery: looks the mail up, hands it to the provider, records that. Same queue service, same
+ * batches.
+ */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { MongoClient, ObjectId } from 'mongodb';
 import { jobs } from '../functions/jobs/jobs.ts';

@@ -114,7 +114,9 @@ const deliverBare = async (bed: DeliveryBed, provider: InstantProvider): Promise
   return deliver('bare-mail-worker.ts', { ...bed.env, ...names }, provider, count);
 };
 
-/** How deliveries keep within what the provider takes: mails a second asked for and reached, and the most in any second. */
+/**
+ * How deliveries keep within what the provider takes: mails a second asked for and reached, and the most in any second.
+ */
 export interface LimitedDelivery {
   readonly asked: number;
   readonly reached: number;

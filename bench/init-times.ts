@@ -1,7 +1,7 @@
 /**
- * `npm run bench:init [-- --rounds 2] [prefix…]`: what a cold start of each bundled function costs: from the start of its process
- * until it asks the Lambda Runtime API for its first event, and from there to its first answer, connections included. The
- * better of the rounds. The first row is a function that does nothing; jobs are not called.
+ * `npm run bench:init [-- --rounds 2] [prefix…]`: what a cold start of each bundled function costs: from the start of
+ * its process until it asks the Lambda Runtime API for its first event, and from there to its first answer, connections
+ * included. The better of the rounds. The first row is a function that does nothing; jobs are not called.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

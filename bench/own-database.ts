@@ -50,7 +50,10 @@ export interface OwnDatabaseBed {
   readonly mongoUri: string;
 }
 
-/** Reading one document of a project with a database of its own, beside one of a project in ours; both are reached by TCP. */
+/**
+ * Reading one document of a project with a database of its own, beside one of a project in ours; both are reached by
+ * TCP.
+ */
 export const measureOwnDatabase = async (
   { env, dashboardUrl, mongoUri }: OwnDatabaseBed,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },

@@ -2,8 +2,8 @@ import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
 
 /**
- * Loads Node's own modules by `require`. An `import` reads every export of such a module at once, and `node:http` has some
- * that load all of undici: that alone takes longer than loading the rest of a function's own code.
+ * Loads Node's own modules by `require`. An `import` reads every export of such a module at once, and `node:http` has
+ * some that load all of undici: that alone takes longer than loading the rest of a function's own code.
  */
 export const builtinsByRequire: Plugin = {
   name: 'builtins-by-require',

@@ -1,4 +1,6 @@
-/** Which web pages may call an API, and what they may send and read. Plain data: the local gateway answers by it too. */
+/**
+ * Which web pages may call an API, and what they may send and read. Plain data: the local gateway answers by it too.
+ */
 export interface CorsPolicy {
   /** Origins; `https://*` stands for every one that begins so. */
   readonly origins: readonly string[];

@@ -16,8 +16,8 @@ export interface Egress {
 }
 
 /**
- * By which ways a function goes out: whoever talks to MongoDB by either, so that a cluster has to let in two addresses and no
- * others; a verifier by its own, so that both are tried; all others need no fixed address.
+ * Through which NAT gateways a function connects: functions that use MongoDB through either, so that a cluster has to
+ * allow exactly two addresses; a verifier only through its own, so that both are tested; others need no fixed address.
  */
 export const waysOf = (uses: readonly Use[]): readonly Way[] => (uses.includes('mongodb') ? ways : []);
 
@@ -28,8 +28,8 @@ export const waysOfJob = (name: string, { starts, uses }: Job): readonly Way[] =
 const interfaces = `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}:*/*`;
 
 /**
- * What Lambda needs to connect a function to a network. It takes no narrower names (AWS Lambda, "Execution role permissions"),
- * so the code of the function itself, which acts by the same role, is refused all of it.
+ * What Lambda needs to connect a function to a network. It takes no narrower names (AWS Lambda, "Execution role
+ * permissions"), so the code of the function itself, which acts by the same role, is refused all of it.
  */
 export const networkStatements = (): PolicyStatement[] => {
   const changes = ['CreateNetworkInterface', 'DeleteNetworkInterface', 'AssignPrivateIpAddresses'];

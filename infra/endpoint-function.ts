@@ -28,8 +28,8 @@ export interface EndpointFunctionProps {
 const wholeCpuMiB = 1769;
 
 /**
- * One function with the defaults of the house: Node 24, arm64 (x86_64 with a whole CPU where a native module is part of
- * it), a log in JSON named after its stack and itself, and a role of its own that may do exactly what it is told.
+ * A Lambda function with the deployment's defaults: Node 24, arm64 (x86_64 with a full CPU if it needs a native
+ * module), a JSON log group named after its stack and itself, and a role of its own with exactly the given statements.
  */
 export class EndpointFunction extends Construct {
   readonly lambda: LambdaFunction;

@@ -33,7 +33,9 @@ import { fileFolders, type Stores, transferFolders } from './grants.ts';
 import { uploadCors } from './upload-cors.ts';
 
 export interface FilesStackProps extends StackProps {
-  /** Domain of the public files and the ARN of its certificate (in us-east-1), where they have a domain of their own. */
+  /**
+   * Domain of the public files and the ARN of its certificate (in us-east-1), where they have a domain of their own.
+   */
   readonly domain:
     | { readonly name: string; readonly certificateArn: string; readonly zone: Zone | undefined }
     | undefined;
@@ -43,8 +45,8 @@ export interface FilesStackProps extends StackProps {
 const edgeTime = Duration.minutes(5);
 
 /**
- * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, with the headers
- * that the local origin gives too (contract 4, "Public files"). Both outlive the stack.
+ * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, with the
+ * headers that the local origin gives too (contract 4, "Public files"). Both outlive the stack.
  */
 export class FilesStack extends Stack {
   readonly files: Stores['files'];

@@ -6,8 +6,8 @@ import type { House } from './house.ts';
 const doesNothing = { code: Code.fromInline('exports.handler = async () => {};'), native: false };
 
 /**
- * A function that nothing ever calls. What is reserved for it is missing in the pool that all others share, and that is the one
- * way Lambda has to bound many functions together; none where nothing is to be held back.
+ * A function that is never invoked. Concurrency reserved for it is missing from the account's shared pool, which is
+ * Lambda's only way to limit many functions together; not created if nothing is to be withheld.
  */
 export class HeldBack extends Construct {
   constructor(scope: Construct, id: string, house: House) {

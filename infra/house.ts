@@ -4,13 +4,13 @@ import type { Concurrency } from './concurrency.ts';
 import type { Egress } from './egress.ts';
 import type { Packages } from './packaged-function.ts';
 
-/** What every function of a deployment has in common. */
+/** Defaults that all functions of a deployment share. */
 export interface House {
   readonly packages: Packages;
   readonly logRetention: RetentionDays;
   /** What Lambda itself writes into a function's log. */
   readonly platformLogs: SystemLogLevel;
   readonly concurrency: Concurrency;
-  /** Where those that talk to MongoDB go out; `undefined`: from addresses of AWS that change. */
+  /** Network of the functions that talk to MongoDB; `undefined`: no fixed addresses. */
   readonly egress: Egress | undefined;
 }

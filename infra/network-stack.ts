@@ -15,8 +15,8 @@ import type { Construct } from 'constructs';
 import type { Egress, Way } from './egress.ts';
 
 /**
- * Two subnets in two zones, each with a NAT gateway that has an elastic address. Customers let these addresses in, so they
- * outlive the stack.
+ * Two subnets in two zones, each with a NAT gateway that has an elastic address. Customers let these addresses in, so
+ * they outlive the stack.
  */
 export class NetworkStack extends Stack {
   readonly egress: Egress;

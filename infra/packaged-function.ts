@@ -15,8 +15,8 @@ export interface PackagedFunction {
 export type Packages = (name: string) => PackagedFunction;
 
 /**
- * The packages that `npm run build` left in a folder. Source maps stay behind: reading one costs more at a cold start than it
- * saves, and the map of a build reads its stacks as well from outside.
+ * The packages that `npm run build` left in a folder. Source maps stay behind: reading one costs more at a cold start
+ * than it saves, and the map of a build reads its stacks as well from outside.
  */
 export const bundledIn =
   (folder: string): Packages =>

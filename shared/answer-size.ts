@@ -1,13 +1,15 @@
 /**
- * What Lambda takes of a function: the bytes of its whole result as JSON, in which a body stands as a string once more.
+ * Lambda's limit on the result of a function, in bytes: the result as JSON, in which the body is a string and so is
+ * escaped once more.
  */
 const maxResultBytes = 6_291_556;
 
-/** Room for what stands around a body: status, headers, cookies. */
+/** Bytes kept free for the rest of the result: status, headers and cookies. */
 const aroundBytes = 16 * 1024;
 
 /**
- * No UTF-16 unit of a JSON text takes more: either it is escaped, to two bytes, or it is up to three bytes of UTF-8.
+ * The most bytes that one UTF-16 code unit of a JSON text can take: two when it is escaped, otherwise up to three in
+ * UTF-8.
  */
 const maxBytesPerUnit = 3;
 
@@ -18,11 +20,10 @@ const countOf = (text: string, character: string): number => {
 };
 
 /**
- * Bytes that a JSON text takes in a result: its own, and one more for each quote and backslash, as those are escaped
- * again.
+ * Bytes that a JSON text takes up in a result: its own, plus one for each quote and backslash, which are escaped again.
  */
 export const answerBytes = (json: string): number => Buffer.byteLength(json) + countOf(json, '"') + countOf(json, '\\');
 
-/** Whether a body of JSON fits into a result; bodies of ordinary size are not even looked at. */
+/** Whether a JSON body fits into a result. Bodies that are certain to fit by their length are not scanned. */
 export const fitsAnswer = (body: string): boolean =>
   body.length * maxBytesPerUnit + aroundBytes <= maxResultBytes || answerBytes(body) + aroundBytes <= maxResultBytes;

@@ -106,6 +106,7 @@ export const statusOf = {
   MAIL_PROVIDER_UNAVAILABLE: 503,
 } as const;
 
+/** A code of the error table. */
 export type ErrorCode = keyof typeof statusOf;
 
 /** One failed field of a validation; `index` names the item of an array body. */
@@ -117,6 +118,7 @@ export interface FieldError {
   readonly examples?: readonly string[];
 }
 
+/** What an `AppError` carries besides code and message. */
 export interface AppErrorOptions {
   /** What really happened; goes to the log, never to the caller. */
   readonly cause?: unknown;
@@ -128,7 +130,7 @@ export interface AppErrorOptions {
   readonly retryAfter?: number;
 }
 
-/** What passes by itself: a caller is always told when to try again (contract 1, "Headers"). */
+/** Errors that are temporary: the caller is always told when to retry (contract 1, "Headers"). */
 const passes = (code: ErrorCode): boolean => statusOf[code] === 429 || statusOf[code] === 503;
 const usualRetryAfter = 5;
 

@@ -1,6 +1,6 @@
 import { AppError } from './errors.ts';
 
-/** Levels that a document or body may have, itself the first of them. */
+/** Maximum nesting depth of a document or body; the outermost value counts as 1. */
 export const maxDepth = 64;
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
 
@@ -31,7 +31,7 @@ const check = (value: unknown, depth: number): void => {
   }
 };
 
-/** Sixteen digits in a row are the least that an integer beyond 2^53 needs; without them no number can be inexact. */
+/** An integer beyond 2^53 has at least sixteen digits; a text without such a run contains no inexact number. */
 const mayBeInexact = /\d{16}/;
 const writtenAsInteger = /^-?\d+$/;
 
@@ -61,8 +61,8 @@ const parse = (text: string): unknown => {
 };
 
 /**
- * The value of a JSON text that stands by itself, or `level` - 1 levels deep in something else. Not JSON → 400 `INVALID_JSON`;
- * too deep, a forbidden key, a number or string that would change when stored → 400.
+ * The value of a JSON text that stands by itself, or `level` - 1 levels deep in something else. Not JSON → 400
+ * `INVALID_JSON`; too deep, a forbidden key, a number or string that would change when stored → 400.
  */
 export const parseJsonValue = (text: string, level = 1): unknown => {
   const value = parse(text);

@@ -1,37 +1,37 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { logSettings } from './config.ts';
 
-/** What one request leaves in the log besides its answer; filled in while it runs. */
+/** What the log line of a request contains besides its status; filled in while the request runs. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly route: string;
   projectId?: string;
   /** Milliseconds spent waiting for MongoDB and DynamoDB. */
   databaseMs: number;
-  /** Of these, what calls that failed have cost. */
+  /** The part of `databaseMs` that was spent on calls that failed. */
   lostMs?: number;
 }
 
 /** The record of the request that is running, so that the clients can add to it without being handed it. */
 export const currentRequest = new AsyncLocalStorage<RequestRecord>();
 
-/** What is known of the request that a job works for; the clock starts jobs for none. */
+/** The request on whose behalf a job runs; scheduled jobs have none. */
 interface JobRecord {
   requestId?: string;
 }
 
 const currentJob = new AsyncLocalStorage<JobRecord>();
 
-/** Runs one piece of a job's work, which can then say by `workFor` whose request it is. */
+/** Runs one unit of work of a job; inside it, `workFor` sets the request that it belongs to. */
 export const runJob = <T>(work: () => T): T => currentJob.run({}, work);
 
-/** From now on the lines of this piece of work carry the id of the request that asked for it. */
+/** Sets the request id that the log lines of this unit of work carry from now on. */
 export const workFor = (requestId: string | undefined): void => {
   const job = currentJob.getStore();
   if (job && requestId !== undefined) job.requestId = requestId;
 };
 
-/** Id of the request that is running, or that the running job works for; what is queued meanwhile carries it on. */
+/** Id of the current request, or of the request that the current job works for; queued messages carry it along. */
 export const requestIdNow = (): string | undefined =>
   currentRequest.getStore()?.requestId ?? currentJob.getStore()?.requestId;
 
@@ -40,7 +40,7 @@ const print = (level: 'info' | 'warn' | 'error' | 'debug', fields: Record<string
   process.stdout.write(`${JSON.stringify({ level, ...fields, requestId: fields.requestId ?? requestIdNow() })}\n`);
 };
 
-/** Where it happened, without the message that a stack begins with. */
+/** The frames of a stack trace, without the message that precedes them. */
 const framesOf = ({ stack = '' }: Error): string => stack.slice(Math.max(0, stack.search(/^ {4}at /m)));
 
 /** What MongoDB says of a failure can quote a customer's documents, so of it only the code is kept. */

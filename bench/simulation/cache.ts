@@ -11,8 +11,8 @@ export interface CacheFinding {
 const ttlMs = 5000;
 
 /**
- * A minute of 10 000 requests a second on one project whose settings change every second, spread over the instances, by a clock of
- * its own: how often the record is read, and how old what was used got.
+ * A minute of 10 000 requests a second on one project whose settings change every second, spread over the instances, by
+ * a clock of its own: how often the record is read, and how old what was used got.
  */
 export const simulateCache = async (instances: number): Promise<CacheFinding> => {
   const { now } = clock;

@@ -16,7 +16,9 @@ const patiently = async <T>(act: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Every instance takes two mail slots at once and gives every third back; no more than the plan allows are ever out. */
+/**
+ * Every instance takes two mail slots at once and gives every third back; no more than the plan allows are ever out.
+ */
 export const simulateMail = async (
   instances: number,
   projectId: string,

@@ -4,7 +4,7 @@ import { dataRoutes } from './routes.ts';
 const collectionName = 'posts';
 const id = '6743f0c2a91b5d0012ab34cd';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dataExamples = defineExamples(dataRoutes, {
   'create-document': {
     params: { collectionName },

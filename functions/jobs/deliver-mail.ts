@@ -16,8 +16,8 @@ const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<
 };
 
 /**
- * Sends the mails whose jobs the queue hands out, one after the other because the provider takes few a second. Those to be
- * tried again are reported as failed, so that the others of the batch are not.
+ * Sends the mails whose jobs the queue hands out, one after the other because the provider takes few a second. Those to
+ * be tried again are reported as failed, so that the others of the batch are not.
  */
 export const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
   const batchItemFailures: SQSBatchItemFailure[] = [];

@@ -36,8 +36,8 @@ const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<b
 };
 
 /**
- * Does the tasks that the work queue hands out; one that fails comes again later, and after its last try goes to the dead
- * letters.
+ * Does the tasks that the work queue hands out; one that fails comes again later, and after its last try goes to the
+ * dead letters.
  */
 export const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
   const batchItemFailures: SQSBatchItemFailure[] = [];

@@ -17,7 +17,9 @@ export interface QueueStart {
 /** A function that no request starts. */
 export interface Job {
   readonly summary: string;
-  /** What starts it: a deployment, before anything of it is served, another function, the clock, or messages of a queue. */
+  /**
+   * What starts it: a deployment, before anything of it is served, another function, the clock, or messages of a queue.
+   */
   readonly starts: 'on deployment' | 'invoked' | { readonly everyMinutes: number } | QueueStart;
   /** What it may do; a job counts no requests. */
   readonly uses: readonly Use[];

@@ -2,8 +2,8 @@ import { removeAbandonedCollections } from '../../shared/collections/remove-aban
 import { removeDeletedProjects } from '../../shared/projects/remove-project.ts';
 
 /**
- * Runs on a schedule: removes what deleted projects owned, and collections whose creation or deletion was cut short. Carries
- * on where an earlier run stopped.
+ * Runs on a schedule: removes what deleted projects owned, and collections whose creation or deletion was cut short.
+ * Carries on where an earlier run stopped.
  */
 export const handler = async (): Promise<{ readonly projects: number; readonly collections: number }> => ({
   projects: await removeDeletedProjects(),

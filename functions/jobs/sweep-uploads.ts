@@ -1,4 +1,6 @@
 import { sweepUploads } from '../../shared/storage/sweep-uploads.ts';
 
-/** Runs on a schedule: ends reservations that nobody confirmed, and removes what is left of uploads and deleted files. */
+/**
+ * Runs on a schedule: ends reservations that nobody confirmed, and removes what is left of uploads and deleted files.
+ */
 export const handler = async (): Promise<{ readonly settled: number }> => ({ settled: await sweepUploads() });

@@ -1,7 +1,7 @@
 import { defineExamples } from '../../shared/http/openapi/example.ts';
 import { mailRoutes } from './routes.ts';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const mailExamples = defineExamples(mailRoutes, {
   'send-mail': {
     body: { to: 'ada@example.com', subject: 'Welcome', text: 'Good to have you.', html: '<p>Good to have you.</p>' },

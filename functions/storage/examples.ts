@@ -4,7 +4,7 @@ import { storageRoutes } from './routes.ts';
 const filePath = '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt';
 const size = 5;
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const storageExamples = defineExamples(storageRoutes, {
   'request-upload': {
     body: { filename: 'report.txt', contentType: 'text/plain', size },

@@ -8,7 +8,7 @@ const refreshToken = {
   'x-refresh-token-mode': 'header',
 };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const userAuthExamples = defineExamples(userAuthRoutes, {
   'sign-up': {
     headers: { 'x-refresh-token-mode': 'header' },

@@ -1,2 +1,2 @@
-/** Something that whoever deploys can put right; its message says how. */
+/** An error that the operator can fix; its message says how. */
 export class DeployProblem extends Error {}

@@ -25,7 +25,7 @@ const refuseShape = ({ variable, description }: Rule): never => {
   throw new DeployProblem(`${variable} does not look like what it should be: ${description} Nothing was changed.`);
 };
 
-/** Puts in what the environment holds, where it differs; answers whether it did. */
+/** Puts in what the environment holds, where it differs; returns whether it did. */
 const fill = async (secret: Secret, value: string): Promise<boolean> => {
   if ((await read(secret)) === value) return false;
   await clientOf(secret).send(new PutSecretValueCommand({ SecretId: secret.arn, SecretString: value }));
@@ -44,7 +44,7 @@ const requireFilled = async ({ variable, shape, id }: Rule, secret: Secret): Pro
 
 /**
  * Fills the secrets of a deployment from environment variables, with the credentials of an AWS profile or else those of
- * the environment; what is not given stays as it is. Answers which have changed. Throws `DeployProblem` where a value
+ * the environment; what is not given stays as it is. Returns those that changed. Throws `DeployProblem` where a value
  * has not the form of what it should be, before any is put in, and where one is missing that the service cannot do
  * without. Values are never printed.
  */

@@ -100,9 +100,9 @@ export interface Bundled {
 }
 
 /**
- * Runs the bundles in `folder` (`<area>-<name>/index.mjs`), each function in processes of its own behind the Lambda Runtime
- * API: the first one on its first request, more when requests overlap; the longest idle ones end where there are too many of all
- * functions. `settings` is all of the environment they see.
+ * Runs the bundles in `folder` (`<area>-<name>/index.mjs`), each function in processes of its own behind the Lambda
+ * Runtime API: the first one on its first request, more when requests overlap; the longest idle ones end where there
+ * are too many of all functions. `settings` is all of the environment they see.
  */
 export const bundled = (folder: string, settings: NodeJS.ProcessEnv): Bundled => {
   const pools = new Map<string, FunctionPool>();

@@ -70,8 +70,8 @@ export const startChild = (options: ChildOptions): Child => {
 };
 
 /**
- * Runs a program that does not watch its standard input: one shell waits for the program, a second one for the end of the
- * input and then kills the program, which therefore has to keep its data safe through that.
+ * Runs a program that does not watch its standard input: one shell waits for the program, a second one for the end of
+ * the input and then kills the program, which therefore has to keep its data safe through that.
  */
 const supervise = `
 exec 3<&0

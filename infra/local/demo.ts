@@ -65,8 +65,8 @@ const create = async (): Promise<Demo> => {
 };
 
 /**
- * The demo as an earlier start left it, or a new one where there is none or it has been deleted; `dashboardToken` is fresh
- * and good for 12 h.
+ * The demo as an earlier start left it, or a new one where there is none or it has been deleted; `dashboardToken` is
+ * fresh and good for 12 h.
  */
 export const provideDemo = async (earlier: Demo | undefined): Promise<Demo & { readonly dashboardToken: string }> => {
   const known = earlier && (await findProjectByKey(earlier.secretKey, ''));

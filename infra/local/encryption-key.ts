@@ -27,8 +27,8 @@ const unusable = (file: string, what: string): StartProblem =>
   );
 
 /**
- * The master key of a state directory: 32 bytes in base64, made once, before there are data, and readable by its owner only.
- * Gone or damaged while the data are there → `StartProblem`.
+ * The master key of a state directory: 32 bytes in base64, made once, before there are data, and readable by its owner
+ * only. Gone or damaged while the data are there → `StartProblem`.
  */
 export const encryptionKey = async (directory: string): Promise<string> => {
   const file = path.join(directory, 'encryption-key');

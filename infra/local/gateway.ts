@@ -42,8 +42,8 @@ const refuseRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
 };
 
 /**
- * An HTTP server that turns requests into API Gateway events (payload 2.0) and functions' results into answers, with the
- * gateway's own CORS, limits and failures.
+ * An HTTP server that turns requests into API Gateway events (payload 2.0) and functions' results into answers, with
+ * the gateway's own CORS, limits and failures.
  */
 export const createGateway = (options: GatewayOptions): Server => {
   const { findRoute, invoke, cors, onFailure, timeoutMs = 30_000 } = options;

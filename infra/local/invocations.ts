@@ -22,8 +22,8 @@ const answer = (
 };
 
 /**
- * Speaks the one call of Lambda's own API that the service makes, `Invoke`, on loopback: a function calls another one as
- * deployed.
+ * Speaks the one call of Lambda's own API that the service makes, `Invoke`, on loopback: a function calls another one
+ * as deployed.
  */
 export const startInvocations = async (invoke: Invoke): Promise<Invocations> => {
   const server = createServer((request, response) => {

@@ -31,7 +31,9 @@ export const isClaimed = async (file: string): Promise<boolean> => {
   return holder !== undefined && (await stillRuns(holder));
 };
 
-/** Makes the file with this content in one step, so that nobody ever reads half of it; false where there is one already. */
+/**
+ * Makes the file with this content in one step, so that nobody ever reads half of it; false where there is one already.
+ */
 const place = async (file: string, content: string): Promise<boolean> => {
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, content, { mode: 0o600 });
@@ -47,7 +49,7 @@ const place = async (file: string, content: string): Promise<boolean> => {
 };
 
 /**
- * Claims a state directory for this process; answers how to give it back. Another running process holds it →
+ * Claims a state directory for this process; returns how to release it. Another running process holds it →
  * `StartProblem` naming its port; one that was killed does not count.
  */
 export const claim = async (file: string, port: number): Promise<() => Promise<void>> => {

@@ -3,8 +3,8 @@ const isLoopback = ({ hostname }: URL): boolean => /^(127(\.\d+){3}|\[::1\]|([a-
 const urlOf = (input: string | URL | Request): URL => new URL(input instanceof Request ? input.url : input);
 
 /**
- * Makes `fetch` in this process refuse every host but this machine, so that neither the local service nor a test ever reaches
- * a real provider, whatever its settings are. `chosen` is the address of the one that the user himself has named.
+ * Makes `fetch` in this process refuse every host but this machine, so that neither the local service nor a test ever
+ * reaches a real provider. `chosen` is an address that the user has configured explicitly.
  */
 export const refuseOutsideHosts = (chosen?: string): void => {
   const { fetch } = globalThis;

@@ -14,8 +14,8 @@ const parentOf = (pid: number): number | undefined => {
 };
 
 /**
- * Calls `onEnd` when the npm that runs this script is gone. npm hands signals to the shell between them only, which dies of
- * them and tells nobody. Does nothing where npm does not run this.
+ * Calls `onEnd` when the npm that runs this script is gone. npm hands signals to the shell between them only, which
+ * dies of them and tells nobody. Does nothing where npm does not run this.
  */
 export const watchNpm = (onEnd: () => void): void => {
   if (!process.env.npm_lifecycle_event) return;

@@ -7,7 +7,7 @@ import { type Queues, startQueues } from './queues.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Stops } from './stops.ts';
 
-/** Everything that the service needs and is not itself. */
+/** The backing services of the local stack: databases, queues, providers and the file store. */
 export interface Outside {
   readonly databases: Databases;
   readonly queues: Queues;
@@ -38,7 +38,7 @@ export const startOutside = async (
   return { databases: databases.value, queues: queues.value, providers: providers.value, files: files.value };
 };
 
-/** What tells functions where all of it is. */
+/** The environment variables by which functions find them. */
 export const outsideEnvironment = (
   { databases, queues, providers, files }: Outside,
   settings: LocalSettings,

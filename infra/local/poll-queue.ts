@@ -42,8 +42,8 @@ const hand = async ({ sqs, queueUrl, deliver }: Polling, messages: readonly Mess
 };
 
 /**
- * Hands the messages of a queue to a function in batches, one batch at a time, as an event source mapping with partial batch
- * failures does. Answers how to stop, which lets a running batch finish.
+ * Hands the messages of a queue to a function in batches, one batch at a time, as an event source mapping with partial
+ * batch failures does. Returns how to stop, which lets a running batch finish.
  */
 export const pollQueue = (polling: Polling): (() => Promise<void>) => {
   const { sqs, queueUrl, batchSize, onFailure } = polling;

@@ -1,4 +1,4 @@
-/** Something the person at the keyboard can mend: its message is shown alone, without a stack. */
+/** An error that the user can fix: its message is shown without a stack trace. */
 export class StartProblem extends Error {
   override readonly name = 'StartProblem';
 }

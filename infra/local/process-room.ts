@@ -1,4 +1,4 @@
-/** Room for so many processes; where there is none left, the one that has been idle for longest makes room. */
+/** Limits the number of processes; when the limit is reached, the one that has been idle longest is ended. */
 export class ProcessRoom {
   readonly #most: number;
   /** Process → what ends it, the longest idle first. */

@@ -2,9 +2,9 @@ import { createEmulator } from 'emulate';
 import { createMailProvider } from './mail-provider/server.ts';
 import { listen } from './ports.ts';
 
-// Runs the emulated providers in a process of its own: provider-host.ts GITHUB GOOGLE MAIL RESEND WEBHOOK, the ports to take,
-// each on loopback, and where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. MAIL is the provider that
-// the service sees, RESEND the emulator behind it. Prints "up"; ends with its standard input.
+// Runs the emulated providers in a process of its own: provider-host.ts GITHUB GOOGLE MAIL RESEND WEBHOOK, the ports to
+// take, each on loopback, and where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. MAIL is the
+// provider that the service sees, RESEND the emulator behind it. Prints "up"; ends with its standard input.
 
 /** No OAuth clients are registered, so that any client id and redirect address works. */
 const seed = {

@@ -23,8 +23,8 @@ const host = path.join(import.meta.dirname, 'provider-host.ts');
 const places = { mail: 3, github: 4, google: 5 } as const;
 
 /**
- * Starts GitHub, Google and the mail provider as emulations on loopback, on the ports after `port` where those are free.
- * What they hold, mails included, is gone when they stop.
+ * Starts GitHub, Google and the mail provider as emulations on loopback, on the ports after `port` where those are
+ * free. What they hold, mails included, is gone when they stop.
  */
 export const startProviders = async (port: number, webhook: MailWebhook, options: PartOptions): Promise<Providers> => {
   const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);

@@ -1,7 +1,7 @@
 import { buildApp } from 'fauxqs';
 
-// Runs the queue service in a process of its own: queue-host.ts PORT REGION. It holds messages in memory only. Prints "up";
-// ends with its standard input.
+// Runs the queue service in a process of its own: queue-host.ts PORT REGION. It holds messages in memory only. Prints
+// "up"; ends with its standard input.
 const [port = '', region = ''] = process.argv.slice(2);
 
 for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));

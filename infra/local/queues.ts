@@ -34,8 +34,8 @@ const create = async (
 };
 
 /**
- * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries of the deployment; answers its URL at
- * `endpoint`. The queue service itself names a host that not every machine finds.
+ * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries of the deployment; returns its URL
+ * at `endpoint`. The queue service itself names a host that not every machine finds.
  */
 const createQueue = async (
   sqs: SQSClient,
@@ -61,7 +61,9 @@ export const createMailQueue = (sqs: SQSClient, endpoint: string, name: string):
 export const createWorkQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
   createQueue(sqs, endpoint, name, queueLimits.work);
 
-/** Starts the queue service on loopback, with its queues. Messages are kept in memory: what waits is gone when it stops. */
+/**
+ * Starts the queue service on loopback, with its queues. Messages are kept in memory: what waits is gone when it stops.
+ */
 export const startQueues = async ({ region, credentials, ...options }: QueueOptions): Promise<Queues> => {
   const port = await probePort(0);
   const endpoint = `http://127.0.0.1:${port}`;

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 const maxBytes = 10 * 1024 * 1024;
 
 /**
- * Reads a request's body and hands it to `done` once: `undefined` where there is none, `'too large'` as soon as it is over
- * 10 MB. Not called at all where the client goes away first.
+ * Reads a request's body and hands it to `done` once: `undefined` where there is none, `'too large'` as soon as it is
+ * over 10 MB. Not called at all where the client goes away first.
  */
 export const readBody = (request: IncomingMessage, done: (body: Buffer | undefined | 'too large') => void): void => {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers;

@@ -57,8 +57,8 @@ const environmentOf = (name: string, folder: string, port: number, settings: Nod
 });
 
 /**
- * Starts a process for the bundle in `folder`, with a Lambda Runtime API of its own that hands it one invocation at a time.
- * A function that runs out of time is killed with its process, as on Lambda.
+ * Starts a process for the bundle in `folder`, with a Lambda Runtime API of its own that hands it one invocation at a
+ * time. A function that runs out of time is killed with its process, as on Lambda.
  */
 export const startFunctionProcess = async (
   name: string,

@@ -15,7 +15,10 @@ export const runDeploymentJobs = async (invoke: Invoke): Promise<void> => {
   for (const [job, { starts }] of entries) if (starts === 'on deployment') await invoke(nameOf(job), {});
 };
 
-/** Runs the scheduled functions every few seconds, none twice at a time; answers how to stop, which waits for running ones. */
+/**
+ * Runs the scheduled functions every few seconds, none twice at a time; returns how to stop, which waits for running
+ * ones.
+ */
 export const startSchedules = (invoke: Invoke, onFailure: OnFailure): (() => Promise<void>) => {
   const running = new Map<string, Promise<unknown>>();
   const run = (job: string): void => {

@@ -102,7 +102,7 @@ const functionsOf = (bundles: string | undefined, env: Readonly<Record<string, s
   return inProcess();
 };
 
-/** Listens from the beginning, so that nothing else that starts here takes the port meanwhile; answers its address. */
+/** Listens from the beginning, so that nothing else that starts here takes the port meanwhile; returns its address. */
 const serve = async (server: Server, port: number, setting: string, stops: Stops): Promise<string> => {
   stops.add(() => closeGateway(server, 0));
   return `http://127.0.0.1:${await listen(server, port, setting)}`;

@@ -21,7 +21,9 @@ const fail = (message: string): never => {
   process.exit(1);
 };
 
-/** What the person at the keyboard can mend is said in its own words; anything else is a fault of ours, with its stack. */
+/**
+ * What the person at the keyboard can mend is said in its own words; anything else is a fault of ours, with its stack.
+ */
 const textOf = (error: unknown): string => {
   if (error instanceof StartProblem) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

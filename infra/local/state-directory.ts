@@ -10,7 +10,9 @@ const reasons: ReadonlyMap<unknown, string> = new Map([
   ['ENOSPC', 'the disk is full'],
 ]);
 
-/** Makes the folder of all state where it is missing; one that nothing can be written to → `StartProblem` saying why. */
+/**
+ * Makes the folder of all state where it is missing; one that nothing can be written to → `StartProblem` saying why.
+ */
 export const prepareDirectory = async (directory: string): Promise<void> => {
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 type Stop = () => Promise<void>;
 
-/** How to end what has been started: in the opposite order, once, however often it is asked for. */
+/** A stack of clean-up functions: run once, in reverse order, however often it is asked for. */
 export class Stops {
   readonly #stops: Stop[] = [];
   #running: Promise<void> | undefined;

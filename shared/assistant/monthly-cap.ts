@@ -58,7 +58,7 @@ export const countProposal = async (project: Pick<Project, 'id' | 'plan'>): Prom
   }
 };
 
-/** Takes back the count of a proposal for which nobody was there to be asked. */
+/** Reverts the count of a proposal for which the model could not be reached. */
 export const uncountProposal = async (counted: CountedProposal): Promise<void> => {
   await onTable((dynamo, table) =>
     dynamo.send(

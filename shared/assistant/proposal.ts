@@ -48,8 +48,8 @@ const parse = (name: unknown, schema: unknown): Proposal => {
 };
 
 /**
- * Reads what the language model answered by the rules that creating a collection has, so that a proposal which is shown can be
- * created. Anything besides `name` and `schema` in it is left out.
+ * Reads what the language model answered by the rules that creating a collection has, so that a proposal which is shown
+ * can be created. Anything besides `name` and `schema` in it is left out.
  */
 export const readProposal = (text: string): ReadProposal => {
   const object = objectIn(text);

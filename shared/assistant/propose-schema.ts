@@ -10,7 +10,7 @@ import { type Proposal, readProposal } from './proposal.ts';
 /** The longest description, in characters. */
 export const longestPrompt = 4000;
 
-/** How much of an answer that could not be used is shown to the model again. */
+/** How many characters of an unusable answer are sent back to the model. */
 const shownAgain = 16_000;
 
 const notConfigured = (): AppError =>
@@ -29,7 +29,7 @@ const nothingUsable = (reason: string): AppError =>
     { cause: new Error(reason) },
   );
 
-/** Asks once more with what was wrong, where the model said anything. */
+/** The messages of the second attempt: the unusable answer, if there was one, and what was wrong with it. */
 const repair = (answer: string, reason: string): readonly ChatMessage[] => [
   { role: 'assistant', content: answer.slice(0, shownAgain) },
   { role: 'user', content: `That cannot be used: ${reason}. Answer with the corrected JSON object and nothing else.` },
@@ -59,10 +59,10 @@ const propose = async (prompt: string): Promise<Proposal> => {
 };
 
 /**
- * Proposes a collection for data that is described in words; nothing is created. What the language model answers is held to the
- * rules of collections, with one further try that tells it what was wrong, all within 20 s. Not configured, no answer → 503
- * `ASSISTANT_UNAVAILABLE` (not counted); nothing usable → 502 `ASSISTANT_FAILED`; over the month's proposals → 429
- * `ASSISTANT_QUOTA_EXCEEDED`.
+ * Proposes a collection for data that is described in words; nothing is created. What the language model answers is
+ * held to the rules of collections, with one further try that tells it what was wrong, all within 20 s. Not configured,
+ * no answer → 503 `ASSISTANT_UNAVAILABLE` (not counted); nothing usable → 502 `ASSISTANT_FAILED`; over the month's
+ * proposals → 429 `ASSISTANT_QUOTA_EXCEEDED`.
  */
 export const proposeSchema = async (project: Project, prompt: string): Promise<Proposal> => {
   if (!hasLanguageModel()) throw notConfigured();

@@ -23,8 +23,8 @@ export interface Change {
 }
 
 /**
- * A document of `control.auditEntries`. It is written as `unknown` before the change is made and becomes `done` after it, so that
- * no change is without one; where both are too much for a process that ends in between, `unknown` stays.
+ * A document of `control.auditEntries`. It is written as `unknown` before the change and set to `done` after it, so
+ * that no change goes unrecorded; if the process dies in between, it stays `unknown`.
  */
 export interface AuditRecord {
   readonly _id: ObjectId;

@@ -24,7 +24,7 @@ const begin = async ({ projectId, developerId, tokenId, ...what }: Change): Prom
   return _id;
 };
 
-/** The entry is there already; that it says `unknown` for good is worth a line in the log, and no failure of the change. */
+/** The entry exists already: failing to set its outcome is logged, and does not fail the change. */
 const settle = async (write: Promise<unknown>, entry: ObjectId): Promise<void> => {
   try {
     await write;
@@ -36,8 +36,8 @@ const settle = async (write: Promise<unknown>, entry: ObjectId): Promise<void> =
 const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;
 
 /**
- * Makes a change that leaves an entry in the project's audit trail (contract 6, "Audit trail"). The entry is written first:
- * where that fails → 503 and nothing is changed. A refusal (4xx) takes it back; any other failure leaves it as `unknown`.
+ * Runs a change and records it in the project's audit trail (contract 6, "Audit trail"). The entry is written first: if
+ * that fails → 503 and nothing is changed. A refusal (4xx) removes the entry; any other failure leaves it as `unknown`.
  */
 export const audited = async <T>(change: Change, act: () => Promise<T>): Promise<T> => {
   const entry = await begin(change);

@@ -14,9 +14,10 @@ export interface Bearer {
   readonly sessionId: string;
 }
 
+/** A signed access token; `expiresIn` is its human-readable lifetime. */
 export interface IssuedToken {
   readonly accessToken: string;
-  /** Lifetime for people, `15m`. */
+  /** Human-readable lifetime, such as `15m`. */
   readonly expiresIn: string;
 }
 

@@ -1,6 +1,8 @@
 import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 
-/** The item a conditional write leaves or finds; `undefined` where its condition did not hold. */
+/**
+ * The attributes that a conditional write returns (`{}` if none were requested); `undefined` if its condition failed.
+ */
 export const decided = async (
   write: Promise<{ readonly Attributes?: Record<string, AttributeValue> | undefined }>,
 ): Promise<Record<string, AttributeValue> | undefined> => {

@@ -31,7 +31,7 @@ export const checkPassword = (value: unknown, field = 'password'): string => {
 export const hashPassword = (password: string): Promise<string> =>
   hash(password, { cost: passwordSettings().PASSWORD_COST });
 
-/** A hash that no password has: verifying against it takes as long as against a real one. */
+/** A hash that matches no password: verifying against it takes as long as against a real one. */
 const nobodysHash = (): string =>
   `$2b$${String(passwordSettings().PASSWORD_COST).padStart(2, '0')}$${'abcdefghijklmnopqrstuu'}${'.'.repeat(31)}`;
 

@@ -20,7 +20,7 @@ export interface RefreshSession {
   readonly refreshToken: string;
 }
 
-/** Two tabs of one browser may send the same token at once; the later one is no thief. */
+/** Grace period in ms: two tabs of one browser may send the same token at once, which is not a theft. */
 const graceMs = 10_000;
 
 const longestUserAgent = 256;
@@ -40,7 +40,7 @@ const transact = (items: (table: string) => TransactWriteItem[]): Promise<unknow
     throughConflicts(() => client.send(new TransactWriteItemsCommand({ TransactItems: items(table) }))),
   );
 
-/** Others held the items all the time; nothing was decided and nothing written. */
+/** The refusal when other writers held the items all the time: nothing was decided and nothing written. */
 const tooMany = (message: string, cause: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', message, { cause, retryAfter: 1 });
 

@@ -5,14 +5,14 @@ import { decided } from './decided.ts';
 
 type Values = Record<string, AttributeValue>;
 
-/** An item of the table that can be used once, and what must hold of it for that. */
+/** An item of the table that can be consumed once, and the condition under which it can. */
 export interface SingleUse {
   readonly key: Values;
   readonly condition: string;
   readonly values: Values;
 }
 
-/** A use that its caller alone has had: the item, and `id`, by which the use can be given back. */
+/** A successful consumption: the item, and the `id` by which it can be undone. */
 export interface Used {
   readonly key: Values;
   readonly item: Values;
@@ -20,9 +20,9 @@ export interface Used {
 }
 
 /**
- * Uses an item up by one conditional write: of any number of parallel callers one does; `undefined` for all others, and
- * where the condition does not hold. The item stays until it expires, because the client asks a second time where the
- * first answer got lost, and must then find its own use and not nothing.
+ * Consumes an item by one conditional write: exactly one of any number of parallel callers succeeds; the others, and
+ * all callers if the condition fails, get `undefined`. The item is kept until it expires, because the SDK repeats a
+ * write whose response was lost and must then find its own consumption.
  */
 export const useUp = async ({ key, condition, values }: SingleUse): Promise<Used | undefined> => {
   const id = randomUUID();
@@ -43,7 +43,10 @@ export const useUp = async ({ key, condition, values }: SingleUse): Promise<Used
   return item && { key, item, id };
 };
 
-/** Makes an item good again whose use came to nothing; nobody else's use is touched. */
+/**
+ * Undoes a consumption that had no effect, so that the item can be used again; another caller's consumption is left
+ * alone.
+ */
 export const giveUseBack = async ({ key, id }: Used): Promise<void> => {
   await decided(
     onTable((client, TableName) =>

@@ -35,10 +35,10 @@ const schemaConflict = (unprepared: readonly Unprepared[]): AppError =>
   );
 
 /**
- * Places a project's documents in a database of its own: verifies the URI, builds the collections' indexes there, and only then
- * has requests go there. Documents are not copied; those in our database stay there. Anything but a database that both
- * verifiers reach → 400 with one of the messages of contract 7; documents there that do not fit the collections → 409
- * `SCHEMA_CONFLICT`. In every case of failure all stays as it was.
+ * Places a project's documents in a database of its own: verifies the URI, builds the collections' indexes there, and
+ * only then has requests go there. Documents are not copied; those in our database stay there. Anything but a database
+ * that both verifiers reach → 400 with one of the messages of contract 7; documents there that do not fit the
+ * collections → 409 `SCHEMA_CONFLICT`. In every case of failure all stays as it was.
  */
 export const connectDatabase = async (owned: OwnedProject, text: string): Promise<ProjectView> => {
   const uri = parse(text);
@@ -53,7 +53,7 @@ export const connectDatabase = async (owned: OwnedProject, text: string): Promis
   const unprepared = await prepareDatabase(placed, indexLimitMs);
   if (unprepared.length > 0) throw schemaConflict(unprepared);
   const view = await placeProject(owned, placement);
-  // For a collection that was made or edited meanwhile; the project is connected whatever becomes of it.
+  // For collections created or edited in the meantime; a failure here does not undo the connection.
   await prepareDatabase(placed, againLimitMs).catch(() => undefined);
   return view;
 };

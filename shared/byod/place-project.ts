@@ -12,7 +12,7 @@ export const placedIn = (project: Project, placement: PlacementRecord): Project 
   placement: toPlacement(project.id, placement),
 });
 
-/** Has every function find the project's documents there, within 5 s. */
+/** Changes where the project's documents are; takes effect in every function within 5 s. */
 export const placeProject = async (
   { project, record }: OwnedProject,
   placement: PlacementRecord,

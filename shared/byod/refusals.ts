@@ -1,7 +1,7 @@
 import { egressSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 
-/** The URI leads where it may not, or is none that is taken. */
+/** The URI is malformed or unsupported, or points to a restricted host. */
 export const restrictedUri = (cause?: unknown): AppError =>
   new AppError(
     'DATABASE_URI_RESTRICTED',
@@ -9,7 +9,7 @@ export const restrictedUri = (cause?: unknown): AppError =>
     { cause },
   );
 
-/** Nobody answers there, or not to these credentials. */
+/** No server answered, or it rejected the credentials. */
 export const notConnected = (): AppError =>
   new AppError('DATABASE_NOT_CONNECTED', 'Could not connect to the provided MongoDB URI.');
 
@@ -36,7 +36,7 @@ export const serverAddresses = (): readonly [string, string] => {
   return [VERIFIER_IP_A, VERIFIER_IP_B];
 };
 
-/** Somebody is there and lets not both verifiers in. */
+/** A server answered but did not accept the connections of both verifiers. */
 export const accessDenied = (host: string): AppError =>
   new AppError(
     'DATABASE_ACCESS_DENIED',

@@ -23,8 +23,8 @@ const refusalFor = (found: readonly Verdict[], host: string) => {
 };
 
 /**
- * Has a database verified by both verifiers at once, each from an address of its own; they are sent the URI sealed. Both must
- * come in, else 400 with one of the four messages of contract 7, which says which is for what.
+ * Has a database verified by both verifiers at once, each from an address of its own; they are sent the URI sealed.
+ * Both must come in, else 400 with one of the four messages of contract 7, which says which is for what.
  */
 export const requireAccess = async (projectId: string, text: string, { seeds }: DatabaseUri): Promise<void> => {
   const { VERIFIER_A, VERIFIER_B } = verifierSettings();

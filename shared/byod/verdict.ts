@@ -9,10 +9,12 @@ import { isOverdue } from '../clients/timed.ts';
 import { RestrictedHost } from '../net/restricted-host.ts';
 
 /**
- * What one verifier found: it came in and could write; the URI leads where it may not; nobody answers there, or not to these
- * credentials; somebody is there and does not let it in.
+ * `connected`: the verifier connected and could write. `restricted`: the URI points to a restricted host.
+ * `unreachable`: no server answered, or it rejected the credentials. `shut out`: a server is there but does not let the
+ * verifier in.
  */
 export const verdicts = ['connected', 'restricted', 'unreachable', 'shut out'] as const;
+/** Outcome of one verification. */
 export type Verdict = (typeof verdicts)[number];
 
 const chainOf = (error: unknown): readonly unknown[] =>

@@ -34,7 +34,9 @@ const checkHosts = async (seeds: readonly Seed[]): Promise<void> => {
   if (failures.length === seeds.length) throw failures[0] ?? new Error('The name leads to no server');
 };
 
-/** Collections are made, written and dropped by what the service does, so that is what is tried; nothing stays behind. */
+/**
+ * Collections are made, written and dropped by what the service does, so that is what is tried; nothing stays behind.
+ */
 const tryOut = async (db: Db): Promise<void> => {
   await db.command({ ping: 1 });
   const name = `basalt_verification_${randomUUID()}`;
@@ -67,7 +69,7 @@ const attempt = async (uri: DatabaseUri): Promise<Verdict> => {
 export interface VerificationRequest {
   readonly projectId: string;
   readonly sealedUri: string;
-  /** Of the request that asked for it, for the log. */
+  /** Id of the originating request, for the log. */
   readonly requestId?: string | undefined;
 }
 
@@ -75,8 +77,8 @@ export interface VerificationRequest {
 export const verificationId = (projectId: string): string => `${projectId}/verification`;
 
 /**
- * Connects to a database as a customer's URI says, every address checked, and tries to write there. Answers what it found
- * within 8.5 s, also where that is nothing.
+ * Connects to a database as a customer's URI says, every address checked, and tries to write there. Returns what it
+ * found within 8.5 s, also where that is nothing.
  */
 export const verifyDatabase = async (request: VerificationRequest): Promise<{ verdict: Verdict }> => {
   const { projectId, sealedUri, requestId } = request;

@@ -22,7 +22,7 @@ const refusals = new Set<unknown>([20, 115, 263]);
 
 const isRefusal = (error: unknown): boolean => error instanceof MongoServerError && refusals.has(error.code);
 
-/** Others that write the same at once make a transaction begin anew; a few times are enough unless they never end. */
+/** Maximum attempts of a transaction that conflicts with others. */
 const maxTries = 10;
 
 const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>): Promise<T> => {

@@ -4,6 +4,7 @@ import { secret } from './secrets.ts';
 /** More than any schema needs; what is longer is not read to its end. */
 const longestAnswer = 256 * 1024;
 
+/** A message of OpenAI's `chat/completions`. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
@@ -75,8 +76,8 @@ const read = (text: string | undefined): ChatOutcome => {
 };
 
 /**
- * Asks the configured language model (any endpoint that speaks OpenAI's `chat/completions`) for a JSON object; without tools.
- * Never throws for what the endpoint or the network does; the caller bounds the time by `signal`.
+ * Asks the configured language model (any endpoint that speaks OpenAI's `chat/completions`) for a JSON object; without
+ * tools. Never throws for what the endpoint or the network does; the caller bounds the time by `signal`.
  */
 export const askLanguageModel = async (messages: readonly ChatMessage[], signal: AbortSignal): Promise<ChatOutcome> => {
   try {

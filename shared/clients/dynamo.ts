@@ -11,7 +11,10 @@ import { timed } from './timed.ts';
 /** Longest wait for one call, its one retry included. */
 const callLimitMs = 4000;
 
-/** Steps of the SDK that nothing here reads; the rate count is on every request's path, so each of them is paid for often. */
+/**
+ * Steps of the SDK that nothing here reads; the rate count is on every request's path, so each of them is paid for
+ * often.
+ */
 const unusedSteps = ['loggerMiddleware', 'recursionDetectionMiddleware', 'getUserAgentMiddleware'];
 
 let client: DynamoDBClient | undefined;
@@ -46,7 +49,7 @@ export const onTable = async <T>(call: (client: DynamoDBClient, table: string) =
   }
 };
 
-/** Closes the connections of this process; for scripts and tests that want to end. */
+/** Closes this process's connections, so that scripts and tests can exit. */
 export const closeDynamo = (): void => {
   client?.destroy();
   client = undefined;

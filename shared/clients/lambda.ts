@@ -10,8 +10,8 @@ const open = (): LambdaClient => {
 };
 
 /**
- * Runs another function and gives what it answered, once and without a second try. Rejects where it cannot be reached, fails,
- * or has not answered within `limitMs`.
+ * Runs another function and gives what it answered, once and without a second try. Rejects where it cannot be reached,
+ * fails, or has not answered within `limitMs`.
  */
 export const invokeFunction = async (name: string, event: object, limitMs: number): Promise<unknown> => {
   client ??= open();
@@ -24,7 +24,7 @@ export const invokeFunction = async (name: string, event: object, limitMs: numbe
   return JSON.parse(Payload?.transformToString() ?? 'null');
 };
 
-/** Closes the connections of this process; for scripts and tests that want to end. */
+/** Closes this process's connections, so that scripts and tests can exit. */
 export const closeLambda = (): void => {
   client?.destroy();
   client = undefined;

@@ -44,7 +44,10 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [10396001, ['INVALID_UPDATE', 'A path of the update cannot be used.']],
 ]);
 
-/** The field that the driver's text of a duplicate key names first; matched against the document, as names may hold `: `. */
+/**
+ * The field that the driver's text of a duplicate key names first; matched against the document, as names may hold `:
+ * `.
+ */
 const fieldInText = ({ errmsg = '', err }: WriteError): string | undefined => {
   const [, named = ''] = errmsg.split('dup key: { ', 2);
   return Object.keys(err.op ?? {})
@@ -52,7 +55,9 @@ const fieldInText = ({ errmsg = '', err }: WriteError): string | undefined => {
     .sort((a, b) => b.length - a.length)[0];
 };
 
-/** A unique value that is taken (11000): names the field and, of several documents, the index of the one that clashed. */
+/**
+ * A unique value that is taken (11000): names the field and, of several documents, the index of the one that clashed.
+ */
 const duplicateValue = (error: MongoServerError): AppError => {
   const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat()[0] : undefined;
   const field = (failed && fieldInText(failed)) ?? Object.keys(Object(error.keyPattern))[0] ?? 'value';
@@ -77,8 +82,8 @@ export const isOutage = (error: MongoServerError): boolean =>
   error.hasErrorLabel('TransientTransactionError');
 
 /**
- * Translates what the driver threw: the caller's own mistakes become 400, 409 or 413, a database that does not answer 503; what
- * is left is our own mistake and stays as it is. The driver's text stays in `cause`, for the log.
+ * Translates what the driver threw: the caller's own mistakes become 400, 409 or 413, a database that does not answer
+ * 503; what is left is our own mistake and stays as it is. The driver's text stays in `cause`, for the log.
  */
 export const mongoFailure = (error: unknown): Error => {
   if (error instanceof AppError) return error;

@@ -25,8 +25,8 @@ const options: MongoClientOptions = {
 type Patience = 'usual' | 'long';
 
 /**
- * How a connection is found out that is open but silent. Usually by its silence, a little after the 5 s a query may take; where
- * an operation may be silent for longer, such as building an index, by asking the server beside it every two seconds.
+ * How a connection that is open but silent is detected: normally by a socket timeout a little above the 5 s that a
+ * query may take; for operations that may be silent for longer, such as index builds, by a heartbeat every two seconds.
  */
 const detection: Readonly<Record<Patience, MongoClientOptions>> = {
   usual: { socketTimeoutMS: 5300 },
@@ -42,7 +42,10 @@ const connect = async (patience: Patience): Promise<MongoClient> => {
   return observed((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
 };
 
-/** The client of our own cluster in this process, and a second one where operations are to take long; connects on first use. */
+/**
+ * The client of our own cluster in this process, and a second one where operations are to take long; connects on first
+ * use.
+ */
 const managedClient = (patience: Patience): Promise<MongoClient> => {
   let client = managed.get(patience);
   if (!client) {
@@ -55,7 +58,7 @@ const managedClient = (patience: Patience): Promise<MongoClient> => {
   return client;
 };
 
-/** Closes the connections of this process; for scripts and tests that want to end. */
+/** Closes this process's connections, so that scripts and tests can exit. */
 export const closeMongo = async (): Promise<void> => {
   const open = [...managed.values()];
   managed.clear();
@@ -65,7 +68,7 @@ export const closeMongo = async (): Promise<void> => {
 const databases = new WeakMap<MongoClient, Map<string, Db>>();
 const rememberedDatabases = 1000;
 
-/** The driver works out a database's options anew each time it is asked for one, which a warm request need not pay. */
+/** Caches `Db` objects: the driver resolves their options each time one is created. */
 const databaseOf = (client: MongoClient, name: string): Db => {
   const known = databases.get(client) ?? new Map<string, Db>();
   databases.set(client, known);
@@ -86,7 +89,7 @@ const socketFailures = new Set<unknown>([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** The driver lets an error of the socket itself through where the other end closed it a moment ago. */
+/** The driver passes socket errors through unwrapped when the other end has just closed the connection. */
 const isSocketFailure = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && socketFailures.has(error.code);
 
@@ -110,8 +113,8 @@ export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
 export const projectDatabaseName = (projectId: string): string => `p_${projectId}`;
 
 /**
- * Runs an operation on the database of ours that every project has: its users live there, wherever its documents do. Driver
- * failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes.
+ * Runs an operation on the database of ours that every project has: its users live there, wherever its documents do.
+ * Driver failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes.
  */
 export const onManaged = <T>(
   project: Pick<Placed, 'id'>,
@@ -120,9 +123,9 @@ export const onManaged = <T>(
 ): Promise<T> => run(projectDatabaseName(project.id), operation, limitMs);
 
 /**
- * Runs an operation on the database of the project's documents: ours, or the one that the project has brought along. Driver
- * failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes, such as building
- * an index.
+ * Runs an operation on the database of the project's documents: ours, or the one that the project has brought along.
+ * Driver failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes, such
+ * as building an index.
  */
 export const onProject = <T>(
   project: Placed,

@@ -11,8 +11,8 @@ interface Stack {
 }
 
 /**
- * Publishes which commands a client sends, for tests to count, and gives the client: each call with the step
- * `initialize`, each try of it with `deserialize`, which signing a URL never reaches.
+ * Publishes the commands that a client sends, for tests to count, and returns the client. `initialize` publishes each
+ * call once, `deserialize` each attempt, and never a call that only signs a URL.
  */
 export const publishCommands = <Client extends { readonly middlewareStack: object }>(
   client: Client,

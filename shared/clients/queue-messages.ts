@@ -9,12 +9,12 @@ import { onQueues } from './sqs.ts';
 /** The most that one `sendMessages` takes. */
 export const queueBatch = 10;
 
-/** Puts a message on a queue; 503 `SERVICE_UNAVAILABLE` where the queue did not take it. */
+/** Puts a message on a queue; 503 `SERVICE_UNAVAILABLE` if the queue did not accept it. */
 export const sendMessage = async (QueueUrl: string, MessageBody: string): Promise<void> => {
   await onQueues((sqs) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody })));
 };
 
-/** Puts up to ten messages on a queue in one call; answers those that it did not take. */
+/** Puts up to ten messages on a queue in one call; returns those that it rejected. */
 export const sendMessages = async (QueueUrl: string, bodies: readonly string[]): Promise<readonly string[]> => {
   const Entries: SendMessageBatchRequestEntry[] = bodies.map((MessageBody, index) => ({
     Id: String(index),
@@ -24,7 +24,7 @@ export const sendMessages = async (QueueUrl: string, bodies: readonly string[]):
   return Failed.flatMap(({ Id }) => bodies[Number(Id)] ?? []);
 };
 
-/** Has a queue hand a message out again after this many seconds, instead of when its time runs out. */
+/** Makes a message visible again after this many seconds, instead of when its visibility timeout ends. */
 export const delayMessage = async (QueueUrl: string, ReceiptHandle: string, seconds: number): Promise<void> => {
   await onQueues((sqs) =>
     sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: seconds })),

@@ -50,7 +50,9 @@ export type MailLookUp =
 /** Statuses below 500 that pass: time-out, and too many requests. */
 const passing = new Set([408, 429]);
 
-/** Names of refusals with status 409: the same mail is being sent at this moment, or was taken before with another text. */
+/**
+ * Names of refusals with status 409: the same mail is being sent at this moment, or was taken before with another text.
+ */
 const beingSent = 'concurrent_idempotent_requests';
 const takenBefore = 'invalid_idempotent_request';
 
@@ -86,8 +88,8 @@ const toPayload = (mail: OutgoingMail) => ({
 });
 
 /**
- * Hands one mail to the provider. It takes mails with the same `idempotencyKey` once within 24 h, so sending again after an
- * answer that got lost does no harm. Never throws for what the provider or the network does.
+ * Hands one mail to the provider. It takes mails with the same `idempotencyKey` once within 24 h, so sending again
+ * after an answer that got lost does no harm. Never throws for what the provider or the network does.
  */
 export const sendMail = async (apiKey: string, mail: OutgoingMail, idempotencyKey: string): Promise<SendOutcome> => {
   const answer = await ask(apiKey, (resend, signal) => resend.emails.send(toPayload(mail), { idempotencyKey, signal }));

@@ -35,8 +35,9 @@ const refusal = (
 };
 
 /**
- * What the provider answers to one call with this key. Its refusals become errors of the same status that carry its message
- * (429 with its `Retry-After`), its failures → 502 `MAIL_PROVIDER_FAILED`, no answer → 503 `MAIL_PROVIDER_UNAVAILABLE`.
+ * What the provider answers to one call with this key. Its refusals become errors of the same status that carry its
+ * message (429 with its `Retry-After`), its failures → 502 `MAIL_PROVIDER_FAILED`, no answer → 503
+ * `MAIL_PROVIDER_UNAVAILABLE`.
  */
 export const callProvider = async <T>(
   apiKey: string,

@@ -33,8 +33,8 @@ export const isStorageDecision = (error: unknown): boolean =>
   decisions.has(storageStatus(error)) && (error as Error).name !== 'NoSuchBucket';
 
 /**
- * Runs one call on our bucket. What the storage decides (404, 409, 412) is thrown as the SDK throws it, for the caller to
- * read; everything else becomes `SERVICE_UNAVAILABLE`.
+ * Runs one call on our bucket. What the storage decides (404, 409, 412) is thrown as the SDK throws it, for the caller
+ * to read; everything else becomes `SERVICE_UNAVAILABLE`.
  */
 export const onFiles = async <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> => {
   client ??= open();
@@ -47,7 +47,7 @@ export const onFiles = async <T>(call: (client: S3Client, bucket: string) => Pro
   }
 };
 
-/** Closes the connections of this process; for scripts and tests that want to end. */
+/** Closes this process's connections, so that scripts and tests can exit. */
 export const closeS3 = (): void => {
   client?.destroy();
   client = undefined;

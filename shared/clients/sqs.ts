@@ -27,7 +27,7 @@ export const onQueues = async <T>(call: (client: SQSClient) => Promise<T>): Prom
   }
 };
 
-/** Closes the connections of this process; for scripts and tests that want to end. */
+/** Closes this process's connections, so that scripts and tests can exit. */
 export const closeSqs = (): void => {
   client?.destroy();
   client = undefined;

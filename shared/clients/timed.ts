@@ -8,13 +8,13 @@ class Overdue extends Error {
 /** True for the error `timed` rejects with when the outside system did not answer in time. */
 export const isOverdue = (error: unknown): boolean => error instanceof Overdue;
 
-/** What a call gets at least, when others have cost all the time there was: enough where the system is back. */
+/** Minimum time for a call when earlier failures used up the limit: enough if the system has recovered. */
 const leastMs = 250;
 
 /**
- * Runs one call to an outside system: adds its time to the request's record and gives up after `limitMs`, so that a system
- * that hangs costs the caller a bounded time. What failed calls have cost a request is taken off the limit of its next ones,
- * such as those that tidy up.
+ * Runs one call to an outside system: adds its time to the request's record and gives up after `limitMs`, so that a
+ * system that hangs costs the caller a bounded time. What failed calls have cost a request is taken off the limit of
+ * its next ones, such as those that tidy up.
  */
 export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
   const record = currentRequest.getStore();

@@ -9,7 +9,9 @@ const reasonsOf = (error: unknown): ReadonlySet<string | undefined> =>
 /** True where a condition decided against a transaction, and not merely another write that held one of its items. */
 export const isRefused = (error: unknown): boolean => reasonsOf(error).has('ConditionalCheckFailed');
 
-/** What a write that did not happen is to its caller: a decision of its conditions as it came, anything else a fault. */
+/**
+ * What a write that did not happen is to its caller: a decision of its conditions as it came, anything else a fault.
+ */
 const outcome = (error: unknown): unknown =>
   error instanceof TransactionCanceledException && !isRefused(error)
     ? new Error('The transaction was cancelled', { cause: error })
@@ -25,9 +27,9 @@ const isConflict = (error: unknown): boolean => {
 };
 
 /**
- * Sends a write to items that transactions write too; for use inside `onTable`. DynamoDB refuses it while another write holds
- * an item, and may refuse both of two, so it is sent again, up to six times within about a second; then the refusal is thrown.
- * A transaction cancelled for load is an `Error`, which `onTable` makes `SERVICE_UNAVAILABLE`.
+ * Sends a write to items that transactions write too; for use inside `onTable`. DynamoDB refuses it while another write
+ * holds an item, and may refuse both of two, so it is sent again, up to six times within about a second; then the
+ * refusal is thrown. A transaction cancelled for load is an `Error`, which `onTable` makes `SERVICE_UNAVAILABLE`.
  */
 export const throughConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {

@@ -3,7 +3,7 @@ import type { Field, RowSecurity } from './collection.ts';
 import type { CollectionRecord } from './collection-record.ts';
 import { estimateDocuments } from './count-documents.ts';
 
-/** A collection as the dashboard answers it (contract 6, "Records"); `documents` counts the active ones, roughly. */
+/** A collection as the dashboard returns it (contract 6, "Records"); `documents` counts the active ones, roughly. */
 export interface CollectionSummary {
   readonly name: string;
   readonly schema: Field[] | null;
@@ -13,6 +13,7 @@ export interface CollectionSummary {
   readonly updatedAt: Date;
 }
 
+/** A collection with the estimated number of its active documents; asks the database once. */
 export const summarize = async (project: Project, record: CollectionRecord): Promise<CollectionSummary> => ({
   name: record.name,
   schema: record.schema && [...record.schema],

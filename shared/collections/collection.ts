@@ -1,4 +1,6 @@
+/** Types of the schema language. */
 export const fieldTypes = ['String', 'Number', 'Boolean', 'Date', 'Object', 'Array', 'Ref'] as const;
+/** Type of a field. */
 export type FieldType = (typeof fieldTypes)[number];
 
 /** What every element of an `Array` field must be. */
@@ -36,6 +38,7 @@ export interface Collection {
   readonly rls: RowSecurity;
 }
 
+/** Row security of a collection without any. */
 export const noRowSecurity: RowSecurity = { enabled: false, mode: 'public-read', ownerField: 'userId' };
 
 /** Fields the service alone writes; clients cannot set them (specification, "Document"). */

@@ -8,9 +8,9 @@ import type { CollectionRecord, CollectionState } from './collection-record.ts';
 type Passing = Exclude<CollectionState, 'active'>;
 
 /**
- * How long a record is left to who put it into its state. A creation or deletion may go on in the database for a while after its
- * caller has given up; after that it was cut short, and others finish it. `dropped`: longer than any function runs that may
- * still know the collection.
+ * How long a record belongs to the caller that set its state. A creation or deletion may continue in the database after
+ * its caller gave up; after this time it counts as interrupted, and others finish it. `dropped`: longer than any
+ * function keeps a collection cached.
  */
 const leaseMs: Readonly<Record<Passing, number>> = { creating: 16_000, deleting: 120_000, dropped: 12 * 60_000 };
 
@@ -18,7 +18,7 @@ const leaseMs: Readonly<Record<Passing, number>> = { creating: 16_000, deleting:
 export const onCollections = <T>(operation: (collections: Collection<CollectionRecord>) => Promise<T>): Promise<T> =>
   onControl((db) => operation(db.collection<CollectionRecord>('collections')));
 
-/** The latest `updatedAt` of records in a state that nobody has to himself any more. */
+/** The latest `updatedAt` of records in a state whose lease has expired. */
 export const leaseEnd = (state: Passing): Date => new Date(clock.now() - leaseMs[state]);
 
 /** Matches the records that are to be removed: cut short, or dropped long enough ago. */
@@ -26,6 +26,7 @@ export const dueForRemoval = (): Filter<CollectionRecord> => ({
   $or: (['creating', 'deleting', 'dropped'] as const).map((state) => ({ state, updatedAt: { $lte: leaseEnd(state) } })),
 });
 
+/** The refusal of a collection that is not registered (404). */
 export const collectionNotFound = (name: string): AppError =>
   new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name.slice(0, 63)}".`);
 

@@ -19,7 +19,10 @@ const sessionsLimitMs = 5000;
 const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
   placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
 
-/** In an own database once, and only in the one it was deleted in: what stands there under its name later is not ours. */
+/**
+ * Drops in the project's own database at most once, and only in the one the collection was deleted in: what is created
+ * there later under its name is not ours.
+ */
 const dropDocuments = async (project: Project, { name, dropUri }: CollectionRecord): Promise<void> => {
   const drop = (db: Db): Promise<void> => dropCollection(db, name, dropMs);
   if (dropUri !== undefined && dropUri === ownUriOf(project, name)) await onProject(project, drop, dropLimitMs);
@@ -27,10 +30,10 @@ const dropDocuments = async (project: Project, { name, dropUri }: CollectionReco
 };
 
 /**
- * Drops the documents of a collection whose deletion the caller has claimed, and ends the sessions of users; may be repeated.
- * Its name and place are free from then on. Where functions may still know the collection its record stays, as `dropped`,
- * until it is claimed again; `isLast` says that none does. Where the project has a database of its own, what the collection
- * left behind in ours goes too.
+ * Drops the documents of a collection whose deletion the caller has claimed, and ends the sessions of users; may be
+ * repeated. Its name and place are free from then on. Where functions may still know the collection its record stays,
+ * as `dropped`, until it is claimed again; `isLast` says that none does. Where the project has a database of its own,
+ * what the collection left behind in ours goes too.
  */
 export const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
   const { _id, name, updatedAt } = claimed;
@@ -57,20 +60,20 @@ export const claimForDeletion = ({ _id, state, updatedAt }: CollectionRecord): P
     ),
   );
 
-/** Whether no function knows the collection of a record, as it was before it was claimed. */
+/** Whether no function can have the collection cached any more, judged by the record before it was claimed. */
 export const isForgotten = ({ state, updatedAt }: CollectionRecord): boolean =>
   state !== 'deleting' || updatedAt <= leaseEnd('dropped');
 
-/** Lets the next caller finish a deletion at once, where this one failed and nothing of it goes on. */
+/** Expires the lease of a failed deletion at once, so that the next caller can finish it. */
 const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
   onCollections((collections) =>
     collections.updateOne({ _id, state: 'deleting', updatedAt }, { $set: { updatedAt: leaseEnd('deleting') } }),
   );
 
 /**
- * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no look-up
- * finds it. A deletion that was cut short is finished by the next one, by a creation of the same name, or by the clean-up job.
- * Unknown → 404 `COLLECTION_NOT_FOUND`.
+ * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no
+ * look-up finds it. A deletion that was cut short is finished by the next one, by a creation of the same name, or by
+ * the clean-up job. Unknown → 404 `COLLECTION_NOT_FOUND`.
  */
 export const deleteCollection = async (project: Project, name: string): Promise<void> => {
   const uri = ownUriOf(project, name);

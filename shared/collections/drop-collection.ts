@@ -5,8 +5,9 @@ import { isAlreadyGone } from './sync-indexes.ts';
 const timeLimitExceeded = 50;
 
 /**
- * Drops a MongoDB collection, where there is one. The server gives up after `withinMs`, so that nothing is dropped after its
- * caller's time: that might be a new collection of the same name. Not done by then → 503 `DATABASE_UNAVAILABLE`.
+ * Drops a MongoDB collection, where there is one. The server gives up after `withinMs`, so that nothing is dropped
+ * after its caller's time: that might be a new collection of the same name. Not done by then → 503
+ * `DATABASE_UNAVAILABLE`.
  */
 export const dropCollection = async (db: Db, name: string, withinMs: number): Promise<void> => {
   try {
@@ -21,7 +22,7 @@ export const dropCollection = async (db: Db, name: string, withinMs: number): Pr
   }
 };
 
-/** True for the failure of a database that was asked to do something and never answered: it may do it yet. */
+/** True for a failure without any reply: the database may still be executing the command. */
 export const mayGoOn = (error: unknown): boolean =>
   error instanceof AppError &&
   error.code === 'DATABASE_UNAVAILABLE' &&

@@ -14,6 +14,7 @@ const details = {
 
 /** One level of a definition as sent; `null` stands for a property that is left out, as in what the service answers. */
 export const ItemsShape = v.strictObject({ type, ...details });
+/** One field of a definition as sent; its `items` and `fields` are read level by level. */
 export const FieldShape = v.strictObject({
   key: v.string('needs a key that is a string'),
   type,
@@ -23,7 +24,9 @@ export const FieldShape = v.strictObject({
   ...details,
 });
 
+/** Elements of an `Array`, read to one level. */
 export type RawItems = v.InferOutput<typeof ItemsShape>;
+/** A field, read to one level. */
 export type RawField = v.InferOutput<typeof FieldShape>;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -6,7 +6,10 @@ import { schemaError } from './schema-error.ts';
 /** Every index of the service's own begins so, and none of a developer's may. */
 export const managedPrefix = 'basalt_';
 
-/** MongoDB takes 64 indexes a collection: 20 of the developer's own, `_id`, the trash, the owner or those of users; the rest is for fields. */
+/**
+ * MongoDB takes 64 indexes a collection: 20 of the developer's own, `_id`, the trash, the owner or those of users; the
+ * rest is for fields.
+ */
 const roomForFields = 40;
 
 /** How a value of a type is stored; `null` and missing values are of none of these types, so they never collide. */
@@ -19,8 +22,8 @@ const storedAs: Readonly<Partial<Record<FieldType, string>>> = {
 };
 
 /**
- * The documents among which a unique field is unique. `deletedAt: null` holds for documents without system fields too, which
- * `isDeleted: false` would leave out; a trashed document always has its date and so frees its value.
+ * The documents among which a unique field is unique. `deletedAt: null` holds for documents without system fields too,
+ * which `isDeleted: false` would leave out; a trashed document always has its date and so frees its value.
  */
 export const uniqueFilter = ({ key, type }: Field): { readonly [key: string]: unknown } => ({
   deletedAt: null,
@@ -57,7 +60,9 @@ const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].
 /** Public profiles are looked up by it. */
 const username = 'username';
 
-/** The indexes a collection gets on the project's own database: trash, unique fields, and what lists are filtered by. */
+/**
+ * The indexes a collection gets on the project's own database: trash, unique fields, and what lists are filtered by.
+ */
 export const managedIndexes = ({ name, schema, rls }: Collection): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];

@@ -2,6 +2,7 @@ import type { IndexDescription } from 'mongodb';
 import { AppError } from '../errors.ts';
 import { managedPrefix } from './indexes.ts';
 
+/** Kind of one key of an index. */
 export type IndexKind = 1 | -1 | '2dsphere' | 'text';
 
 /** An index of the developer's own as its collection's record keeps it; `ready` once the database has built it. */
@@ -13,6 +14,7 @@ export interface OwnIndex {
   readonly since: Date;
 }
 
+/** An index as sent; without a name it gets the one MongoDB would choose. */
 export interface NewIndex {
   readonly name?: string | undefined;
   readonly keys: Readonly<Record<string, IndexKind>>;
@@ -47,7 +49,9 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' |
   return { name: wanted, keys: pairs };
 };
 
-/** The index as MongoDB builds it. Without the other override a field `language` of any document would change its text. */
+/**
+ * The index as MongoDB builds it. Without the other override a field `language` of any document would change its text.
+ */
 export const toIndexDescription = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>): IndexDescription => ({
   name,
   key: new Map(keys),

@@ -10,7 +10,7 @@ import { type IndexKind, type NewIndex, type OwnIndex, parseNewIndex, toIndexDes
 import { confirmIndex, releaseIndex, removeIndex, reserveIndex } from './reserve-index.ts';
 import { buildIndexes, buildLimitMs, isAlreadyGone, isIndexConflict } from './sync-indexes.ts';
 
-/** An index of the developer's own as the dashboard answers it (contract 6, "Records"). */
+/** An index of the developer's own as the dashboard returns it (contract 6, "Records"). */
 export interface IndexView {
   readonly name: string;
   readonly keys: Record<string, IndexKind>;
@@ -53,8 +53,8 @@ const dropIndex = (project: Project, collectionName: string, name: string): Prom
   });
 
 /**
- * Builds an index of the developer's own and answers once it stands. Not an index, or more than 20 → 400 `INVALID_INDEX`; its
- * name or keys taken → 409 `INDEX_EXISTS`.
+ * Builds an index of the developer's own and resolves once it is built. Not an index, or more than 20 → 400
+ * `INVALID_INDEX`; its name or keys taken → 409 `INDEX_EXISTS`.
  */
 export const createIndex = async (project: Project, collectionName: string, input: NewIndex): Promise<IndexView> => {
   const wanted = parseNewIndex(input);

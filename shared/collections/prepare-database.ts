@@ -41,9 +41,9 @@ const outOfTime = (): AppError =>
 const isRefusal = (error: unknown): error is AppError => error instanceof AppError && statusOf[error.code] < 500;
 
 /**
- * Makes the database that a project is placed in ready for its collections: builds what indexes they lack there, those of the
- * developer's own too. Answers the collections whose documents there do not allow it. `users` stay where they are. May be
- * repeated; not done within `limitMs` → 503 `SERVICE_UNAVAILABLE`.
+ * Makes the database that a project is placed in ready for its collections: builds what indexes they lack there, those
+ * of the developer's own too. Returns the collections whose documents there do not allow it. `users` stay where they
+ * are. May be repeated; not done within `limitMs` → 503 `SERVICE_UNAVAILABLE`.
  */
 export const prepareDatabase = async (project: Project, limitMs: number): Promise<readonly Unprepared[]> => {
   const waiting = (await recordsOf(project)).filter(({ name }) => name !== usersCollection);

@@ -19,7 +19,7 @@ const forget = async ({ _id, updatedAt }: CollectionRecord): Promise<boolean> =>
   return deletedCount > 0;
 };
 
-/** The removal of a project takes its collections along; until then they wait behind all others. */
+/** Moves the record of a deleted project's collection to the end of the queue; removing the project removes it. */
 const putOff = ({ _id, state, updatedAt }: CollectionRecord): Promise<unknown> =>
   onCollections((collections) =>
     collections.updateOne({ _id, state, updatedAt }, { $set: { updatedAt: new Date(clock.now()) } }),
@@ -47,10 +47,10 @@ const due = (): Promise<CollectionRecord[]> =>
   );
 
 /**
- * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their record,
- * which holds a name and a place; and, of deleted ones, what functions have written that still knew them. Those that have waited
- * longest come first, and one that fails waits again, behind all others; a run begins none after a minute. Answers how many it
- * has dealt with.
+ * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their
+ * record, which holds a name and a place; and, of deleted ones, what functions have written that still knew them. Those
+ * that have waited longest come first, and one that fails waits again, behind all others; a run begins none after a
+ * minute. Returns how many it has dealt with.
  */
 export const removeAbandonedCollections = async (): Promise<number> => {
   const end = performance.now() + runMs;

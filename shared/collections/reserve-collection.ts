@@ -10,7 +10,7 @@ import type { CollectionRecord } from './collection-record.ts';
 import { leaseEnd, onCollections } from './control-collections.ts';
 import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
 
-/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
 const attempts = 200;
 
 /** How long a creation waits for a deletion of the same name that is under way. */
@@ -105,8 +105,9 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
 };
 
 /**
- * Reserves a name and a place for a new collection: a record in state `creating`, decided by unique indexes. The name taken
- * in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under parallel calls.
+ * Reserves a name and a place for a new collection: a record in state `creating`, decided by unique indexes. The name
+ * taken in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under
+ * parallel calls.
  */
 export const reserveCollection = async (project: Project, wanted: Collection): Promise<CollectionRecord> => {
   const waitUntil = performance.now() + patienceMs;

@@ -33,8 +33,8 @@ export const confirmIndex = async (record: CollectionRecord, index: Reserved): P
 };
 
 /**
- * Reserves the name and one of the 20 places for an index, decided by one conditional write. `drop` removes what a build that
- * was cut short left on the database.
+ * Reserves the name and one of the 20 places for an index, decided by one conditional write. `drop` removes what a
+ * build that was cut short left on the database.
  */
 export const reserveIndex = async (
   record: CollectionRecord,

@@ -73,8 +73,8 @@ const ofFields = (now: readonly Field[], before: readonly Field[], prefix: strin
   });
 
 /**
- * What a new schema asks that the old one did not, path by path: types that changed, fields that became required, at every
- * depth. What was relaxed asks nothing. `null` is a schema that asks nothing.
+ * What a new schema asks that the old one did not, path by path: types that changed, fields that became required, at
+ * every depth. What was relaxed asks nothing. `null` is a schema that asks nothing.
  */
 export const newConstraints = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Constraint[] =>
   ofFields(now ?? [], before ?? [], '', (inner) => inner);

@@ -50,8 +50,8 @@ export const isIndexConflict = (error: unknown): boolean =>
   error instanceof MongoServerError && (error.code === 85 || error.code === 86);
 
 /**
- * Builds those of the wanted indexes that a collection of this database lacks. One of the database's own that stands in the
- * way of them → 409 `INDEX_EXISTS`.
+ * Builds those of the wanted indexes that a collection of this database lacks. One of the database's own that stands in
+ * the way of them → 409 `INDEX_EXISTS`.
  */
 export const buildMissing = async (db: Db, name: string, wanted: readonly IndexDescription[]): Promise<void> => {
   const existing = await existingIndexes(db, name);
@@ -66,7 +66,7 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
   }
 };
 
-/** Builds those of the wanted indexes that are missing, and answers once they stand. */
+/** Builds those of the wanted indexes that are missing, and resolves once they are built. */
 export const buildIndexes = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
   onCollection(project, name, (db) => buildMissing(db, name, wanted), buildLimitMs);
 

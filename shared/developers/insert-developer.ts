@@ -5,6 +5,7 @@ import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 
+/** The validated data of a new account. */
 export interface NewDeveloper {
   /** Canonical. */
   readonly email: string;

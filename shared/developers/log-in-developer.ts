@@ -10,7 +10,7 @@ import { findDeveloperRecord } from './find-developer.ts';
 import type { Credentials } from './register-developer.ts';
 import { type SignIn, signIn } from './sign-in.ts';
 
-/** Stores the password under the cost that is set now, unless it was changed meanwhile. */
+/** Rehashes the password with the current cost, unless it has been changed in the meantime. */
 const rehash = async ({ _id, passwordHash }: DeveloperRecord, password: string): Promise<void> => {
   const stronger = await hashPassword(password);
   await onControl((db) =>

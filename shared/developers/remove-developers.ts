@@ -9,11 +9,11 @@ import type { ProjectRecord } from '../projects/project-record.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 import { revokeAllTokens } from './tokens/revoke-tokens.ts';
 
-/** Longer than any request takes, so that nothing is made for an account that is being removed. */
+/** Longer than any request takes, so that no request still creates something for an account that is being removed. */
 const quietMs = 60_000;
 const developersPerRun = 20;
 
-/** Leaves the rest of the five minutes of a run to the account that it has begun. */
+/** No further account is started after this time; the rest of the five minutes is for the one in progress. */
 const runMs = 180_000;
 
 /**
@@ -42,7 +42,7 @@ export const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
 const onDevelopers = <T>(operation: (developers: Collection<DeveloperRecord>) => Promise<T>): Promise<T> =>
   onControl((db) => operation(db.collection<DeveloperRecord>('developers')));
 
-/** Lets one that failed wait again, behind all others. */
+/** Moves one that failed to the end of the queue. */
 const putOff = ({ _id }: DeveloperRecord): Promise<unknown> =>
   onDevelopers((developers) =>
     developers.updateOne({ _id, deletingSince: { $exists: true } }, { $set: { deletingSince: new Date(clock.now()) } }),
@@ -61,7 +61,7 @@ const dueDevelopers = (): Promise<DeveloperRecord[]> =>
 /**
  * Removes what is left of accounts that were deleted at least a minute ago, their records last. Those that have waited
  * longest come first, and one that fails waits again, behind all others; a run takes at most 20 and begins none after
- * three minutes. A run that is cut short is carried on by the next one. Answers how many accounts are gone.
+ * three minutes. A run that is cut short is carried on by the next one. Returns how many accounts are gone.
  */
 export const removeDeletedDevelopers = async (): Promise<number> => {
   const end = performance.now() + runMs;

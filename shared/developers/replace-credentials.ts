@@ -8,7 +8,7 @@ import { credentialVersionOf, type DeveloperRecord } from './developer-record.ts
 
 /**
  * Changes what a developer signs in with, in one command that `filter` decides, and then ends their sessions but
- * `except`. Answers the developer as they are now; `undefined`, and nothing happens, where none matches.
+ * `except`. Returns the updated developer; `undefined`, and nothing happens, where none matches.
  */
 export const replaceDeveloperCredentials = async (
   filter: Filter<DeveloperRecord>,

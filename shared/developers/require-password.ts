@@ -4,6 +4,7 @@ import { type Client, developerScope } from '../auth/session-keys.ts';
 import { AppError } from '../errors.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 
+/** The refusal of a wrong or missing current password (401). */
 export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
 
 /**

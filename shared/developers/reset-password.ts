@@ -12,8 +12,8 @@ import { revokeAllTokens } from './tokens/revoke-tokens.ts';
 export const resetDeveloperPassword = async (proof: EmailProof, newPassword: string): Promise<void> => {
   const passwordHash = await hashPassword(checkPassword(newPassword, 'newPassword'));
   await withProof(developerScope, 'reset', proof, async (owner) => {
-    // Before, so that none outlives a reset that is cut short; after, because the sessions made more of them until they
-    // ended.
+    // Revoked before the reset, so that none survives if it is interrupted, and after it, because the old sessions
+    // could create more until they ended.
     await revokeAllTokens(owner._id);
     const set = { passwordHash, hasPassword: true, emailVerified: true };
     const changed = await replaceDeveloperCredentials(owner, set);

@@ -7,7 +7,7 @@ import { credentialVersionOf, type Developer, type DeveloperRecord, toDeveloper 
 /** What a developer gets who registers, logs in or refreshes: both tokens and their own record. */
 export interface SignIn {
   readonly accessToken: string;
-  /** Lifetime of the access token for people, `15m`. */
+  /** Human-readable lifetime of the access token, such as `15m`. */
   readonly expiresIn: string;
   readonly developer: Developer;
   /** For the cookie only; good for 7 days. */

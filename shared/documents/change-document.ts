@@ -19,7 +19,7 @@ export interface Change<T> {
   readonly state: 'active' | 'trashed' | 'any';
   /** Further conditions, which a document may fail although it can be written. */
   readonly conditions?: readonly Filter<MongoDocument>[];
-  /** Those of a second try instead, for a document that was read, with its bytes of BSON, and that is not refused. */
+  /** The conditions of a second attempt, for a document that was read (`bytes` of BSON) and not refused. */
   readonly conditionsFor?: (document: Document, bytes: number) => readonly Filter<MongoDocument>[];
   /** Why a document that was read cannot be written. */
   readonly refusal?: (document: Document, bytes: number) => AppError | undefined;
@@ -27,7 +27,7 @@ export interface Change<T> {
   readonly write: (documents: Documents, filter: Filter<MongoDocument>, _id: ObjectId) => Promise<T | null>;
 }
 
-/** Enough for a large document, which has to be as it was when it was measured, among others who change it. */
+/** Attempts: a large document must be unchanged since it was measured, while others may be writing to it. */
 const maxTries = 5;
 
 const states: Readonly<Record<Change<unknown>['state'], Filter<MongoDocument>>> = {
@@ -54,7 +54,7 @@ const read = async (
 /**
  * Writes to one document that the caller may write; the one command decides, its filter holds every condition. Only a
  * write that changed nothing reads the document to say why: 404 missing or in the wrong state, 403 `NOT_OWNER`, or the
- * change's own refusal. Where there is no reason it tries again a few times, then answers 503.
+ * change's own refusal. Where there is no reason it tries again a few times, then throws 503.
  */
 export const changeDocument = async <T>(
   project: Project,

@@ -11,8 +11,8 @@ const declared = ({ schema, rls }: Collection): readonly Field[] => {
 };
 
 /**
- * The fields that are enforced in a collection: its schema and, under row security, the owner field as an implied `String`
- * (whatever the schema makes of it). Worked out once for a collection object; empty where anything goes.
+ * The fields that are enforced in a collection: its schema and, under row security, the owner field as an implied
+ * `String` (whatever the schema makes of it). Worked out once for a collection object; empty where anything goes.
  */
 export const fieldsOf = (collection: Collection): readonly Field[] => {
   let fields = known.get(collection);

@@ -16,12 +16,12 @@ export const anyOf = (conditions: readonly Condition[]): Condition => {
 };
 
 /**
- * Which documents are asked for. Patterns are kept apart where documents are hidden from the caller: MongoDB evaluates
- * the parts of one condition in an order of its own, also along an index while it tries plans, and the time would tell
- * what hidden documents hold.
+ * The documents a request selects. Patterns are kept separate when documents are hidden from the caller: MongoDB
+ * evaluates the parts of a condition in its own order, also on an index while it tries plans, so the response time
+ * would reveal what hidden documents contain.
  */
 export interface Selection {
   readonly conditions: readonly Condition[];
-  /** Evaluated for documents that meet the conditions, and for no other. */
+  /** Evaluated only for documents that meet `conditions`. */
   readonly afterwards: readonly Condition[];
 }

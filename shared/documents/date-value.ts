@@ -16,8 +16,9 @@ const fromText = (text: string): Date | undefined => {
 };
 
 /**
- * The date that a JSON value means: an ISO 8601 date or date-time (UTC where it names no zone, cut to milliseconds), or whole
- * milliseconds since 1970. `undefined` for everything else, days that do not exist included (contract 2, "Field rules").
+ * The date that a JSON value means: an ISO 8601 date or date-time (UTC where it names no zone, cut to milliseconds), or
+ * whole milliseconds since 1970. `undefined` for everything else, days that do not exist included (contract 2, "Field
+ * rules").
  */
 export const parseDate = (value: unknown): Date | undefined => {
   if (typeof value === 'string') return fromText(value);

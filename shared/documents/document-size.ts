@@ -25,7 +25,7 @@ export interface Added {
 /** What stays as it is in size, such as a document that leaves the trash. */
 export const nothingAdded: Added = { stored: 0, answered: 0 };
 
-/** Below this many bytes of BSON the bound is taken instead of a measure: it takes little room from anything. */
+/** Up to this many bytes of BSON an upper bound is used instead of measuring. */
 const worthMeasuring = 16 * 1024;
 
 /** What an object of so many bytes of BSON adds where its fields are set. Too large for any document → 413. */
@@ -42,7 +42,7 @@ export const requireFit = (document: JsonObject, stored: number): void => {
 };
 
 /**
- * What a stored document matches that has room for more whatever it holds; a larger one has to be read and measured.
+ * Filter for documents that have room for the addition whatever they contain; larger ones have to be read and measured.
  */
 export const surelyHasRoom = ({ stored, answered }: Added): Filter<MongoDocument> => ({
   $expr: {
@@ -58,7 +58,7 @@ export const lacksRoom = (document: Document, bytes: number, { stored, answered 
   bytes + stored > maxDocumentBytes ||
   (bytes * answerPerBson + answered > maxPageBytes && measured(document) + answered > maxPageBytes);
 
-/** What a document matches as long as it is as it was fetched: what was measured of it then holds for it still. */
+/** Filter for a document that has not changed since it was fetched, so that its measured size still holds. */
 export const isUnchanged = (document: Document, bytes: number): Filter<MongoDocument> => ({
   updatedAt: { $eq: document.updatedAt ?? null },
   $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },

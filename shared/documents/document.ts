@@ -5,7 +5,8 @@ import { AppError } from '../errors.ts';
 export type JsonObject = { readonly [key: string]: unknown };
 
 /**
- * A document on its way out; `JSON.stringify` gives its wire form (ObjectIds as 24 hex characters, dates as ISO strings).
+ * A document on its way out; `JSON.stringify` gives its wire form (ObjectIds as 24 hex characters, dates as ISO
+ * strings).
  */
 export type Document = { readonly _id: ObjectId; readonly [key: string]: unknown };
 

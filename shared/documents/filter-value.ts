@@ -51,8 +51,8 @@ export const comparedType = (at: FieldAt | undefined): FieldType | undefined => 
 };
 
 /**
- * The values a filter's text matches, one of a field with a type, up to two where anything goes; `null` finds missing values
- * too. A text that does not fit the type → 400 `INVALID_FILTER` (contract 2, "Filter values").
+ * The values a filter's text matches, one of a field with a type, up to two where anything goes; `null` finds missing
+ * values too. A text that does not fit the type → 400 `INVALID_FILTER` (contract 2, "Filter values").
  */
 export const filterValues = (name: string, type: FieldType | undefined, text: string): readonly unknown[] => {
   if (type === undefined) return untyped(text);

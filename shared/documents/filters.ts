@@ -83,8 +83,9 @@ export const filteredFields = (
 };
 
 /**
- * The conditions of a list request's filters, one each, all of which must hold (specification, "Filter suffixes"). At most 50.
- * What cannot be a filter → 400 `INVALID_FILTER` or `INVALID_REGEX`. Values only ever stand where MongoDB reads literals.
+ * The conditions of a list request's filters, one each, all of which must hold (specification, "Filter suffixes"). At
+ * most 50. What cannot be a filter → 400 `INVALID_FILTER` or `INVALID_REGEX`. Values only ever stand where MongoDB
+ * reads literals.
  */
 export const filterConditions = (collection: Collection, filters: QueryEntries): readonly Condition[] => {
   if (filters.length > maxConditions) {

@@ -8,6 +8,7 @@ import { isTrashed, present } from './present.ts';
 import { mayRead, readFilter } from './row-security.ts';
 import { wireDocumentOf } from './wire-value.ts';
 
+/** Options of reading one document. */
 export interface ReadOptions {
   readonly includeDeleted: boolean;
   /** `Ref` fields to replace by their documents, at most 5. */
@@ -15,8 +16,9 @@ export interface ReadOptions {
 }
 
 /**
- * Reads one document by its id. Missing, trashed (unless `includeDeleted`) and, in a private collection, another user's → 404;
- * malformed id → 400; private without a user → 401. Asks by `_id` alone and decides the rest here: MongoDB's fastest path.
+ * Reads one document by its id. Missing, trashed (unless `includeDeleted`) and, in a private collection, another user's
+ * → 404; malformed id → 400; private without a user → 401. Asks by `_id` alone and decides the rest here: MongoDB's
+ * fastest path.
  */
 export const getDocument = async (
   project: Project,

@@ -8,9 +8,9 @@ import { newDocument } from './new-document.ts';
 import { requireWriteAccess } from './row-security.ts';
 
 /**
- * Inserts one document and returns it as stored, in one command. Under row security a publishable key owns what it inserts.
- * 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`; 409
- * `DUPLICATE_VALUE`; 413. Contract 2, "Insert".
+ * Inserts one document and returns it as stored, in one command. Under row security a publishable key owns what it
+ * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
+ * 409 `DUPLICATE_VALUE`; 413. Contract 2, "Insert".
  */
 export const insertDocument = async (
   project: Project,

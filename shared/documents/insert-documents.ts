@@ -12,6 +12,7 @@ import { requireWriteAccess } from './row-security.ts';
 
 const maxItems = 100;
 
+/** `data` of the response to a bulk insert. */
 export interface Inserted {
   readonly insertedCount: number;
   /** 24 hex characters each, in the order of the bodies. */

@@ -36,13 +36,13 @@ interface Request {
   readonly collection: Collection;
   readonly caller: Caller;
   readonly query: ListQuery;
-  /** What the caller may read, whatever he asks for. */
+  /** Row security: what the caller may read at all. */
   readonly readable: readonly Condition[];
-  /** What he asks for besides: his filters. */
+  /** The request's own filters. */
   readonly filters: readonly Condition[];
 }
 
-/** What is asked for; only a condition that hides documents makes patterns wait for it. */
+/** The selection of a request; patterns are deferred only if row security hides documents. */
 const selectionOf = ({ query, readable, filters }: Request): Selection => {
   const afterwards = readable.length > 0 ? filters.filter(isTelling) : [];
   const beside = filters.filter((filter) => !afterwards.includes(filter));

@@ -8,6 +8,7 @@ import { requireFit, sizeOf } from './document-size.ts';
 import { sanitizeInsert } from './sanitize.ts';
 import { convertFields, validationFailed } from './schema-values.ts';
 
+/** A document ready to be inserted, and its size. */
 export interface NewDocument {
   readonly document: Document;
   /** Size in bytes of BSON. */

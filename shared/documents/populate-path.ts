@@ -29,7 +29,9 @@ export const refPaths = (collection: Collection, paths: readonly string[]): read
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** A copy of a value in which every reference at the end of a path, through arrays too, is what `replace` makes of it. */
+/**
+ * A copy of a value in which every reference at the end of a path, through arrays too, is what `replace` makes of it.
+ */
 export const mapRefs = (value: unknown, segments: readonly string[], replace: (id: ObjectId) => unknown): unknown => {
   const [segment, ...rest] = segments;
   if (Array.isArray(value)) {

@@ -12,6 +12,7 @@ import { wireDocument } from './wire-value.ts';
 /** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
 export type Replacement = Sized | null | 'id';
 
+/** Id, 24 hex characters → what replaces references to it. */
 export type Replacements = (id: ObjectId) => Replacement;
 
 /** JSON is never so much smaller than BSON, so documents beyond this cannot all fit into a page. */
@@ -44,8 +45,9 @@ const read = (
 
 /**
  * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
- * A trashed one counts as missing unless `includeDeleted`; of `users` only public profiles come; where the caller may not
- * read all, whatever he does not get keeps its id, so that nothing tells what exists. `undefined`: too large for any page.
+ * A trashed one counts as missing unless `includeDeleted`; of `users` only public profiles are returned; if the caller
+ * may not read all, what they do not get keeps its id, so that nothing reveals what exists. `undefined`: too large for
+ * any page.
  */
 export const readTargets = async (
   project: Project,

@@ -16,8 +16,8 @@ export const notOwner = (): AppError =>
   new AppError('NOT_OWNER', 'This document belongs to another user; only its owner may change it.');
 
 /**
- * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`) or without a
- * user (401 `TOKEN_MISSING`). Contract 2, "Row security".
+ * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`) or without
+ * a user (401 `TOKEN_MISSING`). Contract 2, "Row security".
  */
 export const requireWriteAccess = (collection: Collection, caller: Caller): void => {
   if (caller.kind === 'secret') return;
@@ -45,8 +45,8 @@ const isPrivate = (collection: Collection, caller: Caller): boolean =>
 export const mayReadAll = (collection: Collection, caller: Caller): boolean => !isPrivate(collection, caller);
 
 /**
- * What a document must match for the caller to read it; `undefined` where he may read all.
- * A private collection without a user → 401 `TOKEN_MISSING`.
+ * Filter for the documents that the caller may read; `undefined` if they may read all. A private collection without a
+ * user → 401 `TOKEN_MISSING`.
  */
 export const readFilter = (collection: Collection, caller: Caller): Filter<MongoDocument> | undefined => {
   if (!isPrivate(collection, caller)) return undefined;

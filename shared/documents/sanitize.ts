@@ -10,7 +10,9 @@ const refuse = (path: string, reason: string): never => {
   });
 };
 
-/** The driver reads such an object as a reference and cuts its `$ref` in two, so it would not come back as it was sent. */
+/**
+ * The driver reads such an object as a reference and cuts its `$ref` in two, so it would not come back as it was sent.
+ */
 const changesWhenRead = (object: JsonObject): boolean =>
   Object.hasOwn(object, '$id') &&
   object.$id !== null &&
@@ -53,8 +55,8 @@ const sanitized = (body: JsonObject, dotted: boolean): JsonObject => {
 };
 
 /**
- * The fields of a new document: without top-level `$` keys and system fields, which are dropped silently. A dot in a name at
- * any depth, an empty name, a NUL → 400 `INVALID_BODY` naming it. Contract 2, "Insert".
+ * The fields of a new document: without top-level `$` keys and system fields, which are dropped silently. A dot in a
+ * name at any depth, an empty name, a NUL → 400 `INVALID_BODY` naming it. Contract 2, "Insert".
  */
 export const sanitizeInsert = (body: JsonObject): JsonObject => sanitized(body, false);
 

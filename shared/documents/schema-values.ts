@@ -62,8 +62,9 @@ const convertValue = (at: FieldAt, value: unknown, path: string, errors: FieldEr
 };
 
 /**
- * The stored form of the value of a field or array element: `Date` → BSON date, `Ref` → ObjectId, sub-fields and elements
- * likewise. `null` passes for an optional field, never for an element. What fails goes to `errors` under its dot path.
+ * The stored form of the value of a field or array element: `Date` → BSON date, `Ref` → ObjectId, sub-fields and
+ * elements likewise. `null` passes for an optional field, never for an element. What fails goes to `errors` under its
+ * dot path.
  */
 export const convert = (at: FieldAt | Field, value: unknown, path: string, errors: FieldError[]): unknown => {
   if (value !== null || !('required' in at)) return convertValue(at, value, path, errors);
@@ -71,8 +72,8 @@ export const convert = (at: FieldAt | Field, value: unknown, path: string, error
 };
 
 /**
- * The stored form of a whole object: absent required fields fail, absent fields with a default get it, fields that the schema
- * does not name stay. `prefix` is the path in front of its keys, with its last dot.
+ * The stored form of a whole object: absent required fields fail, absent fields with a default get it, fields that the
+ * schema does not name stay. `prefix` is the path in front of its keys, with its last dot.
  */
 export const convertFields = (
   fields: readonly Field[],

@@ -7,9 +7,9 @@ import { isById, type Sort, type SortKey, sortKeyField, toMongoSort } from './so
 const root = ({ path }: SortKey): string | undefined => path.split('.')[0];
 
 /**
- * Whether no filter can tell what comes after a position: two keys that may run through the same array are sorted by
- * pairs of its elements, a number in a path may be a position or a name, and regular expressions are not compared by
- * filters.
+ * Whether a keyset filter cannot express what comes after a position: two keys that may run through the same array are
+ * sorted by pairs of its elements, a number in a path may be an index or a name, and filters do not compare regular
+ * expressions.
  */
 export const needsSortKey = (sort: Sort, position: readonly unknown[]): boolean =>
   new Set(sort.map(root)).size < sort.length ||
@@ -33,12 +33,12 @@ const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => 
   };
 };
 
-/** Wider than any collection; MongoDB moves no condition across it. */
+/** A no-op limit; MongoDB moves no condition across it. */
 const barrier: MongoDocument = { $limit: 2 ** 31 - 1 };
 
 /**
- * The stages of one page whose patterns see only what meets the other conditions. Sorted first, so that an index which
- * serves both those and the order ends the work with the page.
+ * The stages of one page whose patterns run only on documents that meet the other conditions. Sorting comes first, so
+ * that an index that serves both stops after one page.
  */
 export const withPatterns = (
   { conditions, afterwards }: Selection,

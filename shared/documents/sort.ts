@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { AppError } from '../errors.ts';
 import { isFieldPath, shown } from './field-path.ts';
 
+/** Ascending (`1`) or descending (`-1`). */
 export type Direction = 1 | -1;
 
+/** One key of an order: a dotted path and its direction. */
 export interface SortKey {
   readonly path: string;
   readonly direction: Direction;
@@ -28,8 +30,8 @@ const parseKey = (text: string): SortKey => {
 };
 
 /**
- * The order a `sort` parameter asks for: `-a,b` or `a:desc,b:asc`, at most 4 keys, `_id` added in the direction of the key
- * before it. Nothing given → newest first. Anything else → 400 `INVALID_QUERY` (contract 2, "sort").
+ * The order a `sort` parameter asks for: `-a,b` or `a:desc,b:asc`, at most 4 keys, `_id` added in the direction of the
+ * key before it. Nothing given → newest first. Anything else → 400 `INVALID_QUERY` (contract 2, "sort").
  */
 export const parseSort = (text: string): Sort => {
   if (text === '') return [{ path: '_id', direction: -1 }];

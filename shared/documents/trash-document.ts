@@ -5,7 +5,9 @@ import type { Caller, Project } from '../projects/project.ts';
 import { changeDocument } from './change-document.ts';
 import { writeCondition } from './row-security.ts';
 
-/** Trashes a document where `may` holds and leaves it as it is where not, which MongoDB then reports as not modified. */
+/**
+ * Trashes a document where `may` holds and leaves it as it is where not, which MongoDB then reports as not modified.
+ */
 const trashing = (may: MongoDocument): MongoDocument[] => [
   {
     $set: {
@@ -16,9 +18,9 @@ const trashing = (may: MongoDocument): MongoDocument[] => [
 ];
 
 /**
- * Moves an active document to the trash, in one command. Missing or already there → 404; another user's → 403 `NOT_OWNER`.
- * The conditions stand in the update instead of the filter: MongoDB's path for `_id` alone is a fifth cheaper.
- * Specification, "Document lifecycle".
+ * Moves an active document to the trash, in one command. Missing or already there → 404; another user's → 403
+ * `NOT_OWNER`. The conditions stand in the update instead of the filter: MongoDB's path for `_id` alone is a fifth
+ * cheaper. Specification, "Document lifecycle".
  */
 export const trashDocument = async (
   project: Project,

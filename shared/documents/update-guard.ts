@@ -4,7 +4,9 @@ import type { Document, JsonObject } from './document.ts';
 import { sizeOf } from './document-size.ts';
 import { isJsonObject, validationFailed } from './schema-values.ts';
 
-/** What a document must be like for a dotted path to mean what the schema says: as a filter, and decided in code. */
+/**
+ * What a document must look like for a dotted path to mean what the schema says: as a filter, and as a check in code.
+ */
 export interface UpdateGuard {
   readonly filter: Filter<MongoDocument>;
   readonly refusal: (document: Document) => AppError | undefined;

@@ -76,8 +76,8 @@ const neededLength = (positions: ReadonlySet<number>): number => {
 };
 
 /**
- * What a document must be like for the paths to be set, worked out from the schema on the way down each of them. A path through
- * a scalar of the schema, or more than 500 such conditions → 400 `INVALID_UPDATE`.
+ * What a document must be like for the paths to be set, worked out from the schema on the way down each of them. A path
+ * through a scalar of the schema, or more than 500 such conditions → 400 `INVALID_UPDATE`.
  */
 export const guardsOf = (fields: readonly Field[], paths: readonly string[]): readonly UpdateGuard[] => {
   const touched = touchedPaths(paths);

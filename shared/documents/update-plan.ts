@@ -10,13 +10,13 @@ import { convert, validationFailed } from './schema-values.ts';
 import { mustNotGrow, type UpdateGuard } from './update-guard.ts';
 import { guardsOf, requireFewPaths, requirePath } from './update-path.ts';
 
-/** An update worked out before the database is asked. */
+/** A validated update, prepared before the database is asked. */
 export interface UpdatePlan {
   /** Dotted path → stored value, for `$set`. */
   readonly set: JsonObject;
   /** Bytes of BSON that the document can grow by. */
   readonly size: number;
-  /** What a document must match for the update to be made unseen; one that is large does not. */
+  /** Filter under which the update can be made without reading the document; large documents do not match. */
   readonly conditions: readonly Filter<MongoDocument>[];
   /** What a document must match that was fetched, has `bytes` bytes of BSON, and is not refused. */
   readonly conditionsFor: (document: Document, bytes: number) => readonly Filter<MongoDocument>[];

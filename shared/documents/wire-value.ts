@@ -19,9 +19,9 @@ const wireObject = (value: object): unknown => {
 };
 
 /**
- * Makes a document that was just read fit for `JSON.stringify`, in place: 64-bit and decimal numbers become the nearest double,
- * patterns and the key bounds something readable. ObjectIds, dates and binary data have a JSON form of their own; NaN and infinities
- * become `null` there.
+ * Makes a document that was just read fit for `JSON.stringify`, in place: 64-bit and decimal numbers become the nearest
+ * double, patterns and the key bounds something readable. ObjectIds, dates and binary data have a JSON form of their
+ * own; NaN and infinities become `null` there.
  */
 export const wireDocument = <T extends Record<string, unknown>>(document: T): T => {
   const fields: Record<string, unknown> = document;
@@ -32,6 +32,6 @@ export const wireDocument = <T extends Record<string, unknown>>(document: T): T 
   return document;
 };
 
-/** The same for a document that the driver has read: only in a database of others' making can there be anything to do. */
+/** The same for a document that the driver decoded; only documents of a customer's own database can need it. */
 export const wireDocumentOf = <T extends Record<string, unknown>>({ placement }: Project, document: T): T =>
   placement.kind === 'managed' ? document : wireDocument(document);

@@ -47,14 +47,17 @@ const parts = {
   encryption: () => derivedKey('sealed v1'),
 } as const;
 
+/** Name of a part of the service. */
 export type PartName = keyof typeof parts;
 
+/** Health of one part. */
 export interface PartHealth {
   readonly ok: boolean;
   /** Milliseconds that the part took to answer, or was waited for. */
   readonly ms: number;
 }
 
+/** `data` of the health check: `degraded` if any part is not `ok`. */
 export interface Health {
   readonly status: 'ok' | 'degraded';
   readonly version: string;
@@ -85,7 +88,7 @@ const check = async (): Promise<Health> => {
 const checks = new ShortCache<Health>(cacheMs, 1);
 
 /**
- * Whether every part that the service stands on answers, within about 2 s; a check stands for 2 s in a process. Says nothing
- * of why one does not: that is in the log.
+ * Whether every part that the service stands on answers, within about 2 s; a check stands for 2 s in a process. Says
+ * nothing of why one does not: that is in the log.
  */
 export const checkHealth = (): Promise<Health> => checks.get('', check);

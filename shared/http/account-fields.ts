@@ -2,7 +2,10 @@ import * as v from 'valibot';
 
 const text = v.string('must be a String');
 
-/** Fields of bodies of user and developer accounts. What they may be is decided by the domain; the metadata is for the API description. */
+/**
+ * Fields of bodies of user and developer accounts. What they may be is decided by the domain; the metadata is for the
+ * API description.
+ */
 export const accountFields = {
   email: v.pipe(text, v.metadata({ format: 'email', maxLength: 254 })),
   /** One that someone wants to set. */

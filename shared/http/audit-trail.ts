@@ -4,7 +4,7 @@ import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts'
 import { methodsOf, type NamedRoute, type Route } from './route.ts';
 import { resourceOf } from './route-scope.ts';
 
-/** Settings whose values everybody in the project sees anyway. Of all others the trail has the names alone. */
+/** Settings whose values every member can see anyway; of all others only the names are recorded. */
 const shownSettings: ReadonlySet<string> = new Set([
   'name',
   'siteUrl',
@@ -30,7 +30,9 @@ const namesIn = (value: unknown, depth = 1): string[] =>
       })
     : [];
 
-/** Whether a row's writes are entered: everything below a project that changes something other than documents. */
+/**
+ * Whether changes by this route are recorded: everything below a project that changes something other than documents.
+ */
 export const isAudited = (route: Route): boolean =>
   route.path.startsWith('/api/projects/{projectId}') &&
   route.audit !== false &&
@@ -56,7 +58,9 @@ interface Acted extends WithDeveloper, WithOwnedProject {
   readonly input: { readonly params: unknown; readonly body?: unknown };
 }
 
-/** What a request is about to change, for the audit trail: never more than names, but for settings that are no secret. */
+/**
+ * What a request is about to change, for the audit trail: never more than names, but for settings that are no secret.
+ */
 export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): Change => {
   const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
   const target = Object.fromEntries(

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { fieldTypes } from '../collections/collection.ts';
 
-/** Where the API description has the schema of a field, which holds itself; `Field` and `Items` in openapi/field-schema.ts. */
+/**
+ * Where the API description has the schema of a field, which holds itself; `Field` and `Items` in
+ * openapi/field-schema.ts.
+ */
 export const fieldReference = { $ref: '#/components/schemas/Field' };
 
 /** A field of a collection schema as answered (contract 6, "Records"). */

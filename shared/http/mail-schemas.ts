@@ -3,7 +3,7 @@ import { success } from './schemas.ts';
 
 /** A row of the mail log. */
 const MailLog = v.object({
-  /** The id of the job, as `send` answers it. */
+  /** The id of the job, as `send` returns it. */
   _id: v.string(),
   providerEmailId: v.nullable(v.string()),
   to: v.array(v.string()),
@@ -16,11 +16,15 @@ const MailLog = v.object({
   sentAt: v.date(),
 });
 
+/** Response of `list-mail-logs`. */
 export const MailLogsAnswer = success(v.array(MailLog));
+/** Response of `get-mail-log`. */
 export const MailLogAnswer = success(
   v.object({
     dbLog: MailLog,
-    /** The provider's own object, without the words of the mail; `null` where the provider does not know it any more. */
+    /**
+     * The provider's own object, without the words of the mail; `null` where the provider does not know it any more.
+     */
     providerStatus: v.nullable(v.looseObject({})),
   }),
 );

@@ -37,8 +37,8 @@ const textOf = (body: unknown): string => {
 };
 
 /**
- * Answers with the row's own status and a body that the row's schema accepts. `maxAgeSeconds` is for what is the same
- * for everybody: caches may keep it that long. More than an answer can carry → 400 `RESULT_TOO_LARGE`.
+ * A response with the route's status and a body that fits its schema. `maxAgeSeconds` is for content that is the same
+ * for everyone: caches may keep it that long. Larger than a response can be → 400 `RESULT_TOO_LARGE`.
  */
 export const respond = <const R extends Route>(
   route: R,
@@ -54,16 +54,14 @@ export const respond = <const R extends Route>(
   body: textOf(body),
 });
 
-/**
- * Answers with what the row's schema declares and nothing else, whatever else `body` holds: for answers about people.
- */
+/** A response with the fields that the route's schema declares and no others, for data about people. */
 export const respondExactly = <const R extends Route>(
   route: R,
   body: Frozen<InferInput<R['response']['body']>>,
   extra: { readonly cookies?: readonly string[] } = {},
 ): Reply => respond(route, parse(route.response.body, body) as typeof body, extra);
 
-/** Sends a browser on with the row's own status; the place it goes to is not told where it came from. */
+/** Redirects a browser with the route's status, without a `Referer`. */
 export const redirect = (
   route: Route,
   location: string,

@@ -2,8 +2,8 @@ import type { Resource, Scope } from '../developers/tokens/scopes.ts';
 import { methodsOf, type Route } from './route.ts';
 
 /**
- * Segments of a dashboard path below its project, and the resource they are; of several the last one counts. What a path says
- * beyond that (`indexes`, `sessions`) belongs to the resource before it.
+ * Segments of a dashboard path below its project, and the resource they are; of several the last one counts. What a
+ * path says beyond that (`indexes`, `sessions`) belongs to the resource before it.
  */
 const resourceOfSegment: ReadonlyMap<string, Resource> = new Map<string, Resource>([
   ['audit', 'audit'],

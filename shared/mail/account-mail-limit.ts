@@ -21,10 +21,9 @@ const limitOf = ({ plan }: Pick<Project, 'plan'>): number | null => {
 };
 
 /**
- * Counts a mail of user accounts against the project's day, by one conditional write that parallel calls cannot get
- * past; false where the day is full (contract 5, "Account mails"). A mail to nobody makes the same write and counts
- * nothing, so that time tells no one who has an account, and the day is not used up by asking for addresses that nobody
- * has.
+ * Counts a verification or reset mail against the project's daily limit, by one conditional write; false if the limit
+ * is reached (contract 5, "Account mails"). With `toNobody` it makes the same write and counts nothing, so that timing
+ * does not reveal who has an account, and requests for unknown addresses do not use up the limit.
  */
 export const countAccountMail = async (
   project: Pick<Project, 'id' | 'plan'>,
@@ -40,7 +39,7 @@ export const countAccountMail = async (
           TableName,
           Key: { pk: { S: `p#${project.id}` }, sk: { S: `quota#account-mail#${day}` } },
           UpdateExpression: 'SET expiresAt = :end, lastCall = :call ADD sent :count',
-          // The client writes a second time where the first answer got lost; what it finds then is its own call.
+          // The SDK repeats a write whose response was lost; the condition accepts its own earlier call.
           ConditionExpression: 'attribute_not_exists(sent) OR sent < :most OR lastCall = :call',
           ExpressionAttributeValues: {
             ':end': number(Math.floor(Date.parse(day) / 1000) + keptSeconds),

@@ -11,7 +11,7 @@ import { renderAccountMail } from './render-account-mail.ts';
 import { fromOf } from './sender.ts';
 import { suppressedAmong } from './suppressions/suppressed-among.ts';
 
-/** The provider knows a mail again for 24 h; a try after that could send it twice. */
+/** The provider deduplicates a mail for 24 h; an attempt after that could send it twice. */
 const longestMs = 20 * 3600_000;
 
 /** What one try came to; `subject` is the one that was sent. */
@@ -34,7 +34,7 @@ const notHandedOver = (reason: string, afterSeconds: number): Attempt => ({
   outcome: { kind: 'postponed', reason, afterSeconds, maybeTaken: false },
 });
 
-/** The account that was decided on when the mail was accepted: another one would not know the mail again. */
+/** The account chosen when the mail was accepted: another one would not recognise a duplicate. */
 const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | undefined> => {
   if (!usingByok) return { name: 'shared', apiKey: await sharedProviderKey(), from: null };
   const project = projectId && (await findProjectById(projectId.toHexString()));
@@ -51,7 +51,8 @@ const receiversOf = async ({ projectId, to }: MailLog): Promise<readonly string[
 const compose = async (mail: MailLog, sealed: string, account: Account): Promise<OutgoingMail> => {
   const content = await openContent(sealed, mail._id);
   const { siteName } = content;
-  // With the key that all share nobody's own words go out to any address that can be signed up with.
+  // Mails sent with the shared key use the built-in templates only, so that nobody can send their own words to any
+  // address that signs up.
   const wordsOf = mail.usingByok ? (mail.projectId?.toHexString() ?? null) : null;
   const written =
     content.kind === 'written'
@@ -84,8 +85,7 @@ const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
 };
 
 /**
- * Tries once to send a mail whose job this run has; never throws. A mail is recognised by the provider if it is sent
- * again.
+ * Makes one attempt to send the mail of a claimed job; never throws. The provider recognises a mail that is sent again.
  */
 export const attemptMail = async (mail: MailLog): Promise<Attempt> => {
   const sealed = mail.job?.content;

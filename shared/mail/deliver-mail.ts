@@ -9,21 +9,18 @@ import { settleHeldSlots } from './reserve-slots.ts';
 import { mailTries, mailVisibilitySeconds, retryDelay, whenLost } from './retries.ts';
 import { finishFailed, settleFailed, settleSent } from './settle-mail.ts';
 
-/** Longer than one try takes, shorter than the queue keeps the message back. */
+/** Longer than one attempt, shorter than the visibility timeout of the queue. */
 const leaseMs = 25_000;
 
-/** Until the next round of tries with a mail that the provider may have. */
+/** Delay before the next round of attempts for a mail that the provider may already have. */
 const doubtSeconds = 3600;
 
-/** What the queue should do with the message: forget it, or hand it out again in `retryIn` seconds. */
+/** What happens to the message: it is deleted, or becomes visible again in `retryIn` seconds. */
 export type Delivery = { readonly done: true } | { readonly done: false; readonly retryIn: number };
 
 const done: Delivery = { done: true };
 
-/**
- * A job that this run has to itself until `leasedUntil`; `wasInDoubt` tells whether an earlier run may have sent the
- * mail.
- */
+/** A job that this run holds until `leasedUntil`; `wasInDoubt`: an earlier run may have sent the mail. */
 interface Claim {
   readonly mail: MailLog;
   readonly leasedUntil: Date;
@@ -31,8 +28,8 @@ interface Claim {
 }
 
 /**
- * Takes the job for this run; `undefined` where it is done with, or another run has it, whose message then decides. The
- * job is in doubt from now on, until the run tells what came of it.
+ * Claims the job for this run; `undefined` if it is finished, or another run holds it, whose message then decides. The
+ * job is in doubt from now until the run reports the outcome.
  */
 const claim = async (_id: ObjectId): Promise<Claim | undefined> => {
   const now = clock.now();
@@ -53,7 +50,7 @@ const claim = async (_id: ObjectId): Promise<Claim | undefined> => {
   return mail ? { mail, leasedUntil, wasInDoubt: mail.job?.inDoubt === true } : undefined;
 };
 
-/** Gives the job back to the queue, unless another run has taken it over or an event has settled it meanwhile. */
+/** Releases the job, unless another run has taken it over or an event has settled it in the meantime. */
 const giveBack = async ({ mail, leasedUntil }: Claim, inDoubt: boolean, reason: string, seconds: number) => {
   const waiting = {
     'job.leasedUntil': new Date(0),
@@ -88,17 +85,16 @@ const attempt = async (claimed: Claim, tries: number): Promise<Delivery> => {
     await giveBack(claimed, inDoubt, outcome.reason, retryIn);
     return { done: false, retryIn };
   }
-  // Only an answer of the provider can tell whether it has a mail in doubt, so that one is not given up with the
-  // message.
+  // Only the provider can tell whether it has a mail in doubt, so such a mail is kept when its message is given up.
   if (inDoubt) await giveBack(claimed, true, outcome.reason, doubtSeconds);
   else await settleFailed(mail, outcome.reason);
   return { done: false, retryIn: 0 };
 };
 
-/** Projects and months whose held slots this process has looked through lately. */
+/** Projects and months whose held slots this process has checked recently. */
 const lookedThrough = new ShortCache<number>(5 * 60_000, 1000);
 
-/** Now and then gives back what crashes have left of the quota; that it cannot be done now does not matter. */
+/** Occasionally returns slots that crashes left held; failing to do so is only logged. */
 const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
   const month = job?.slot;
   if (projectId === null || month === undefined) return;
@@ -110,7 +106,7 @@ const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
   }
 };
 
-/** Does what is to be done about a mail, unless there is nothing. */
+/** Completes whatever the state of the mail requires, if anything. */
 const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
   const { mail } = claimed;
   if (mail.status === 'nobody') await onMailLogs((logs) => logs.deleteOne({ _id: mail._id, status: 'nobody' }));

@@ -20,6 +20,7 @@ const shown = 50;
 /** Leaves out what is still to be sent, which can be long. */
 export const withoutJob = { job: 0 } as const;
 
+/** A record of the mail log as it is shown. */
 export const toMailLogView = (log: MailLog): MailLogView => ({
   _id: log._id.toHexString(),
   providerEmailId: log.providerEmailId ?? null,

@@ -57,6 +57,7 @@ export interface MailLog {
 /** Name of the tag that carries the log's id to the provider and back in its events. */
 export const mailTag = 'basalt_mail';
 
+/** Indexes of `control.mailLogs`. */
 export const mailLogIndexes: readonly IndexDescription[] = [
   { key: { 'job.lostAt': 1 }, name: 'lost', partialFilterExpression: { 'job.lostAt': { $exists: true } } },
   { key: { projectId: 1, sentAt: -1, _id: -1 }, name: 'latest' },

@@ -1,13 +1,13 @@
 import { sendMessage, sendMessages, delayMessage as setDelay } from '../clients/queue-messages.ts';
 import { mailQueueSettings } from '../config.ts';
 
-/** Puts the id of a mail job on the queue; 503 `SERVICE_UNAVAILABLE` where the queue did not take it. */
+/** Puts the id of a mail job on the queue; 503 `SERVICE_UNAVAILABLE` if the queue did not accept it. */
 export const enqueueJob = (jobId: string): Promise<void> => sendMessage(mailQueueSettings().MAIL_QUEUE_URL, jobId);
 
-/** Puts up to ten ids on the queue in one call; answers those that it did not take. */
+/** Puts up to ten ids on the queue in one call; returns those that it rejected. */
 export const enqueueJobs = (jobIds: readonly string[]): Promise<readonly string[]> =>
   sendMessages(mailQueueSettings().MAIL_QUEUE_URL, jobIds);
 
-/** Has the queue hand a message out again after this many seconds, instead of when its time runs out. */
+/** Makes a message visible again after this many seconds, instead of when its visibility timeout ends. */
 export const delayMessage = (receiptHandle: string, seconds: number): Promise<void> =>
   setDelay(mailQueueSettings().MAIL_QUEUE_URL, receiptHandle, seconds);

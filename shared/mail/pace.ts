@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { mailSettings } from '../config.ts';
 import { mailRuns } from './retries.ts';
 
-/** The longest that a run waits for its turn; for longer waits the mail goes back to the queue. */
+/** Longest wait of a run, in ms; for a longer one the mail goes back to the queue. */
 const longestWaitMs = 3000;
 
-/** Account at the provider → when the next mail of this process may go, on the process's own clock. */
+/** Account at the provider → earliest time of its next mail, by `performance.now()` of this process. */
 const turns = new Map<string, number>();
 const rememberedAccounts = 1000;
 
@@ -15,15 +15,15 @@ const setTurn = (account: string, time: number): void => {
   if (turns.size > rememberedAccounts) turns.delete(turns.keys().next().value as string);
 };
 
-/** Milliseconds between two mails of one run, so that all runs together stay within what the provider takes. */
+/** Milliseconds between two mails of one run, so that all parallel runs together respect the provider's limit. */
 const spacingMs = (): number => {
   const { MAIL_PER_SECOND } = mailSettings();
   return MAIL_PER_SECOND === 0 ? 0 : (1000 * mailRuns) / MAIL_PER_SECOND;
 };
 
 /**
- * Waits until an account may send its next mail; where that is too long, answers the seconds it would take instead of
- * 0.
+ * Waits until an account may send its next mail and returns 0; if that would take too long, returns the seconds
+ * instead.
  */
 export const awaitTurn = async (account: string): Promise<number> => {
   const now = performance.now();
@@ -34,10 +34,10 @@ export const awaitTurn = async (account: string): Promise<number> => {
   return 0;
 };
 
-/** The longest that an account is held back without being asked again, whatever the provider says: plans change. */
+/** Longest pause of an account, whatever the provider asks for: its limits may change. */
 const longestHoldMs = 300_000;
 
-/** The provider takes no more of an account for so long. */
+/** Pauses an account that the provider has rate-limited for this many seconds. */
 export const holdBack = (account: string, seconds: number): void => {
   const hold = Math.min(seconds * 1000, longestHoldMs);
   setTurn(account, Math.max(performance.now() + hold, turns.get(account) ?? 0));

@@ -11,8 +11,8 @@ export interface QueuedMail extends Omit<UnwrittenMail, 'kind'> {
   /** 24 hex characters; `null` for mails of the service itself. */
   readonly projectId: string | null;
   /**
-   * `null` for nobody: the mail costs what any other does and is never sent, so that time tells no one who has an
-   * account.
+   * `null` for an address without an account: the same work is done and nothing is sent, so that timing does not reveal
+   * who has an account.
    */
   readonly to: string | null;
   /** Who the mail says it is from. */

@@ -8,7 +8,7 @@ import { whenLost } from './retries.ts';
 
 const batchesPerRun = 100;
 
-/** Has every mail that waits to be sent count as lost: for a queue that has just begun empty. */
+/** Marks every waiting mail as lost: for a queue that has just been created empty. */
 const loseAll = (now: Date): Promise<unknown> =>
   onMailLogs((logs) =>
     logs.updateMany(
@@ -29,9 +29,8 @@ const lostJobs = (now: Date): Promise<ObjectId[]> =>
   });
 
 /**
- * Puts mails about which something is to be done but that the queue seems to have lost onto it again, at most 1000 a
- * run; with `queueIsEmpty` every one that waits to be sent. A message too many does no harm. Answers how many were
- * queued.
+ * Puts unfinished mails that the queue seems to have lost back on it, at most 1000 per run; with `queueIsEmpty` every
+ * waiting one. An extra message does no harm. Returns how many were queued.
  */
 export const requeueMail = async ({ queueIsEmpty = false } = {}): Promise<number> => {
   const now = new Date(clock.now());

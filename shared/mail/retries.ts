@@ -1,19 +1,21 @@
 import { clock } from '../clock.ts';
 import { mailSettings } from '../config.ts';
 
-/** Runs of the delivery at once: the provider takes few mails a second, and SQS allows no fewer. */
+/**
+ * Parallel runs of the delivery function: the provider accepts few mails a second, and SQS allows no fewer than two.
+ */
 export const mailRuns = 2;
 
 /** How often the queue hands a mail out before the message goes to the dead-letter queue. */
 export const mailTries = 8;
 
-/** How long the queue keeps a message back once it has handed it out; longer than any run of the function. */
+/** Visibility timeout of the queue in seconds; longer than any run of the function. */
 export const mailVisibilitySeconds = 180;
 
 /** The longest that SQS lets a message wait. */
 const longestWait = 12 * 3600;
 
-/** A message that comes this much later than it should is thought to be lost. */
+/** A message that is this late counts as lost. */
 const patienceMs = 15 * 60_000;
 
 /**

@@ -17,7 +17,7 @@ export interface Acceptance {
   readonly subject?: string;
 }
 
-/** An event of the provider that came before its answer knows better, so it stays. */
+/** An event that arrived before the response of the provider is newer, so its value is kept. */
 const unlessEvent = (value: unknown, otherwise: string) => ({
   $cond: [{ $eq: [{ $type: '$lastEventAt' }, 'missing'] }, value, otherwise],
 });

@@ -4,8 +4,8 @@ import { bareHost, isRestrictedHost, RestrictedHost } from './restricted-host.ts
 import { isRestrictedAddress, parseAddress } from './restricted-ranges.ts';
 
 /**
- * The addresses of a customer's host, every one of them checked: if one is restricted, so is the host (`RestrictedHost`). A
- * name that does not resolve rejects with the error of `node:dns`.
+ * The addresses of a customer's host, every one of them checked: if one is restricted, so is the host
+ * (`RestrictedHost`). A name that does not resolve rejects with the error of `node:dns`.
  */
 export const checkedAddresses = async (host: string, port?: number): Promise<readonly Address[]> => {
   if (isRestrictedHost(host, port)) throw new RestrictedHost();

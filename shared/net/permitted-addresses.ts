@@ -1,4 +1,4 @@
-/** Nothing that is deployed sets this: tests do, and the local bootstrap on their behalf. */
+/** Set by tests only, and by the local bootstrap on their behalf; never in a deployment. */
 const permission = Symbol.for('basalt.permitted-addresses');
 
 const permitted = (): readonly string[] => {
@@ -7,8 +7,8 @@ const permitted = (): readonly string[] => {
 };
 
 /**
- * Whether tests have permitted a restricted address, given as `address:port`. Without a port, as a look-up of a name has none,
- * it is enough that some port of the address is permitted.
+ * Whether tests have permitted a restricted address, given as `address:port`. Without a port, as a look-up of a name
+ * has none, it is enough that some port of the address is permitted.
  */
 export const isPermitted = (address: string, port?: number): boolean =>
   permitted().some((entry) =>

@@ -17,9 +17,9 @@ const ofFamily = async (host: string, wanted: number | string | undefined): Prom
 };
 
 /**
- * A `lookup` for connections to customers' hosts (`net`, `tls`, agents of `http`, the MongoDB driver): what was checked is what
- * is connected to, as nothing resolves the name again. A restricted host is the error `RestrictedHost`. Node asks no look-up
- * for a host that is an address: check that before with `isRestrictedHost`.
+ * A `lookup` for connections to customers' hosts (`net`, `tls`, agents of `http`, the MongoDB driver): what was checked
+ * is what is connected to, as nothing resolves the name again. A restricted host is the error `RestrictedHost`. Node
+ * asks no look-up for a host that is an address: check that before with `isRestrictedHost`.
  */
 export const pinnedLookup: LookupFunction = (host, { all, family }, callback) => {
   ofFamily(host, family).then(

@@ -14,7 +14,10 @@ const internalDomains = ['localhost', 'localdomain', 'local', 'internal'];
 
 const metadataNames = new Set(['metadata', 'instance-data', 'metadata.goog']);
 
-/** Labels of letters, digits, hyphens and underscores; the last one has a letter first, as else it is a number in some base. */
+/**
+ * Labels of letters, digits, hyphens and underscores; the last one has a letter first, as else it is a number in some
+ * base.
+ */
 const domainName = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const isInternalName = (name: string): boolean =>
@@ -24,8 +27,8 @@ const isInternalName = (name: string): boolean =>
 export const bareHost = (host: string): string => (/^\[.*:.*\]$/.test(host) ? host.slice(1, -1) : host);
 
 /**
- * Whether a host must be refused by its spelling alone: a restricted address, an address spelled in any but the usual way, an
- * internal name, or no host at all. Where the host's name leads is `checkedAddresses`' to find out.
+ * Whether a host must be refused by its spelling alone: a restricted address, an address spelled in any but the usual
+ * way, an internal name, or no host at all. Where the host's name leads is `checkedAddresses`' to find out.
  */
 export const isRestrictedHost = (host: string, port?: number): boolean => {
   const bare = bareHost(host);

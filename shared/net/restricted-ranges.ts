@@ -3,7 +3,10 @@ import ipaddr from 'ipaddr.js';
 
 type Parsed = ReturnType<typeof ipaddr.parse>;
 
-/** Where no address that a customer gives may lead: what is not on the public internet, and what stands for such (contract 7). */
+/**
+ * Where no address that a customer gives may lead: what is not on the public internet, and what stands for such
+ * (contract 7).
+ */
 const ranges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -40,11 +43,14 @@ const ranges = [
   'ff00::/8',
 ].map((range) => ipaddr.parseCIDR(range));
 
-/** The address, if it is written as Node takes one without asking the DNS, and has no zone; `undefined` for every other text. */
+/**
+ * The address, if it is written as Node takes one without asking the DNS, and has no zone; `undefined` for every other
+ * text.
+ */
 export const parseAddress = (text: string): Parsed | undefined =>
   isIP(text) && !text.includes('%') ? ipaddr.parse(text) : undefined;
 
-/** True for an address that a customer's host may not have; what cannot be read is none that he may have. */
+/** True for an address that a customer's host may not have; texts that are not addresses count as restricted. */
 export const isRestrictedAddress = (text: string): boolean => {
   const address = parseAddress(text);
   return !address || ranges.some((range) => range[0].kind() === address.kind() && address.match(range));

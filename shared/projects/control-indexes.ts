@@ -26,7 +26,10 @@ const collectionIndexes: readonly IndexDescription[] = [
   { key: { state: 1, updatedAt: 1 }, name: 'state' },
 ];
 
-/** Collection of the control database → its indexes. The unique ones decide between parallel callers (keys, addresses, names, plan limits). */
+/**
+ * Collection of the control database → its indexes. The unique ones decide between parallel callers (keys, addresses,
+ * names, plan limits).
+ */
 export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]>> = {
   developers: developerIndexes,
   projects: projectIndexes,

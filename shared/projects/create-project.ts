@@ -10,10 +10,10 @@ import { type ProjectView, toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
 import { freeSlot } from './slots.ts';
 
-/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
 const attempts = 200;
 
-/** Nothing can be long enough in the trash of a new project to be purged. */
+/** First purge of a new project: nothing in its trash can be old enough before. */
 const firstPurgeMs = 24 * 3600_000;
 
 const limitReached = (plan: PlanName): AppError =>
@@ -51,7 +51,7 @@ const insert = async (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Pro
   });
 };
 
-/** The developer who makes a project: 24 hex characters, and the plan he is on. */
+/** The developer who creates a project (`id`: 24 hex characters) and their plan. */
 export interface Owner {
   readonly id: string;
   readonly plan: PlanName;

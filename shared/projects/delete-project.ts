@@ -5,8 +5,8 @@ import type { OwnedProject } from './find-owned-project.ts';
 import type { ProjectRecord } from './project-record.ts';
 
 /**
- * Marks a project as being deleted: from now on no look-up finds it or its keys, and its slot is free again. What it owns is
- * removed by `removeDeletedProjects`.
+ * Marks a project as being deleted: from now on no look-up finds it or its keys, and its slot is free again. What it
+ * owns is removed by `removeDeletedProjects`.
  */
 export const deleteProject = async ({ record }: OwnedProject): Promise<void> => {
   const now = new Date(clock.now());

@@ -4,7 +4,7 @@ import type { PlanName, Project } from './project.ts';
 import { type ProjectRecord, toProject } from './project-record.ts';
 import type { Role } from './roles.ts';
 
-/** A project together with its record, for a developer who owns it or is a member of it, and what he may do there. */
+/** A project, its record, and the developer's role in it, for its owner and members. */
 export interface OwnedProject {
   readonly project: Project;
   readonly record: ProjectRecord;
@@ -18,8 +18,8 @@ export const roleIn = ({ ownerId, members = [] }: ProjectRecord, developerId: st
 };
 
 /**
- * The active project by id that the developer owns or is a member of, in one aggregation; `undefined` for malformed, unknown,
- * deleted and other developers' ids. The plan is that of its owner.
+ * The active project by id that the developer owns or is a member of, in one aggregation; `undefined` for malformed,
+ * unknown, deleted and other developers' ids. The plan is that of its owner.
  */
 export const findOwnedProject = async (developerId: string, projectId: string): Promise<OwnedProject | undefined> => {
   if (!/^[0-9a-f]{24}$/i.test(projectId)) return undefined;

@@ -5,7 +5,9 @@ import { onTable } from '../clients/dynamo.ts';
 /** The most that one BatchWriteItem takes. */
 const batchSize = 25;
 
-/** What users have in the table: sessions, which let nothing be refreshed once they are gone, before what hangs on them. */
+/**
+ * What users have in the table: sessions, which let nothing be refreshed once they are gone, before what hangs on them.
+ */
 const userPrefixes = ['session#', 'rtcode#', 'email#', 'refresh#'] as const;
 
 /** Items of one partition; those whose sort key begins with `prefix`, where it is given. */
@@ -20,7 +22,9 @@ export interface RemovedItems {
   readonly complete: boolean;
 }
 
-/** Deletes one batch; what the table was too busy for is sent again, ever later, until nothing is left or tries run out. */
+/**
+ * Deletes one batch; what the table was too busy for is sent again, ever later, until nothing is left or tries run out.
+ */
 const deleteBatch = async (requests: WriteRequest[]): Promise<boolean> => {
   let left = requests;
   for (let attempt = 0; left.length > 0 && attempt < 6; attempt++) {
@@ -72,8 +76,8 @@ export const removeProjectItems = (projectId: string, withinMs: number): Promise
   removeRanges([{ partition: `p#${projectId}` }, { partition: `stats#${projectId}` }], withinMs);
 
 /**
- * Ends every session of a project's users, with their refresh tokens, exchange codes and tokens of mails; stops after `withinMs`,
- * and may be repeated. Access tokens that are out live on for at most 15 minutes.
+ * Ends every session of a project's users, with their refresh tokens, exchange codes and tokens of mails; stops after
+ * `withinMs`, and may be repeated. Access tokens that are out live on for at most 15 minutes.
  */
 export const removeUserItems = (projectId: string, withinMs: number): Promise<RemovedItems> =>
   removeRanges(

@@ -5,6 +5,7 @@ import type { PlanName, Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import type { SocialProviders } from './social-providers.ts';
 
+/** Kind of an API key. */
 export type KeyKind = 'publishable' | 'secret';
 
 /** An API key as it is kept: SHA-256 only. `expiresAt` is set on a rotated key that still has its grace. */
@@ -46,7 +47,9 @@ export const toPlacement = (projectId: string, record: PlacementRecord): Placeme
     ? record
     : { ...record, openUri: () => open(record.encryptedUri, databaseUriId(projectId)) };
 
-/** A document of `control.projects`. `slot` numbers an owner's projects, so that a unique index holds the plan's limit. */
+/**
+ * A document of `control.projects`. `slot` numbers an owner's projects, so that a unique index holds the plan's limit.
+ */
 export interface ProjectRecord {
   readonly _id: ObjectId;
   readonly ownerId: ObjectId;

@@ -8,7 +8,9 @@ interface SocialView {
   readonly hasClientSecret: boolean;
 }
 
-/** A project as the dashboard answers it (contract 6, "Records"): no hash, no sealed secret, ids as 24 hex characters. */
+/**
+ * A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret, ids as 24 hex characters.
+ */
 export interface ProjectView {
   readonly _id: string;
   readonly name: string;
@@ -34,6 +36,7 @@ const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderNa
   return { enabled, clientId, hasClientSecret: sealedClientSecret !== null };
 };
 
+/** A record as the dashboard shows it; the plan is that of its owner. */
 export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({
   _id: record._id.toHexString(),
   name: record.name,

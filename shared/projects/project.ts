@@ -2,11 +2,13 @@ import type { JWK } from 'jose';
 import type { Placement } from '../clients/placement.ts';
 import type { SocialProviders } from './social-providers.ts';
 
+/** Name of a plan. */
 export type PlanName = 'free' | 'pro';
 
 /**
- * Where a project's files live: our bucket, or an S3-compatible one of the project's own. `id` names the endpoint and bucket: files
- * are known under the storage they were put into. `sealedKeys` holds the access key, see `sealStorageKeys`.
+ * Where a project's files live: our bucket, or an S3-compatible one of the project's own. `id` names the endpoint and
+ * bucket: files are known under the storage they were put into. `sealedKeys` holds the access key, see
+ * `sealStorageKeys`.
  */
 export type StoragePlace =
   | { readonly kind: 'managed' }
@@ -26,9 +28,9 @@ export interface SigningKey {
   readonly kid: string;
   readonly publicKey: JWK;
   readonly encryptedPrivateKey: string;
-  /** A key that a rotation added signs from then on: every function knows it by that time. */
+  /** A key added by a rotation signs from this time on, when every function has it. */
   readonly signsFrom?: Date;
-  /** A key that a rotation replaced verifies until then: the last token it signed has expired by that time. */
+  /** A replaced key verifies until this time, when the last token it signed has expired. */
   readonly retiresAt?: Date;
 }
 

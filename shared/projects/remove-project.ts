@@ -7,8 +7,8 @@ import { removeProjectItems } from './project-items.ts';
 import type { ProjectRecord } from './project-record.ts';
 
 /**
- * Longer than a function knows a project, the longest of them runs, and a signed address for an upload works: nothing is written
- * any more into what is being removed.
+ * Longer than a function caches a project, than the longest function runs, and than a signed upload URL is valid:
+ * nothing is written to the project any more.
  */
 const quietMs = 12 * 60_000;
 const projectsPerRun = 20;
@@ -16,7 +16,10 @@ const filePagesPerProject = 20;
 const itemsLimitMs = 20_000;
 const dropLimitMs = 20_000;
 
-/** Leaves the rest of the five minutes of a run to the project that it has begun, and to what the job does besides. */
+/**
+ * No further project is started after this time; the rest of the five minutes is for the one in progress and the other
+ * work of the job.
+ */
 const runMs = 120_000;
 
 /** Collections of the control database whose records name a project in `projectId`. */
@@ -47,7 +50,7 @@ const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
   return complete;
 };
 
-/** Lets one that failed wait again, behind all others. */
+/** Moves one that failed to the end of the queue. */
 const putOff = ({ _id }: ProjectRecord): Promise<unknown> =>
   onProjects((projects) =>
     projects.updateOne({ _id, state: 'deleting' }, { $set: { deletingSince: new Date(clock.now()) } }),
@@ -64,11 +67,11 @@ const dueProjects = (): Promise<ProjectRecord[]> =>
   );
 
 /**
- * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files in our
- * bucket, their items in the table, their managed database, last their record. Those that have waited longest come first, and
- * one that fails waits again, behind all others; a run takes at most 20 and begins none after two minutes. A run that is cut
- * short is carried on by the next one; a database or storage of the developer's own is left as it is. Answers how many projects
- * are gone.
+ * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files
+ * in our bucket, their items in the table, their managed database, last their record. Those that have waited longest
+ * come first, and one that fails waits again, behind all others; a run takes at most 20 and begins none after two
+ * minutes. A run that is cut short is carried on by the next one; a database or storage of the developer's own is left
+ * as it is. Returns how many projects are gone.
  */
 export const removeDeletedProjects = async (): Promise<number> => {
   const end = performance.now() + runMs;

@@ -9,7 +9,9 @@ import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from 
 /** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
 const keysInGrace = 4;
 
-/** The keys after a rotation, computed by the database from those it holds, so that parallel rotations cannot lose one. */
+/**
+ * The keys after a rotation, computed by the database from those it holds, so that parallel rotations cannot lose one.
+ */
 const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
   const ofKind = { $eq: ['$$key.kind', added.kind] };
   const ended = { $min: [{ $ifNull: ['$$key.expiresAt', graceEnd] }, graceEnd] };

@@ -41,7 +41,10 @@ const changesOf = async (
 
 const needed = ['clientId', 'sealedClientSecret'] as const;
 
-/** What the record must be like for a provider to be complete or disabled after the change, whoever changes it meanwhile. */
+/**
+ * What the record must be like for a provider to be complete or disabled after the change, whoever changes it
+ * meanwhile.
+ */
 const conditionsOf = (name: SocialProviderName, changes: Partial<SocialProvider>): Filter<ProjectRecord>[] => {
   const path = `socialProviders.${name}`;
   if (changes.enabled) {

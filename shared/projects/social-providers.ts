@@ -1,5 +1,6 @@
 /** The identity providers of social sign-in, by the names that paths and settings know them by. */
 export const socialProviderNames = ['github', 'google'] as const;
+/** Name of an identity provider. */
 export type SocialProviderName = (typeof socialProviderNames)[number];
 
 /** A project's registration with a provider. The client secret is sealed to `clientSecretId`. */

@@ -4,7 +4,7 @@ import { nowSeconds } from '../clock.ts';
 import { sourceOf } from './rate-source.ts';
 import { OverLimit, type Standing, type Window, windowSeconds } from './rate-window.ts';
 
-/** What this process may still let in of a window without asking, and what the table counted when it last told. */
+/** What this process may still let in without asking the table, and the table's count when it last replied. */
 interface Grant {
   left: number;
   counted: number;
@@ -44,7 +44,8 @@ const nextBlock = ({ limit, block }: Window, grant: Grant | undefined): number =
 };
 
 /**
- * What a source may still send by what this process knows: what nobody counted yet, and what is left of its own grant.
+ * Remaining requests of a source as far as this process knows: what is not counted yet, plus what is left of its own
+ * grant.
  */
 const remainingOf = ({ limit }: Window, grant: Grant | undefined): number =>
   Math.max(0, limit - (grant?.counted ?? 0)) + (grant?.left ?? 0);
@@ -84,7 +85,7 @@ export class RateCounter {
     this.#refused.set(key, until);
   }
 
-  /** Takes one request from each grant that has some left; answers the windows that have none. */
+  /** Takes one request from each grant that has some left; returns the windows that have none. */
   #claims(windows: readonly Window[], grants: ReadonlyMap<Window['name'], Grant>): readonly Claim[] {
     return windows.flatMap((window) => {
       const grant = grants.get(window.name);
@@ -95,7 +96,7 @@ export class RateCounter {
   }
 
   /**
-   * Counts the claims in the table by one update and keeps what they grant beyond this request; answers what is left of
+   * Counts the claims in the table by one update and keeps what they grant beyond this request; returns what is left of
    * each.
    */
   async #count(source: string, start: number, claims: readonly Claim[], grants: Map<Window['name'], Grant>) {
@@ -113,8 +114,7 @@ export class RateCounter {
   }
 
   /**
-   * How a source stands that this process knows to be over one of the windows until it ends; `undefined` for all
-   * others.
+   * The refusal for a source that this process knows to be over a limit until the window ends; otherwise `undefined`.
    */
   refusal(address: string, windows: readonly Window[]): OverLimit | undefined {
     if (this.#refused.size === 0) return undefined;

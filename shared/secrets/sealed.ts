@@ -11,8 +11,8 @@ const version = Buffer.of(1);
 const boundTo = (recordId: string): Buffer => Buffer.concat([version, Buffer.from(recordId, 'utf8')]);
 
 /**
- * Encrypts a secret for storage: AES-256-GCM, base64url of version, nonce, ciphertext and tag. `recordId` is the id of the
- * record that will hold it; the value opens nowhere else.
+ * Encrypts a secret for storage: AES-256-GCM, base64url of version, nonce, ciphertext and tag. `recordId` is the id of
+ * the record that will hold it; the value opens nowhere else.
  */
 export const seal = async (plain: string, recordId: string): Promise<string> => {
   const nonce = randomBytes(nonceBytes);

@@ -21,16 +21,21 @@ export interface UploadTerms {
 }
 
 /**
- * Where the files of a project are kept: one implementation for our bucket, one for S3-compatible ones of the projects' own. A
- * storage that does not answer → 503 `SERVICE_UNAVAILABLE` (ours) or `STORAGE_UNAVAILABLE` (theirs).
+ * Where the files of a project are kept: one implementation for our bucket, one for S3-compatible ones of the projects'
+ * own. A storage that does not answer → 503 `SERVICE_UNAVAILABLE` (ours) or `STORAGE_UNAVAILABLE` (theirs).
  */
 export interface Bucket {
-  /** A URL to which exactly these bytes may be PUT; content type and length are part of its signature. Made without a network call. */
+  /**
+   * A URL to which exactly these bytes may be PUT; content type and length are part of its signature. Made without a
+   * network call.
+   */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;
   /** `null` where there is no such object. */
   head(key: string): Promise<StoredObject | null>;
   put(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
-  /** `refused` where the source has changed or something is at the target already; `missing` where there is no source. */
+  /**
+   * `refused` where the source has changed or something is at the target already; `missing` where there is no source.
+   */
   copy(copy: Copy): Promise<'copied' | 'refused' | 'missing'>;
   /** Removes up to 1 000 objects; those that are not there do no harm. */
   remove(keys: readonly string[]): Promise<void>;

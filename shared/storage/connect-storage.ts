@@ -10,7 +10,7 @@ import { checkedEndpoint, invalidStorage } from './storage-endpoint.ts';
 import { type ExternalPlace, externalStorageId, type StorageKeys, sealStorageKeys } from './storage-keys.ts';
 import { tryStorage } from './try-storage.ts';
 
-/** A bucket of the developer's own as he names it. `publicHost`: base address under which everybody can read its objects. */
+/** A customer's bucket as entered. `publicHost`: base address under which everyone can read its objects. */
 export interface StorageConnection extends StorageKeys, Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'> {
   readonly publicHost?: string | null | undefined;
 }
@@ -42,9 +42,9 @@ const change = async ({ project, record }: OwnedProject, update: object): Promis
 };
 
 /**
- * Has the project's files put into a bucket of the developer's own from now on, in place of ours or of another one, after a
- * test write to it; its keys are kept sealed. Whatever does not work within 5 s → 400 `INVALID_STORAGE` (contract 4,
- * "External storage"). Files that the project has elsewhere stay there.
+ * Has the project's files put into a bucket of the developer's own from now on, in place of ours or of another one,
+ * after a test write to it; its keys are kept sealed. Whatever does not work within 5 s → 400 `INVALID_STORAGE`
+ * (contract 4, "External storage"). Files that the project has elsewhere stay there.
  */
 export const connectStorage = async (owned: OwnedProject, connection: StorageConnection): Promise<ProjectView> => {
   const { region, bucket, publicHost = null, accessKeyId, secretAccessKey } = connection;

@@ -17,8 +17,9 @@ const forget = async (project: Project, filePath: string): Promise<boolean> => {
 const objectsAt = (filePath: string): string[] => [pendingKey(filePath), fileKey(filePath)];
 
 /**
- * Deletes a confirmed file and frees exactly what it was charged, once (contract 4). Malformed, foreign, unconfirmed or gone →
- * 404 `FILE_NOT_FOUND`. Where its storage does not answer in time, the file is deleted, and the sweep removes its bytes.
+ * Deletes a confirmed file and frees exactly what it was charged, once (contract 4). Malformed, foreign, unconfirmed or
+ * gone → 404 `FILE_NOT_FOUND`. Where its storage does not answer in time, the file is deleted, and the sweep removes
+ * its bytes.
  */
 export const deleteFile = async (project: Project, filePath: string): Promise<void> => {
   if (!(await forget(project, filePath))) throw fileNotFound();
@@ -31,7 +32,10 @@ export interface DeletedFiles {
   readonly notFound: readonly string[];
 }
 
-/** Deletes up to 100 files, each as `deleteFile` does, and their bytes in one go; a path that is no file stops none of the others. */
+/**
+ * Deletes up to 100 files, each as `deleteFile` does, and their bytes in one go; a path that is no file stops none of
+ * the others.
+ */
 export const deleteFiles = async (project: Project, filePaths: readonly string[]): Promise<DeletedFiles> => {
   const deleted: string[] = [];
   const notFound: string[] = [];

@@ -71,7 +71,7 @@ export const onExternal =
     }
   };
 
-/** Closes the connections of this process; for scripts and tests that want to end. */
+/** Closes this process's connections, so that scripts and tests can exit. */
 export const closeExternalStorages = (): void => {
   for (const client of clients.values()) client.destroy();
   clients.clear();

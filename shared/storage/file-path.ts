@@ -6,7 +6,10 @@ const longestName = 100;
 
 const shape = /^([0-9a-f]{24})\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}_(?!.*\.\.)([A-Za-z0-9._-]{1,100})$/;
 
-/** A file name that means nothing to a path, a shell or a reader's eye: `[A-Za-z0-9._-]`, no `..`, at most 100 characters. */
+/**
+ * A file name that means nothing to a path, a shell or a reader's eye: `[A-Za-z0-9._-]`, no `..`, at most 100
+ * characters.
+ */
 export const sanitisedName = (filename: string): string => {
   const name = filename.replace(/[^A-Za-z0-9._-]/gu, '_').replace(/\.{2,}/g, '.');
   const [ending = ''] = /\.[A-Za-z0-9]{1,10}$/.exec(name) ?? [];
@@ -23,6 +26,7 @@ const sortableUuid = (): string => {
 export const newFilePath = (projectId: string, filename: string): string =>
   `${projectId}/${sortableUuid()}_${sanitisedName(filename)}`;
 
+/** The refusal of a path that is not a file of the project (404). */
 export const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'File not found');
 
 /** Whether a text is a path that this project may have given out. */

@@ -18,6 +18,7 @@ export interface StoredFile {
   readonly createdAt: Date;
 }
 
+/** The file of an item. */
 export const toStoredFile = (project: Project, item: Item): StoredFile => {
   const path = filePathOf(project.id, storageIdOf(project.storage), item);
   return {

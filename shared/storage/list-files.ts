@@ -39,8 +39,8 @@ const newest = async (project: Project, count: number): Promise<Item[]> => {
 };
 
 /**
- * The confirmed files of the storage that the project has now, newest first; `total` counts them all. A page that ends after the
- * 10 000th file → 400 `INVALID_QUERY`.
+ * The confirmed files of the storage that the project has now, newest first; `total` counts them all. A page that ends
+ * after the 10 000th file → 400 `INVALID_QUERY`.
  */
 export const listFiles = async (project: Project, { page, limit }: PageRequest): Promise<Page<StoredFile>> => {
   if (page * limit > deepest) {

@@ -16,8 +16,8 @@ const nextKeys = (prefix: string) =>
   });
 
 /**
- * Removes what a project has in our bucket, confirmed or not, at most `pages` times 1 000 objects; storage of its own is left as
- * it is. `complete` tells whether nothing is left.
+ * Removes what a project has in our bucket, confirmed or not, at most `pages` times 1 000 objects; storage of its own
+ * is left as it is. `complete` tells whether nothing is left.
  */
 export const removeProjectFiles = async (
   projectId: string,

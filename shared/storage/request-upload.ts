@@ -10,6 +10,7 @@ const MiB = 1024 * 1024;
 const largestFile = 10 * MiB;
 const urlSeconds = 600;
 
+/** The body of `request-upload`. */
 export interface UploadRequest {
   readonly filename: string;
   readonly contentType: string;
@@ -17,6 +18,7 @@ export interface UploadRequest {
   readonly size: number;
 }
 
+/** Response of `request-upload` (contract 4). */
 export interface RequestedUpload {
   /** Takes a PUT of exactly this type and size for 10 minutes. */
   readonly signedUrl: string;
@@ -30,8 +32,8 @@ const full = (limit: number): AppError =>
   );
 
 /**
- * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB → 413
- * `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that is not confirmed ends a day later.
+ * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
+ * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that is not confirmed ends a day later.
  */
 export const requestUpload = async (
   project: Project,

@@ -10,8 +10,8 @@ export const invalidStorage = (message: string, field: string | undefined, cause
 const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
 
 /**
- * The endpoint of a customer's storage as it is kept: `https`, with nothing after its path, on a host of the public internet
- * every address of which has been checked, as hosts of databases are (contract 7).
+ * The endpoint of a customer's storage as it is kept: `https`, with nothing after its path, on a host of the public
+ * internet every address of which has been checked, as hosts of databases are (contract 7).
  */
 export const checkedEndpoint = async (text: string): Promise<string> => {
   const url = new URL(text);

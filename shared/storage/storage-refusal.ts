@@ -18,7 +18,7 @@ const otherRegion = new Set([
 /** What went wrong, below the errors that wrap it. */
 const originOf = (error: unknown): unknown => (error instanceof AppError ? error.cause : error);
 
-/** Says what a failed try of a customer's storage means to him; nothing of what the storage itself said is repeated. */
+/** What a failed test of a customer's storage means, for that customer; the storage's own message is never repeated. */
 export const storageRefusal = (step: Step, error: unknown): AppError => {
   const origin = originOf(error);
   const { name } = origin as { readonly name?: unknown };

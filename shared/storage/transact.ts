@@ -23,8 +23,8 @@ const withTable = (write: Write, TableName: string): TransactWriteItem =>
   Object.fromEntries(Object.entries(write).map(([kind, input]) => [kind, { ...input, TableName }]));
 
 /**
- * Does all the writes or none. `undefined` where they are done; where a condition decided against them, what each of them found.
- * The table out of reach or too busy → `SERVICE_UNAVAILABLE`.
+ * Does all the writes or none. `undefined` where they are done; where a condition decided against them, what each of
+ * them found. The table out of reach or too busy → `SERVICE_UNAVAILABLE`.
  */
 export const transact = async (writes: readonly Write[]): Promise<readonly Found[] | undefined> => {
   try {

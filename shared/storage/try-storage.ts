@@ -14,7 +14,7 @@ const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** Only what is really a storage keeps what it is given, tells what it has, and says so when a thing is gone. */
+/** A real storage returns what it was given, lists what it has, and reports what is gone. */
 const noStorage = (what: string): Error =>
   invalidStorage(`endpoint ${what}: it is no S3-compatible storage.`, 'endpoint');
 

@@ -9,8 +9,8 @@ import { type Found, transact } from './transact.ts';
 import { type FileRef, fileItemKey, number, numberIn, quotaKey, text, uploadKey } from './upload-items.ts';
 
 /**
- * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which takes the path
- * from one item to the next and the quota along; there is no way back, and no path is given out twice.
+ * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which
+ * takes the path from one item to the next and the quota along; there is no way back, and no path is given out twice.
  */
 export type UploadState =
   | { readonly kind: 'requested'; readonly size: number }
@@ -28,7 +28,8 @@ const count = (ref: FileRef, changes: Readonly<Record<string, number>>) => {
 };
 
 /**
- * → requested: takes `size` bytes of the quota. False where there is less room than that; `limit` in bytes, `null` for none.
+ * → requested: takes `size` bytes of the quota. False where there is less room than that; `limit` in bytes, `null` for
+ * none.
  */
 export const reserve = async (
   ref: FileRef,
@@ -70,8 +71,9 @@ const stateFrom = (upload: Found['item'], file: Found['item']): UploadState | un
 };
 
 /**
- * requested → confirmed: the object that is at the path now is the file, and its size is charged. Answers in which state the path
- * is after it: `requested` where its size is not the one that was asked for, `undefined` where it is deleted, expired or unknown.
+ * requested → confirmed: the object that is at the path now is the file, and its size is charged. Returns the state of
+ * the path afterwards: `requested` where its size is not the one that was asked for, `undefined` where it is deleted,
+ * expired or unknown.
  */
 export const charge = async (
   ref: FileRef,

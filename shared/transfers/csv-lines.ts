@@ -29,7 +29,10 @@ const pieces = function* (bytes: Uint8Array): Generator<Uint8Array> {
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
-/** Tells the line on which each row ends, one row after the other; the parser counts some ends of lines inside quotes twice. */
+/**
+ * Tells the line on which each row ends, one row after the other; the parser counts some ends of lines inside quotes
+ * twice.
+ */
 class LineCounter {
   readonly #bytes: Uint8Array;
   #ends = 0;
@@ -74,8 +77,8 @@ const withoutMark = (bytes: Uint8Array): Uint8Array =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
 /**
- * The documents of a CSV file (RFC 4180) by the collection's schema; the first line names the columns. A row's line is that on
- * which it ends. Where the file cannot be read any further → `UnreadableFile`.
+ * The documents of a CSV file (RFC 4180) by the collection's schema; the first line names the columns. A row's line is
+ * that on which it ends. Where the file cannot be read any further → `UnreadableFile`.
  */
 export async function* csvLines(file: Uint8Array, collection: Collection): AsyncGenerator<ImportLine> {
   requireUtf8(file);

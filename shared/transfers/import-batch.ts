@@ -59,8 +59,8 @@ const toLineErrors = (line: number, failure: WriteError): LineError[] => {
 };
 
 /**
- * Stores the documents of a batch in one command; answers for each one that the database refused what was wrong. One that an
- * earlier run stored counts as stored. No room → 403 `DATABASE_QUOTA_EXCEEDED`, and none is stored.
+ * Stores the documents of a batch in one command; returns for each one that the database refused what was wrong. One
+ * that an earlier run stored counts as stored. No room → 403 `DATABASE_QUOTA_EXCEEDED`, and none is stored.
  */
 export const insertBatch = async (
   project: Project,

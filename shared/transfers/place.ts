@@ -7,7 +7,7 @@ import type { Project } from '../projects/project.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import type { Origin, TransferRecord } from './transfer-record.ts';
 
-/** Where a transfer works, as it is now. */
+/** A transfer's project and collection, read now. */
 export interface Place {
   readonly project: Project;
   readonly collection: Collection;
@@ -15,15 +15,15 @@ export interface Place {
   readonly editedAt: Date;
 }
 
-/** What a transfer of a collection that begins now is asked for. */
+/** The origin of a transfer that starts now. */
 export const originOf = (project: Project, { _id }: Pick<CollectionRecord, '_id'>): Origin => ({
   database: databaseOf(project),
   collectionId: _id,
 });
 
 /**
- * The project and collection of a transfer, read now: a run takes minutes, and what it kept from its begin would have
- * it read or write where the project is not any more. Not what was asked for any more → `TransferFailure`.
+ * Reads the project and collection of a transfer: a run takes minutes, and stale ones would make it read or write where
+ * the project no longer is. Deleted or moved since the transfer was requested → `TransferFailure`.
  */
 export const placeOf = async ({ projectId, origin, kind }: TransferRecord): Promise<Place> => {
   const [project, record] = await Promise.all([

@@ -46,8 +46,8 @@ const repeated = async (removeSome: () => Promise<number>): Promise<number> => {
   return removed;
 };
 
-/** Removes exports and imports that are kept no longer, files and all; answers how many. */
+/** Removes exports and imports that are kept no longer, files and all; returns how many. */
 export const removeTransfers = (): Promise<number> => repeated(removeOutlived);
 
-/** Removes the files of imports that have ended, once nobody can upload them again; answers how many. */
+/** Removes the files of imports that have ended, once nobody can upload them again; returns how many. */
 export const removeImportedFiles = (): Promise<number> => repeated(removeFiles);

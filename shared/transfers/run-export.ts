@@ -36,7 +36,7 @@ const cut = (bytes: Buffer): Buffer[] => {
   );
 };
 
-/** Writes one stretch of the file and answers the record as it is then. */
+/** Writes one stretch of the file and returns the record as it is then. */
 const writeStretch = async (project: Project, record: ExportRecord): Promise<ExportRecord> => {
   const key = transferKey(record);
   const stretch = await readStretch(project, record, framings[record.format].between);

@@ -27,8 +27,8 @@ const requeueSome = async (): Promise<{ readonly queued: number; readonly more: 
 };
 
 /**
- * Puts exports and imports that have not got on in time on the queue again, removes those that are kept no longer with
- * their files, and the files of imports that have ended. Costs three indexed queries where there is nothing to do.
+ * Requeues stalled exports and imports, removes expired ones with their files, and the files of finished imports. Costs
+ * three indexed queries if there is nothing to do.
  */
 export const tendTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
   let queued = 0;

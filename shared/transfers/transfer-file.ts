@@ -10,11 +10,12 @@ import { onFiles, storageStatus } from '../clients/s3.ts';
 import type { ExportRecord } from './transfer-record.ts';
 import { linkSeconds } from './transfer-times.ts';
 
+/** An uploaded part, as completing the upload needs it. */
 export type Part = ExportRecord['parts'][number];
 
 const contentType = 'application/octet-stream';
 
-/** Begins an object that is written in parts; answers the id of the upload. */
+/** Begins an object that is written in parts; returns the id of the upload. */
 export const beginUpload = (key: string): Promise<string> =>
   onFiles(async (client, Bucket) => {
     const { UploadId } = await client.send(
@@ -68,7 +69,9 @@ export const readObject = async (key: string): Promise<Uint8Array | undefined> =
   }
 };
 
-/** A link by which anybody who has it can download an object, under this name, for an hour. Made without a network call. */
+/**
+ * A link by which anybody who has it can download an object, under this name, for an hour. Made without a network call.
+ */
 export const downloadLink = (key: string, fileName: string, type: string): Promise<string> =>
   onFiles((client, Bucket) =>
     getSignedUrl(

@@ -1,17 +1,24 @@
 import type { Collection, IndexDescription, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 
+/** Formats of exports. */
 export const exportFormats = ['ndjson', 'json'] as const;
+/** Format of an export. */
 export type ExportFormat = (typeof exportFormats)[number];
 
+/** Formats of imports. */
 export const importFormats = ['ndjson', 'csv'] as const;
+/** Format of an import. */
 export type ImportFormat = (typeof importFormats)[number];
 
 /** `awaiting`: an import whose file has not been uploaded yet. `done`, `failed` and `cancelled` are final. */
 export const transferStates = ['awaiting', 'queued', 'running', 'done', 'failed', 'cancelled'] as const;
+/** State of a transfer. */
 export type TransferState = (typeof transferStates)[number];
 
-/** What a transfer was asked for: it ends where its project moves to another database, or its collection is deleted. */
+/**
+ * What a transfer was requested for: it ends if its project moves to another database, or its collection is deleted.
+ */
 export interface Origin {
   /** See `databaseOf`. */
   readonly database: string;
@@ -30,9 +37,9 @@ interface Transfer {
   readonly active?: true;
   /** Until then one run of the task has it to itself. */
   readonly leasedUntil: Date;
-  /** An active one that has not got on by then is put on the queue again. */
+  /** An active transfer without progress by this time is put on the queue again. */
   readonly dueAt: Date;
-  /** Runs begun since it last got on. */
+  /** Runs started since the last progress. */
   readonly tries: number;
   /** Why it failed, for people. */
   readonly failure?: string;
@@ -40,10 +47,11 @@ interface Transfer {
   readonly updatedAt: Date;
   /** When record and file are removed. */
   readonly expiresAt: Date;
-  /** Id of the request that asked for it, for the log. */
+  /** Id of the originating request, for the log. */
   readonly requestId?: string;
 }
 
+/** An export in `control.transfers`. */
 export interface ExportRecord extends Transfer {
   readonly kind: 'export';
   readonly format: ExportFormat;
@@ -67,6 +75,7 @@ export interface LineError {
   readonly message: string;
 }
 
+/** An import in `control.transfers`. */
 export interface ImportRecord extends Transfer {
   readonly kind: 'import';
   readonly format: ImportFormat;
@@ -83,6 +92,7 @@ export interface ImportRecord extends Transfer {
 /** A document of `control.transfers`. */
 export type TransferRecord = ExportRecord | ImportRecord;
 
+/** Indexes of `control.transfers`; the unique ones decide between parallel starts. */
 export const transferIndexes: readonly IndexDescription[] = [
   {
     key: { projectId: 1, collectionName: 1, kind: 1 },

@@ -5,12 +5,12 @@ import { discardExport } from './discard-export.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
 import { lease, mostTries, uploadEnd, whenLost } from './transfer-times.ts';
 
-/** A run may do no more: its transfer was cancelled or is gone, or another run has taken it over. */
+/** Thrown when a run must stop: its transfer was cancelled or deleted, or another run has taken it over. */
 export class TransferTaken extends Error {
   override readonly name = 'TransferTaken';
 }
 
-/** Gives this run a transfer to itself; `null` where it has ended, or another run has it. */
+/** Claims a transfer for this run; `null` if it has ended, or another run holds it. */
 export const claimTransfer = (id: string): Promise<TransferRecord | null> => {
   const leasedUntil = lease();
   const now = new Date(clock.now());
@@ -23,7 +23,7 @@ export const claimTransfer = (id: string): Promise<TransferRecord | null> => {
   );
 };
 
-/** Whether so many runs of a transfer have failed that another one will not help. */
+/** Whether too many runs have failed to try again. */
 export const isHopeless = ({ tries }: TransferRecord): boolean => tries > mostTries;
 
 /** Changes a transfer that is still this run's own, else → `TransferTaken`. */
@@ -35,8 +35,8 @@ const change = async ({ _id, leasedUntil }: TransferRecord, update: object): Pro
 };
 
 /**
- * Writes down how far a run has come. What was done before the run could know that its transfer had been cancelled
- * counts too; then → `TransferTaken`.
+ * Saves the progress of a run. Work done before the run could learn of a cancellation counts too; then →
+ * `TransferTaken`.
  */
 export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<void> => {
   const { _id, leasedUntil } = record;
@@ -47,11 +47,12 @@ export const saveProgress = async <R extends TransferRecord>(record: R, progress
   if (!before?.active) throw new TransferTaken();
 };
 
+/** How a transfer ended; `failure` is for people. */
 export type TransferEnd =
   | { readonly state: 'done' | 'cancelled' }
   | { readonly state: 'failed'; readonly failure: string };
 
-/** What ends a transfer: it takes no place of its project's any more, and an import needs its file no more. */
+/** The update that ends a transfer: it frees its slot, and an import's file may be removed. */
 export const endOf = ({ kind, createdAt }: TransferRecord, end: TransferEnd): object => ({
   $set: {
     ...end,
@@ -71,12 +72,12 @@ export const failTransfer = async (record: TransferRecord, failure: string): Pro
   await discardExport(record);
 };
 
-/** Ends a run before its transfer has ended, and has the next one carry on. */
+/** Ends a run early and queues the next one, which carries on. */
 export const sendOn = async (record: TransferRecord): Promise<void> => {
   await giveBack(record);
   await queueTask({ task: 'transfer', transferId: record._id.toHexString() });
 };
 
-/** Lets a run that failed be followed by another at once, instead of when its lease ends. */
+/** Releases the transfer, so that another run can start at once instead of when the lease ends. */
 export const giveBack = (record: TransferRecord): Promise<void> =>
   change(record, { $set: { state: 'queued', leasedUntil: new Date(0), dueAt: whenLost() } });

@@ -6,7 +6,7 @@ import type { Project } from '../projects/project.ts';
 import { freeSlot } from '../projects/slots.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
 
-/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
 const attempts = 200;
 
 const limitReached = ({ plan }: Project): AppError =>

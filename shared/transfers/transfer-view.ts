@@ -22,7 +22,7 @@ interface TransferView {
   readonly expiresAt: Date;
 }
 
-/** An export as the dashboard answers it. `url` is a link that works for an hour, once the file is complete. */
+/** An export as the dashboard returns it. `url` is a link that works for an hour, once the file is complete. */
 export interface ExportView extends TransferView {
   readonly format: ExportFormat;
   readonly includeDeleted: boolean;
@@ -32,7 +32,7 @@ export interface ExportView extends TransferView {
 }
 
 /**
- * An import as the dashboard answers it: how many lines became documents, how many did not, and what was wrong with the
+ * An import as the dashboard returns it: how many lines became documents, how many did not, and what was wrong with the
  * first of those.
  */
 export interface ImportView extends TransferView {
@@ -77,15 +77,18 @@ const importFields = (record: ImportRecord) => ({
   rejected: record.rejected,
 });
 
+/** An export as the dashboard shows it, with a fresh link if it is complete. */
 export const toExportView = async (record: ExportRecord): Promise<ExportView> => ({
   ...exportFields(record),
   url: record.state === 'done' ? await linkTo(record) : null,
 });
 
+/** An import as the dashboard shows it. */
 export const toImportView = (record: ImportRecord): ImportView => ({
   ...importFields(record),
   errors: [...record.errors],
 });
 
+/** A transfer as the list shows it. */
 export const toTransferItem = (record: TransferRecord): TransferItem =>
   record.kind === 'export' ? { kind: 'export', ...exportFields(record) } : { kind: 'import', ...importFields(record) };

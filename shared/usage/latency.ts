@@ -1,4 +1,7 @@
-/** Bounds of the classes that latencies are counted in: each is a quarter wider than the one before, from 1 ms to half a minute. */
+/**
+ * Bounds of the classes that latencies are counted in: each is a quarter wider than the one before, from 1 ms to half a
+ * minute.
+ */
 const step = 1.25;
 const classes = 48;
 
@@ -10,8 +13,8 @@ export const classOf = (ms: number): number =>
 const boundOf = (index: number): number => step ** index;
 
 /**
- * The latency in ms that `share` (0 to 1) of the counted requests were within, at most a quarter too high; `null` where nothing
- * was counted. `counts` is class → number.
+ * The latency in ms that `share` (0 to 1) of the counted requests were within, at most a quarter too high; `null` where
+ * nothing was counted. `counts` is class → number.
  */
 export const percentile = (counts: ReadonlyMap<number, number>, share: number): number | null => {
   const sorted = [...counts].sort(([a], [b]) => a - b);

@@ -32,7 +32,10 @@ const countCollections = (project: Project): Promise<number> =>
     collections.countDocuments({ projectId: new ObjectId(project.id), state: 'active' }, { maxTimeMS: 5000 }),
   );
 
-/** Reads every counter of a project side by side. Documents in a database of its own are not measured: no limit holds for them. */
+/**
+ * Reads every counter of a project side by side. Documents in a database of its own are not measured: no limit holds
+ * for them.
+ */
 export const projectUsage = async (project: Project): Promise<ProjectUsage> => {
   const plan = plans[project.plan];
   const [database, storage, mail, users, collections, requests] = await Promise.all([

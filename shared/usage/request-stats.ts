@@ -44,8 +44,8 @@ const sumsOf = (counters: ReadonlyMap<string, number>): ReadonlyMap<string, Sums
 const total = (counts: ReadonlyMap<unknown, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
 
 /**
- * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first. Counted in the functions and
- * written every few seconds, so the last of it may be missing.
+ * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first. Counted in the
+ * functions and written every few seconds, so the last of it may be missing.
  */
 export const dayStats = async (projectId: string, day = dayOf(clock.now())): Promise<DayStats> => {
   const routes = [...sumsOf(await readStats(projectId, requestsOn(day)))].map(([route, { statuses, classes }]) => ({

@@ -3,11 +3,11 @@ import { managedIndexes } from '../collections/indexes.ts';
 import { currentRequest } from '../log.ts';
 import { countSlowList } from './tally.ts';
 
-/** From then on a list counts as slow, in ms. */
+/** Lists that take at least this long count as slow, in ms. */
 const slowMs = 100;
 const mostFields = 4;
 
-/** What a list filtered by and sorted by: the fields in the order that an index for it would have. */
+/** What a list filters and sorts by, with the fields in the order of a suitable index. */
 export interface ListShape {
   readonly collection: string;
   /** Fields compared with `=` or `_in`, by name. */
@@ -25,8 +25,8 @@ const isServed = (collection: Collection, { equal, range, sort }: ListShape): bo
 };
 
 /**
- * Notes a list that took long and that none of the service's own indexes serves, so that the usage of the project can name the index
- * that would (contract 6, "Usage"). Costs nothing for quick lists.
+ * Notes a list that took long and that none of the service's own indexes serves, so that the usage of the project can
+ * name the index that would (contract 6, "Usage"). Costs nothing for quick lists.
  */
 export const noteList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
   const projectId = currentRequest.getStore()?.projectId;

@@ -28,7 +28,7 @@ interface Sums {
   readonly values: Map<string, number>;
 }
 
-/** More items, or more attributes of one item, are not held: what comes then is not counted. */
+/** Limits of what is held in memory: counts beyond them are dropped. */
 const mostItems = 500;
 const mostAttributes = 300;
 
@@ -83,7 +83,8 @@ const add = (projectId: string, sortOn: (day: string) => string, name: string, v
   if (!sums.values.has(name) && sums.values.size >= mostAttributes) return;
   if (pending.size === 0) {
     since = clock.now();
-    // In Lambda it only runs once the next request wakes the process; a server would otherwise keep the last counts for ever.
+    // In Lambda this fires only when the next request wakes the process; a long-running server needs it for its last
+    // counts.
     timer = setTimeout(flushTally, USAGE_SECONDS * 1000).unref();
   }
   pending.set(key, sums);
@@ -101,8 +102,8 @@ export const countSlowList = ({ projectId, shape, ms }: SlowList): void => {
 };
 
 /**
- * Begins to write what was counted, where the oldest of it waits for longer than `USAGE_SECONDS`: runs beside the request that
- * found it so, because nothing runs in Lambda once a request is answered. What the last seconds of a process counted is lost.
+ * Starts writing the counts if the oldest is more than `USAGE_SECONDS` old. It runs in parallel with the current
+ * request, because nothing runs in Lambda after a response; a process's last counts may be lost.
  */
 export const flushTallyIfDue = (): Promise<void> | undefined => {
   const { USAGE_SECONDS } = usageSettings();

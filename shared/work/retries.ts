@@ -4,7 +4,7 @@ export const workTries = 5;
 /** The longest that one run of a task may take; what is left then is queued anew. */
 export const workMinutes = 5;
 
-/** How long the queue keeps a message back once it has handed it out; longer than any run of the function. */
+/** Visibility timeout of the queue in seconds; longer than any run of the function. */
 export const workVisibilitySeconds = 15 * 60;
 
 /** Seconds until the next try after the `tries`-th one failed: 30 s, then three times as long each time. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/));
 
-/** Of the request that asked for it, for the log. */
+/** Id of the originating request, for the log. */
 const requestId = v.optional(v.pipe(v.string(), v.maxLength(100)));
 
 const schema = v.variant('task', [
@@ -11,8 +11,8 @@ const schema = v.variant('task', [
 ]);
 
 /**
- * Something that is done apart from any request: a message of the work queue, as JSON. Whatever it needs besides is in the
- * database.
+ * Something that is done apart from any request: a message of the work queue, as JSON. Whatever it needs besides is in
+ * the database.
  */
 export type Task = v.InferOutput<typeof schema>;
 

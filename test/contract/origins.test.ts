@@ -148,8 +148,8 @@ describe('the domain whitelist', () => {
     { 'x-forwarded-host': 'app.example.com' },
     { 'x-origin': allowed },
   ];
-  // Browsers are sent to the first two, and a navigation has no origin; the third is for whoever verifies tokens, without a key;
-  // so are health and description; the others are for the mail provider, whose signature stands for one.
+  // Browsers are sent to the first two, and a navigation has no origin; the third is for whoever verifies tokens,
+  // without a key; so are health and description; the others are for the mail provider, whose signature stands for one.
   const open = new Map<string, object>([
     ['start-social', { status: 302 }],
     ['social-callback', { status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } }],

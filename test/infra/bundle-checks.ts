@@ -17,7 +17,9 @@ export const descriptions = ['service-get-openapi', 'dashboard-service-get-dashb
 const foreign =
   /^(aws-cdk|constructs|cdk-nag|esbuild|vitest|@0q|@dynoxide|aws-sdk-client-mock|whatwg-url|tr46|@valibot\/to-json-schema)/;
 
-/** Bundles these functions, and tests what holds for each of them; answers where each bundle is found once that is done. */
+/**
+ * Bundles these functions, and tests what holds for each of them; answers where each bundle is found once that is done.
+ */
 export const testBundles = (names: readonly string[]): ((name: string) => Bundle) => {
   const folder = mkdtempSync(join(tmpdir(), 'basalt-bundles-'));
   const bundles = new Map<string, Bundle>();

@@ -182,7 +182,8 @@ test(`each of ${count} accepted mails is sent exactly once, or has failed and it
   for (const { to } of sent) expect([to[0], times.get(to[0] ?? '')]).toEqual([to[0], 1]);
   for (const { to } of failed) expect([to[0], times.get(to[0] ?? '') ?? 0]).toEqual([to[0], 0]);
   expect(failed.length).toBeGreaterThan(0);
-  // A run killed after its mail had been written down as sent leaves the slot counted, and marked until somebody tidies up.
+  // A run killed after its mail had been written down as sent leaves the slot counted, and marked until somebody tidies
+  // up.
   const months = new Set(rows.map(({ createdAt }) => createdAt.toISOString().slice(0, 7)));
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 3600_000);
   for (const month of months) expect(await settleHeldSlots(await heldSlots(project.id, month))).toBe(0);

@@ -16,7 +16,10 @@ const authors = 1000;
 const trashed = 20_000;
 const collectionName = 'posts';
 const limit = 20;
-/** Totals of filters are exact up to 10 000; of each number there are 20 documents, and one in the trash, which is read past. */
+/**
+ * Totals of filters are exact up to 10 000; of each number there are 20 documents, and one in the trash, which is read
+ * past.
+ */
 const counted = Math.ceil(10_001 * (1 + 1 / 20));
 
 let project: TestProject;

@@ -40,7 +40,10 @@ const explain = async (project: Project, { name, command = {} }: DatabaseCommand
   };
 };
 
-/** The plans of what `act` asks the database of a project in this process; `listenToCommands` comes before the first client. */
+/**
+ * The plans of what `act` asks the database of a project in this process; `listenToCommands` comes before the first
+ * client.
+ */
 export const plansOf = async (project: Project, act: () => Promise<unknown>): Promise<Plan[]> => {
   const asked: DatabaseCommand[] = [];
   const note = (message: unknown): void => {

@@ -12,7 +12,10 @@ import { FaultProxy, type ProxyTarget } from './proxy.ts';
 const quiet = { report: () => undefined, onExit: () => undefined };
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/** Whether both ports of a file store are free: of a process that was killed, some threads may hold them for a moment longer. */
+/**
+ * Whether both ports of a file store are free: of a process that was killed, some threads may hold them for a moment
+ * longer.
+ */
 const isFree = (port: number): Promise<boolean> =>
   Promise.all([probePort(port + 6), probePort(port + 7)]).then(
     () => true,

@@ -93,7 +93,9 @@ export const key = fc.oneof(dotted, text);
 
 const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, -0, 1, 1e21, 5e-324, 2 ** 53, 2 ** 31));
 
-/** Values of every kind, some of them one of `ids`: `value` is any JSON, `object` has names that mean something besides. */
+/**
+ * Values of every kind, some of them one of `ids`: `value` is any JSON, `object` has names that mean something besides.
+ */
 export const valuesWith = (ids: fc.Arbitrary<string>) => {
   const scalar = fc.oneof(text, number, fc.boolean(), fc.constant(null), ids);
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({

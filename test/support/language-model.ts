@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { listen } from '../../infra/local/ports.ts';
 
-/** What the stand-in does with one request: says this text, answers this status or exactly this body, cuts, or never answers. */
+/**
+ * What the stand-in does with one request: says this text, answers this status or exactly this body, cuts, or never
+ * answers.
+ */
 export type Say =
   | string
   | { readonly status: number; readonly body?: string }

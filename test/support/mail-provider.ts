@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { listen } from '../../infra/local/ports.ts';
 
 /**
- * What happens to one request: an answer of this status, or this one, instead of the provider's, a cut connection before the
- * provider sees it (`cut`) or after it did its work (`lose`), or no answer at all although the work is done (`hang`).
+ * What happens to one request: an answer of this status, or this one, instead of the provider's, a cut connection
+ * before the provider sees it (`cut`) or after it did its work (`lose`), or no answer at all although the work is done
+ * (`hang`).
  */
 export type Fault =
   | number

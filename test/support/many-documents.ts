@@ -3,7 +3,10 @@ import type { Project } from '../../shared/projects/project.ts';
 
 const perInsert = 10_000;
 
-/** Puts active documents into a collection behind the service's back, as it would have stored them; `of` makes what they hold. */
+/**
+ * Puts active documents into a collection behind the service's back, as it would have stored them; `of` makes what they
+ * hold.
+ */
 export const addMany = async (
   project: Project,
   collection: string,

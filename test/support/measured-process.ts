@@ -19,7 +19,10 @@ export interface Measuring {
   readonly ended: Promise<Measured | undefined>;
 }
 
-/** Runs a script beside this file in a process with a small heap, on the stack of the test run; `argument` is the script's first. */
+/**
+ * Runs a script beside this file in a process with a small heap, on the stack of the test run; `argument` is the
+ * script's first.
+ */
 export const startMeasured = (script: string, argument: string, heapMiB = 64): Measuring => {
   const result = Promise.withResolvers<Measured | undefined>();
   const child = startChild({

@@ -7,8 +7,8 @@ import { invoke } from './invoke.ts';
 import type { TestProject } from './project.ts';
 
 /**
- * Has the verifiers that handlers of this process call run in it too, where databases of tests are permitted. Answers how to
- * end it.
+ * Has the verifiers that handlers of this process call run in it too, where databases of tests are permitted. Answers
+ * how to end it.
  */
 export const serveVerifiers = async (): Promise<() => Promise<void>> => {
   const { environment, stop } = await startInvocations(inProcess());

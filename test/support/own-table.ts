@@ -3,8 +3,8 @@ import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { tableDefinition } from '../../infra/local/dynamo.ts';
 
 /**
- * Makes a table for this process alone, for tests whose jobs would find what other tests have in the shared one. Call it before
- * anything reads the settings of the table.
+ * Makes a table for this process alone, for tests whose jobs would find what other tests have in the shared one. Call
+ * it before anything reads the settings of the table.
  */
 export const useOwnTable = async (): Promise<void> => {
   const TableName = `own-${randomBytes(6).toString('hex')}`;

@@ -2,8 +2,8 @@ import { closeMongo } from '../../shared/clients/mongo.ts';
 import { purgeProject } from '../../shared/documents/trash/purge-project.ts';
 import { requireProject } from '../../shared/projects/find-project-by-id.ts';
 
-// Purges the project whose id is the first argument, in a process of its own, and prints what it did and the most memory that
-// its heap held meanwhile as one JSON line.
+// Purges the project whose id is the first argument, in a process of its own, and prints what it did and the most
+// memory that its heap held meanwhile as one JSON line.
 const project = await requireProject(process.argv[2] ?? '');
 
 let peak = 0;

@@ -142,8 +142,8 @@ const recountTransfers = async (at: Deployment, project: Document, settled: bool
 };
 
 /**
- * Counts anew what a project's counters count, and names what does not add up. `settled`: all that waits for a job has had it, so
- * that nothing may be under way or left behind any more.
+ * Counts anew what a project's counters count, and names what does not add up. `settled`: all that waits for a job has
+ * had it, so that nothing may be under way or left behind any more.
  */
 export const recountProject = async (at: Deployment, projectId: string, settled: boolean): Promise<string[]> => {
   const complaints: Complaints = [];

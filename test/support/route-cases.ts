@@ -63,8 +63,8 @@ export const sampleParameters = {
 } as const;
 
 /**
- * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in it.
- * `complete` in the tests of contract/strings holds it to the table.
+ * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in
+ * it. `complete` in the tests of contract/strings holds it to the table.
  */
 export const sampleBodies: Readonly<Record<string, unknown>> = {
   'create-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },

@@ -17,7 +17,8 @@ const answers = <T>(table: Record<string, T>, name: string): T => {
 };
 
 /**
- * Has a zone answer in place of the DNS in this process; what is added to it later counts too. Answers how to put the DNS back.
+ * Has a zone answer in place of the DNS in this process; what is added to it later counts too. Answers how to put the
+ * DNS back.
  */
 export const scriptDns = (zone: Zone): (() => void) => {
   const asked = new Map<string, number>();

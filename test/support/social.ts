@@ -31,7 +31,10 @@ export interface SocialProjectOptions {
   readonly owner?: Developer;
 }
 
-/** A project with accounts, a site and both providers enabled; `settings` changes its settings before anything is asked of it. */
+/**
+ * A project with accounts, a site and both providers enabled; `settings` changes its settings before anything is asked
+ * of it.
+ */
 export const newSocialProject = async (options: SocialProjectOptions = {}): Promise<TestProject> => {
   const project = await newProject([options.collection ?? users], options.owner);
   const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, {
@@ -47,7 +50,10 @@ export const newSocialProject = async (options: SocialProjectOptions = {}): Prom
 export const startUrl = (project: TestProject, provider: Provider | string, base = inject('stack').baseUrl): string =>
   `${base}/api/userAuth/social/${provider}/start?x-api-key=${project.publishableKey}`;
 
-/** Goes from `start` through the provider's own page, where `who` (login at GitHub, address at Google) is picked; answers the callback's address. */
+/**
+ * Goes from `start` through the provider's own page, where `who` (login at GitHub, address at Google) is picked;
+ * answers the callback's address.
+ */
 export const consent = async (browser: Browser, start: string, who: string): Promise<URL> => {
   const page = await browser.open(target(await browser.open(start)).href);
   const { action, form } = formWith(page, who);

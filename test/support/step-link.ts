@@ -2,8 +2,9 @@ import { connect, type Socket } from 'node:net';
 import type { ProxyTarget } from './proxy.ts';
 
 /**
- * What becomes of what a client has just written: it goes on; the connection is cut, with nothing or half of it gone on, or with the answer
- * lost; it arrives only when the link is released, the client having been cut off at once (`late`) or left waiting (`hold`).
+ * What becomes of what a client has just written: it goes on; the connection is cut, with nothing or half of it gone
+ * on, or with the answer lost; it arrives only when the link is released, the client having been cut off at once
+ * (`late`) or left waiting (`hold`).
  */
 export type Step = 'pass' | 'cut' | 'cut halfway' | 'lose the answer' | 'late' | 'hold';
 

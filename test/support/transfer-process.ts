@@ -3,8 +3,8 @@ import { closeS3 } from '../../shared/clients/s3.ts';
 import { closeSqs } from '../../shared/clients/sqs.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
 
-// Runs the export or import whose id is the first argument once, in a process of its own, and prints how long it took and the
-// most memory that its heap held meanwhile as one JSON line.
+// Runs the export or import whose id is the first argument once, in a process of its own, and prints how long it took
+// and the most memory that its heap held meanwhile as one JSON line.
 let peak = 0;
 const watch = setInterval(() => {
   peak = Math.max(peak, process.memoryUsage().heapUsed);

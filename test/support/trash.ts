@@ -5,7 +5,9 @@ import type { Project } from '../../shared/projects/project.ts';
 const dayMs = 86_400_000;
 const perInsert = 5000;
 
-/** Documents that were trashed so many days ago, put in behind the service's back; `of` makes what they hold besides. */
+/**
+ * Documents that were trashed so many days ago, put in behind the service's back; `of` makes what they hold besides.
+ */
 export const addTrashed = async (
   project: Project,
   collection: string,

@@ -7,9 +7,9 @@ import { handler as updateDocument } from '../../functions/data/update-document.
 import { closeMongo } from '../../shared/clients/mongo.ts';
 import { invoke } from './invoke.ts';
 
-// Answers 100 000 requests as warm functions do, with the secret key that is the first argument, and prints what its heap held
-// before and after as one JSON line. Among the requests are what could be remembered for each caller: unknown keys and
-// collections, many addresses, ever new bodies and queries.
+// Answers 100 000 requests as warm functions do, with the secret key that is the first argument, and prints what its
+// heap held before and after as one JSON line. Among the requests are what could be remembered for each caller: unknown
+// keys and collections, many addresses, ever new bodies and queries.
 const warmUp = 30_000;
 const requests = 100_000;
 const atOnce = 8;

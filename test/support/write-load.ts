@@ -69,7 +69,9 @@ const refresh = async ({ dashboardUrl }: TestStack, chain: Chain): Promise<void>
   Object.assign(chain, { cookie: cookieOf(answer), previous: chain.cookie, uncertain: false });
 };
 
-/** Writes of every kind, several at a time, for as long as the service answers; what it acknowledges goes to the ledger. */
+/**
+ * Writes of every kind, several at a time, for as long as the service answers; what it acknowledges goes to the ledger.
+ */
 export const writeUntilGone = async (stack: TestStack, target: LoadTarget, ledger: Ledger): Promise<void> => {
   const chains = await Promise.all([register(stack, ledger), register(stack, ledger)]);
   ledger.chains = chains;

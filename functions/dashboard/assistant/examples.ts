@@ -1,7 +1,7 @@
 import { defineExamples } from '../../../shared/http/openapi/example.ts';
 import { dashboardAssistantRoutes } from './routes.ts';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardAssistantExamples = defineExamples(dashboardAssistantRoutes, {
   'propose-schema': {
     params: { projectId: '6743f0c2a91b5d0012ab34cd' },

@@ -12,7 +12,7 @@ const fields = [
   { key: 'meta', type: 'Object', fields: [{ key: 'source', type: 'String' }] },
 ];
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardCollectionExamples = defineExamples(dashboardCollectionRoutes, {
   'create-collection': {
     params: { projectId },

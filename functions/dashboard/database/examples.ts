@@ -3,7 +3,7 @@ import { dashboardDatabaseRoutes } from './routes.ts';
 
 const projectId = '6743f0c2a91b5d0012ab34cd';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardDatabaseExamples = defineExamples(dashboardDatabaseRoutes, {
   'get-database': { params: { projectId } },
   'connect-database': {

@@ -10,7 +10,7 @@ const failuresOf = (name: string) => {
   return failures.filter((code) => code !== 'TOKEN_MISSING' && code !== 'TOKEN_INVALID' && code !== 'OWNER_IMMUTABLE');
 };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardDocumentExamples = defineExamples(dashboardDocumentRoutes, {
   'browse-documents': {
     params: { projectId, collectionName },

@@ -5,7 +5,7 @@ const projectId = '6743f0c2a91b5d0012ab34cd';
 const templateId = '6743f0c2a91b5d0012ab34cf';
 const page = { page: '1', limit: '20' };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardMailExamples = defineExamples(dashboardMailRoutes, {
   'list-mail-templates': { params: { projectId }, query: page },
   'create-mail-template': {

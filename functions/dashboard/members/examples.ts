@@ -5,7 +5,7 @@ const projectId = '6743f0c2a91b5d0012ab34cd';
 const developerId = '6743f0c2a91b5d0012ab34d1';
 const query = { page: '1', limit: '20' };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardMemberExamples = defineExamples(dashboardMemberRoutes, {
   'list-members': { params: { projectId }, query },
   'update-member': {

@@ -1,7 +1,7 @@
 import { defineExamples } from '../../../shared/http/openapi/example.ts';
 import { dashboardTokenRoutes } from './routes.ts';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardTokenExamples = defineExamples(dashboardTokenRoutes, {
   'list-tokens': { query: { page: '1', limit: '20' } },
   'create-token': {

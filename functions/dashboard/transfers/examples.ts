@@ -5,7 +5,7 @@ const projectId = '6743f0c2a91b5d0012ab34cd';
 const params = { projectId, collectionName: 'posts' };
 const id = '6743f0c2a91b5d0012ab34d4';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardTransferExamples = defineExamples(dashboardTransferRoutes, {
   'start-export': {
     params,

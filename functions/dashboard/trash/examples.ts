@@ -4,7 +4,7 @@ import { dashboardTrashRoutes } from './routes.ts';
 const params = { projectId: '6743f0c2a91b5d0012ab34cd', collectionName: 'posts' };
 const id = '6743f0c2a91b5d0012ab34ce';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardTrashExamples = defineExamples(dashboardTrashRoutes, {
   'list-trash': { params, query: { page: '1', limit: '20' } },
   'empty-trash': { params },

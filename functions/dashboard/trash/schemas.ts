@@ -4,7 +4,10 @@ import { Document } from '../../data/schemas.ts';
 
 const Trashed = v.intersect([Document, v.looseObject({ daysLeft: v.nullable(v.number()) })]);
 
-/** The trash of contract 6: a page of a dashboard list, `totalCapped` and `truncated` where lists of documents have them. */
+/**
+ * The trash of contract 6: a page of a dashboard list, `totalCapped` and `truncated` where lists of documents have
+ * them.
+ */
 export const TrashPage = success(
   v.object({
     items: v.array(Trashed),

@@ -3,7 +3,7 @@ import { dashboardUsageRoutes } from './routes.ts';
 
 const params = { projectId: '6743f0c2a91b5d0012ab34cd' };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardUsageExamples = defineExamples(dashboardUsageRoutes, {
   'get-usage': { params },
   'get-requests': { params, query: { day: '2026-11-21' } },

@@ -5,7 +5,7 @@ const projectId = '6743f0c2a91b5d0012ab34cd';
 const id = '6743f0c2a91b5d0012ab34d5';
 const query = { page: '1', limit: '20' };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardUserExamples = defineExamples(dashboardUserRoutes, {
   'list-users': { params: { projectId }, query },
   'create-user': {

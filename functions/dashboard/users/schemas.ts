@@ -6,7 +6,10 @@ import { pageOf } from '../schemas.ts';
 
 const { email, newPassword } = accountFields;
 
-/** Names that no field can have; valibot leaves them out of a loose object, where they would be dropped instead of refused. */
+/**
+ * Names that no field can have; valibot leaves them out of a loose object, where they would be dropped instead of
+ * refused.
+ */
 const withoutReservedNames = v.rawCheck<Record<string, unknown>>(({ dataset, addIssue }) => {
   if (!dataset.typed) return;
   const input = dataset.value;

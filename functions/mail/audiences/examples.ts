@@ -22,7 +22,7 @@ const failures = providerFailures;
 
 export const newContact = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', unsubscribed: false };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const audienceExamples = defineExamples(audienceRoutes, {
   'list-audiences': { query: { limit: '20' }, failures },
   'create-audience': { body: { name: 'Readers' }, failures },

@@ -11,7 +11,7 @@ export const newBroadcast = {
   from: 'Basalt <news@example.com>',
 };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const broadcastExamples = defineExamples(broadcastRoutes, {
   'create-broadcast': { body: newBroadcast, failures },
   'send-broadcast': { params: { id: broadcastId }, failures: [...failures, 'MAIL_QUOTA_EXCEEDED'] },

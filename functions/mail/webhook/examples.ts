@@ -13,7 +13,7 @@ const body = {
   data: { email_id: '56761188-7520-42d8-8898-ff6fc54ce618', to: ['ada@example.com'], subject: 'Welcome' },
 };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const webhookExamples = defineExamples(webhookRoutes, {
   'receive-webhook': { headers, body, failures: ['INVALID_SIGNATURE', 'BODY_TOO_LARGE'] },
   'receive-project-webhook': {

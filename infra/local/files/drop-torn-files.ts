@@ -13,8 +13,8 @@ const isWhole = async (described: string, content: string): Promise<boolean> => 
 };
 
 /**
- * Removes from the S3 emulation's folder every object of which only a part was written when the process was killed. Nobody
- * has been told that it is there, and the emulation would not start on it.
+ * Removes from the S3 emulation's folder every object of which only a part was written when the process was killed.
+ * Nobody has been told that it is there, and the emulation would not start on it.
  */
 export const dropTornFiles = async (directory: string): Promise<void> => {
   const names = await readdir(path.join(directory, 'buckets'), { recursive: true }).catch(() => []);

@@ -71,8 +71,8 @@ const checkBody = (body: Buffer, sha256: string | undefined, md5: unknown): void
 };
 
 /**
- * S3 as it is from outside, in front of the emulation: requests are signed with the right keys, in time and to the letter,
- * conditions hold, pages of any origin may upload. Nothing is stored of a request that is refused or cut off.
+ * S3 as it is from outside, in front of the emulation: requests are signed with the right keys, in time and to the
+ * letter, conditions hold, pages of any origin may upload. Nothing is stored of a request that is refused or cut off.
  */
 export const createGuard = ({ emulation, keys, region }: GuardOptions): Server => {
   const signatures = new SignatureCheck(keys, region);

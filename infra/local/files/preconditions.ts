@@ -12,8 +12,8 @@ const refuseUnless = (held: boolean): void => {
 };
 
 /**
- * The conditions of a write, which the emulation knows nothing of: `If-Match`, `If-None-Match`, and those of a copy on its
- * source. One that does not hold → `S3Refusal`. Nothing else may write between this and the write.
+ * The conditions of a write, which the emulation knows nothing of: `If-Match`, `If-None-Match`, and those of a copy on
+ * its source. One that does not hold → `S3Refusal`. Nothing else may write between this and the write.
  */
 export const checkWrite = async (emulation: Emulation, { headers }: IncomingMessage, path: string): Promise<void> => {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;

@@ -7,7 +7,9 @@ export interface S3Target {
   readonly query: URLSearchParams;
 }
 
-/** The emulation makes each part of a key the name of a file with an ending, and files have names of 255 bytes at most. */
+/**
+ * The emulation makes each part of a key the name of a file with an ending, and files have names of 255 bytes at most.
+ */
 const longestPart = 240;
 const longestKey = 1024;
 

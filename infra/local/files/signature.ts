@@ -121,7 +121,10 @@ export class SignatureCheck extends SignatureV4 {
     this.#region = region;
   }
 
-  /** Throws `S3Refusal` where the signature is not right; answers the SHA-256 that the body has to have, if any was signed. */
+  /**
+   * Throws `S3Refusal` where the signature is not right; returns the SHA-256 that the body has to have, if any was
+   * signed.
+   */
   async check(request: IncomingMessage, target: S3Target): Promise<string | undefined> {
     const presigned = target.query.has('X-Amz-Signature');
     const claim = presigned ? fromQuery(target.query) : fromHeaders(request);

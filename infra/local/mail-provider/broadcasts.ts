@@ -18,7 +18,9 @@ const personal = (html: string, contact: Contact, unsubscribeUrl: string): strin
       String(contact.first_name ?? otherwise),
     );
 
-/** Broadcasts: drafts, those that wait for their time, and those that were sent, to everyone who has not unsubscribed. */
+/**
+ * Broadcasts: drafts, those that wait for their time, and those that were sent, to everyone who has not unsubscribed.
+ */
 export class Broadcasts {
   readonly #accounts: Accounts;
   readonly #mails: Mails;

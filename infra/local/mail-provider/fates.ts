@@ -31,7 +31,9 @@ export const fateOf = (address: string): Fate => fates.get(switchOf(address)) ??
 /** Whether a bounce at this address is one that another try may heal. */
 export const bouncesSoftly = (address: string): boolean => switchOf(address) === 'softbounced';
 
-/** Refuses mails to the addresses that switch refusals on: 429 to `ratelimited@resend.dev`, 500 to `error@resend.dev`. */
+/**
+ * Refuses mails to the addresses that switch refusals on: 429 to `ratelimited@resend.dev`, 500 to `error@resend.dev`.
+ */
 export const refuseBySwitch = (addresses: readonly string[]): void => {
   const switches = new Set(addresses.map(switchOf));
   if (switches.has('ratelimited')) {

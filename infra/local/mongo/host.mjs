@@ -1,4 +1,5 @@
-// Runs the embedded MongoDB engine in a process of its own: host.mjs DIRECTORY. Prints {"uri"}; ends with its standard input.
+// Runs the embedded MongoDB engine in a process of its own: host.mjs DIRECTORY. Prints {"uri"}; ends with its standard
+// input.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -17,8 +18,8 @@ const removeLeftover = () => {
   }
 };
 
-// Asked to confirm only what is in the journal, the engine at times answers before it has handed its journal to the system,
-// and a `kill -9` loses what was confirmed; so every commit hands it over.
+// Asked to confirm only what is in the journal, the engine at times answers before it has handed its journal to the
+// system, and a `kill -9` loses what was confirmed; so every commit hands it over.
 process.env.WIREDTIGER_CONFIG = 'transaction_sync=(enabled=true,method=none)';
 
 const engine = await open(directory);

@@ -26,8 +26,8 @@ const instead = (why: string, cause?: unknown): StartProblem =>
   );
 
 /**
- * The command, without the script, that runs Node so that the MongoDB engine can be loaded: Node itself, or Node through a
- * newer C library. Where neither works, a `StartProblem` names `MONGODB_URI`.
+ * The command, without the script, that runs Node so that the MongoDB engine can be loaded: Node itself, or Node
+ * through a newer C library. Where neither works, a `StartProblem` names `MONGODB_URI`.
  */
 export const howToRun = async (report: (step: string) => void): Promise<readonly [string, ...string[]]> => {
   if (process.platform === 'darwin' && process.arch === 'arm64') return [process.execPath];

@@ -7,7 +7,7 @@ import { isAlive } from '../process-alive.ts';
 
 const run = promisify(execFile);
 
-/** A C library that is unpacked, not installed: its loader starts a program with it. */
+/** A C library that is unpacked but not installed; its loader can start a program with it. */
 export interface NewerLibc {
   readonly loader: string;
   readonly libraries: string;

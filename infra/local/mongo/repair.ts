@@ -14,8 +14,8 @@ const collectionsOf = async (client: MongoClient): Promise<readonly (readonly [d
 };
 
 /**
- * Sets right the counts that MongoDB keeps of every collection, which are off after it was killed (contract 2, "total").
- * Takes about 3 s for a million documents; gives up after a minute and says so.
+ * Sets right the counts that MongoDB keeps of every collection, which are off after it was killed (contract 2,
+ * "total"). Takes about 3 s for a million documents; gives up after a minute and says so.
  */
 export const repairCounts = async (client: MongoClient, report: (step: string) => void): Promise<void> => {
   const all = await collectionsOf(client);

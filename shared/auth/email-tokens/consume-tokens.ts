@@ -62,7 +62,7 @@ const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 /**
- * One more try; answers the item, or `undefined` where there were enough. A second write after a lost answer is let
+ * One more try; returns the item, or `undefined` where there were enough. A second write after a lost answer is let
  * through.
  */
 const countTry = (place: TokenPlace): Promise<Record<string, AttributeValue> | undefined> =>

@@ -41,7 +41,7 @@ export interface ProofOwner {
 }
 
 /**
- * Makes a proof good again that did nothing, or not all of it; where that fails too, a new mail has to be asked for.
+ * Makes a proof valid again after an action that did not complete; if that fails too, a new mail has to be requested.
  */
 const giveBack = async (use: Used): Promise<void> => {
   try {
@@ -52,8 +52,8 @@ const giveBack = async (use: Used): Promise<void> => {
 };
 
 /**
- * Does once what a proof is good for. A proof that is wrong, used or expired, or where `act` finds no owner any more
- * (false) → 400 `INVALID_EMAIL_TOKEN`; where `act` fails, the proof stays good.
+ * Runs `act` once for a valid proof. A proof that is wrong, used or expired, or for which `act` finds no owner (returns
+ * false) → 400 `INVALID_EMAIL_TOKEN`; if `act` throws, the proof stays valid.
  */
 export const withProof = async (
   scope: SessionScope,

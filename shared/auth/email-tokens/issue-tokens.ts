@@ -9,7 +9,7 @@ import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.t
 export interface IssuedTokens {
   readonly token: string;
   readonly code: string;
-  /** False within a minute of the last mail: that one stays good, and these are of no use. */
+  /** False within a minute of the previous mail, which then stays valid; these are not stored. */
   readonly isGood: boolean;
 }
 
@@ -22,8 +22,8 @@ export const codeSeconds = 600;
 const cooldownSeconds = 60;
 
 /**
- * Makes the token and the code of a mail, in place of those of an earlier one, unless that is less than a minute old.
- * For an address that nobody has (`userId` missing) it does the same; that holds no later mail up.
+ * Creates the token and the code of a mail, replacing those of an earlier mail unless it is less than a minute old. For
+ * an address without an account (`userId` missing) it does the same work, and does not delay a later mail.
  */
 export const issueTokens = async (
   place: TokenPlace,
@@ -50,7 +50,7 @@ export const issueTokens = async (
         new PutItemCommand({
           TableName,
           Item,
-          // The client writes a second time where the first answer got lost; what it finds then is this very item.
+          // The SDK repeats a write whose response was lost; the condition accepts the item that the first one wrote.
           ConditionExpression: 'attribute_not_exists(userId) OR issuedAt <= :earlier OR tokenHash = :hash',
           ExpressionAttributeValues: { ':earlier': number(now - cooldownSeconds), ':hash': { S: hash } },
         }),
@@ -61,7 +61,7 @@ export const issueTokens = async (
 };
 
 /**
- * Lets the next mail go out at once, because the one with this token could not be sent; a later mail's minute goes on.
+ * Ends the cooldown, because the mail with this token could not be sent; the cooldown of a later mail is left alone.
  */
 export const endCooldown = async (place: TokenPlace, token: string): Promise<void> => {
   const hash = parseLinkToken(token)?.hash ?? '';

@@ -65,7 +65,7 @@ const queue = async (
   });
 };
 
-/** A mail that was not queued is no reason to have its receiver wait a minute for another. */
+/** Ends the cooldown of a mail that could not be queued. */
 const letTryAgain = async (place: TokenPlace, { token }: IssuedTokens): Promise<void> => {
   try {
     await endCooldown(place, token);
@@ -104,7 +104,7 @@ export const sendEmailToken = (
   userId: string | undefined,
 ): Promise<void> => sendTokenFrom(originOf(project), kind, email, userId);
 
-/** Who may have a mail of a kind: nobody who is disabled, and no verification for who has it. */
+/** Whether a user may get a mail of a kind: disabled users get none, and verified ones no verification. */
 const mayReceive = (kind: EmailTokenKind, { isDisabled, emailVerified }: UserRecord): boolean =>
   !isDisabled && (kind === 'reset' || emailVerified !== true);
 

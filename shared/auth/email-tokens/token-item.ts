@@ -18,4 +18,5 @@ export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace) => ({
 /** The name of a place that the hash of a code is bound to. */
 export const placeName = ({ scope, kind, addressKey }: TokenPlace): string => `${scope}/${kind}/${addressKey}`;
 
+/** A DynamoDB number. */
 export const number = (value: number): AttributeValue => ({ N: String(value) });

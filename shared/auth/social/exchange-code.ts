@@ -14,7 +14,7 @@ const longestToken = 4096;
 
 const algorithm = 'aes-256-gcm';
 
-/** Each code makes a key of its own and seals one token with it, so the nonce need not vary. */
+/** Each code derives a key of its own that encrypts a single token, so a constant nonce is safe. */
 const nonce = Buffer.alloc(12);
 
 const keyOf = (code: string): Buffer => Buffer.from(hkdfSync('sha256', code, '', 'basalt exchange code', 32));

@@ -23,6 +23,7 @@ export interface ProviderReturn {
   readonly verifier: string | undefined;
 }
 
+/** The refusal of a state that is unknown, used, expired or of another browser (400). */
 export const outdated = (): AppError =>
   signInFailed(
     'This sign-in has expired, was already used, or began in another browser or at another address. Please try again.',

@@ -21,7 +21,7 @@ export interface LinkedAccount {
   readonly linkedByEmail: boolean;
 }
 
-/** A try fails only where another caller has just changed the same account. */
+/** An attempt fails only when another caller has just changed the same account. */
 const attempts = 5;
 
 const requireEnabled = (user: UserRecord): UserRecord => {

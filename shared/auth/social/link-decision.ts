@@ -8,6 +8,7 @@ export interface LinkQuestion {
   readonly account: 'none' | 'verified' | 'unverified';
 }
 
+/** What a social sign-in does with the account; `discard and link` removes its credentials first. */
 export type LinkStep = 'refuse' | 'sign in' | 'link' | 'discard and link' | 'create';
 
 /**

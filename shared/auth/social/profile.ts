@@ -9,6 +9,7 @@ export interface SocialProfile {
   readonly addresses: readonly Address[];
 }
 
+/** An e-mail address of a profile, and whether the provider has verified it. */
 export interface Address {
   readonly email: string;
   readonly verified: boolean;

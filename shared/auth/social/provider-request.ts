@@ -1,4 +1,4 @@
-/** A sign-in makes two of these one after the other, which leaves it ample time before its own limit. */
+/** Timeout of one request; a sign-in makes two in a row, well within the function's own limit. */
 const limitMs = 5000;
 const maxBytes = 256 * 1024;
 
@@ -22,6 +22,7 @@ const parse = (text: string): unknown => {
   }
 };
 
+/** Status and parsed JSON body of a response. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly body: unknown;

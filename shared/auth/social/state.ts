@@ -22,7 +22,7 @@ const stateKey = (scope: SessionScope, state: string) => ({
 export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
 
 /**
- * Begins a sign-in and answers its `state`, which begins with the id of the project. The browser keeps `verifier` in a
+ * Begins a sign-in and returns its `state`, which begins with the id of the project. The browser keeps `verifier` in a
  * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone.
  */
 export const startState = async (

@@ -9,8 +9,9 @@ import { requireCurrentUser, userGone } from './current-user.ts';
 import { replaceCredentials, unchangedSince } from './replace-credentials.ts';
 import type { UserRecord } from './user-record.ts';
 
+/** The body of `change-password`. */
 export interface PasswordChange {
-  /** Left out by who never had a password of their own. */
+  /** Omitted by accounts that never had a password of their own. */
   readonly currentPassword?: string | undefined;
   readonly newPassword: string;
 }

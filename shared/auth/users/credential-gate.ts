@@ -4,19 +4,19 @@ import { throughConflicts } from '../../clients/write-conflicts.ts';
 import { nowSeconds } from '../../clock.ts';
 import type { SessionScope } from '../session-keys.ts';
 
-/** No sign-in takes longer than this from reading the user to opening the session. */
+/** How long an entry is kept: longer than any sign-in takes from reading the user to opening the session. */
 const keptSeconds = 3600;
 
 const gateKey = (scope: SessionScope, userId: string) => ({ pk: { S: scope }, sk: { S: `gate#${userId}` } });
 
 const number = (value: number) => ({ N: String(value) });
 
-/** A version that no credentials ever have: nobody passes the gate any more. */
+/** Higher than any credential version: after it no session can be opened any more. */
 export const nobody: number = Number.MAX_SAFE_INTEGER;
 
 /**
- * The part of a transaction that lets a session begin only for credentials that are still good: a sign-in that read the
- * user before their password was changed, or they were disabled, fails here.
+ * The condition check of a transaction that opens a session: it fails for a sign-in that read the user before their
+ * password was changed or they were disabled.
  */
 export const passGate = (
   TableName: string,
@@ -32,7 +32,7 @@ export const passGate = (
   },
 });
 
-/** From now on no session begins with older credentials than these. To be followed by ending the sessions there are. */
+/** Rejects new sessions for credentials older than this version. The caller then ends the existing sessions. */
 export const closeGate = async (scope: SessionScope, userId: string, version: number): Promise<void> => {
   try {
     await onTable((client, TableName) =>

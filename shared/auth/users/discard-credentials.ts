@@ -9,9 +9,9 @@ import type { UserRecord } from './user-record.ts';
 export const unknownPasswordHash = (): Promise<string> => hashPassword(randomBytes(32).toString('base64url'));
 
 /**
- * Takes an account away from whoever opened it: its password is nobody's, all its sessions end. For an account with an
- * address that was never verified and turns out to be someone else's. Answers the user as they are now; `undefined`,
- * and nothing happens, where the address has been verified meanwhile or the user is gone.
+ * Removes the credentials of an account whose address was never verified and turns out to belong to someone else: its
+ * password is replaced by an unknown one and all sessions end. Returns the updated user; `undefined`, without any
+ * change, if the address has been verified in the meantime or the user is gone.
  */
 export const discardCredentials = async (project: Project, userId: string): Promise<UserRecord | undefined> => {
   const password = await unknownPasswordHash();

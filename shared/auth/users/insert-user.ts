@@ -10,7 +10,7 @@ import { requireManagedRoom } from '../../quota/database-quota.ts';
 import { freePlanSlot } from './plan-slot.ts';
 import type { Identity, UserRecord } from './user-record.ts';
 
-/** A user to be: everything checked, the profile in its stored form. */
+/** The validated data of a new user, with the profile in its stored form. */
 export interface NewUser {
   /** Canonical. */
   readonly email: string;
@@ -21,7 +21,7 @@ export interface NewUser {
   readonly profile: JsonObject;
 }
 
-/** Each clash of places has a winner, so this is never used up by fewer callers than it counts. */
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
 const attempts = 200;
 
 /** The field of a unique value that is taken, where that is what went wrong. */

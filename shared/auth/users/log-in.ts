@@ -23,7 +23,7 @@ export interface Credentials {
 /** The one refusal of a log-in, whatever is wrong with it. */
 const invalidCredentials = (): AppError => new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
 
-/** Stores the password under the cost that is set now, unless it was changed meanwhile. */
+/** Rehashes the password with the current cost, unless it has been changed in the meantime. */
 const rehash = async (project: Project, { _id, password: stored }: UserRecord, password: string): Promise<void> => {
   const stronger = await hashPassword(password);
   await onManaged(project, (db) =>

@@ -9,7 +9,7 @@ import { credentialVersionOf, type UserRecord } from './user-record.ts';
 export interface OpenedSession {
   readonly accessToken: string;
   readonly token: string;
-  /** Lifetime of the access token for people, `15m`. */
+  /** Human-readable lifetime of the access token, such as `15m`. */
   readonly expiresIn: string;
   readonly refreshToken: string;
   readonly userId: string;

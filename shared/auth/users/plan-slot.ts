@@ -10,9 +10,9 @@ const limitReached = (project: Project, limit: number): AppError =>
   new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has as many.`);
 
 /**
- * A place among the users that the project's plan allows, `undefined` where it sets no limit; none left → 403
- * `PLAN_LIMIT`. The unique index on `planSlot` decides between parallel callers. Users from a plan without limit have
- * no place but take one away.
+ * A free slot among the users that the project's plan allows; `undefined` if the plan has no limit, 403 `PLAN_LIMIT` if
+ * none is left. The unique index on `planSlot` decides between parallel callers. Users without a slot, created under a
+ * plan without limit, each take one away.
  */
 export const freePlanSlot = async (project: Project): Promise<number | undefined> => {
   const limit = plans[project.plan].users;

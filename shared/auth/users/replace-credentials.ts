@@ -22,7 +22,7 @@ export const endSessions = async (
 
 /**
  * Changes what a user signs in with, in one command that `filter` decides, and then ends their sessions but `except`.
- * Answers the user as they are now; `undefined`, and nothing happens, where none matches.
+ * Returns the updated user; `undefined`, and nothing happens, where none matches.
  */
 export const replaceCredentials = async (
   project: Project,

@@ -2,6 +2,7 @@ import type { ObjectId } from 'mongodb';
 import type { Collection, Field } from '../../collections/collection.ts';
 import { emailVerifiedField, hiddenUserFields } from '../../collections/users-rules.ts';
 
+/** Name of an identity provider. */
 export type SocialProvider = 'github' | 'google';
 
 /** An account at an identity provider that belongs to a user; `key` is `github:123`, unique in the project. */

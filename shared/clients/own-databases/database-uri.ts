@@ -57,9 +57,10 @@ const requireName = (name: string): string =>
   /^[^\p{Cc}/\\. "$*<>:|?]{1,63}$/u.test(name) && !['local', 'config'].includes(name) ? name : refuse();
 
 /**
- * Takes a customer's URI apart (contract 7): `mongodb://` with one or several hosts, `mongodb+srv://` with one. What is no such
- * URI, or has an option that is not taken → `UnsupportedUri`; a host that is restricted by its spelling → `RestrictedHost`.
- * Whole URIs never go to the driver, which would read more into them. `admin` in the path says only where the account is.
+ * Takes a customer's URI apart (contract 7): `mongodb://` with one or several hosts, `mongodb+srv://` with one. What is
+ * no such URI, or has an option that is not taken → `UnsupportedUri`; a host that is restricted by its spelling →
+ * `RestrictedHost`. Whole URIs never go to the driver, which would read more into them. `admin` in the path says only
+ * where the account is.
  */
 export const parseDatabaseUri = (text: string): DatabaseUri => {
   if (text.length > 4000 || /[\p{Cc}\s]/u.test(text)) refuse();

@@ -59,8 +59,8 @@ export const guardHello = (reply: Reply, onRefused: () => void): void => {
 
 /**
  * Keeps a client from members that a server names and that are restricted by their spelling: Node asks no look-up for
- * addresses, and a name that ends in `.sock` would be a socket of this machine. The driver hands each `hello` reply to its
- * listeners before it reads the reply itself. A listener may not throw, or the process would end.
+ * addresses, and a name that ends in `.sock` would be a socket of this machine. The driver hands each `hello` reply to
+ * its listeners before it reads the reply itself. A listener may not throw, or the process would end.
  */
 export const guardMembers = (client: MongoClient, onRefused: () => void = () => undefined): MongoClient =>
   client.on('serverHeartbeatSucceeded', ({ reply }) => {

@@ -13,7 +13,10 @@ export interface Target {
 /** What a TXT record may say. */
 const fromText: ReadonlySet<string> = new Set(['authSource', 'replicaSet']);
 
-/** Targets must lie in the domain of the name that led to them, or whoever answers for the DNS could lead away. */
+/**
+ * SRV targets must be in the domain of the name they were looked up for; otherwise whoever controls the DNS could
+ * redirect elsewhere.
+ */
 const isBeside = (target: string, name: string): boolean => {
   const labels = name.split('.');
   const domain = (labels.length < 3 ? labels : labels.slice(1)).join('.');
@@ -48,8 +51,8 @@ const findOptions = async (name: string): Promise<UriOptions> => {
 
 /**
  * The servers that a URI leads to. Those of `mongodb+srv` come from the DNS, each one checked by its spelling
- * (`RestrictedHost`); without a record it rejects with the error of `node:dns`. Where names lead is not looked at here: every
- * connection resolves and checks them anew.
+ * (`RestrictedHost`); without a record it rejects with the error of `node:dns`. Where names lead is not looked at here:
+ * every connection resolves and checks them anew.
  */
 export const resolveSeeds = async ({ srv, seeds, options }: DatabaseUri): Promise<Target> => {
   const [first] = seeds;

@@ -45,7 +45,7 @@ const oneOf =
 
 const heeded: Readonly<Record<Name, Read>> = {
   replicaSet: text,
-  // Another mechanism than SCRAM keeps its users there.
+  // `$external` is for mechanisms other than SCRAM.
   authSource: (value) => (value === '$external' ? refuse() : text(value)),
   authMechanism: oneOf(mechanisms),
   tls: flag,
@@ -61,7 +61,7 @@ const heeded: Readonly<Record<Name, Read>> = {
   directConnection: flag,
 };
 
-/** Options that the service sets itself, and such as only tune the driver. */
+/** Options that are ignored: the service sets them itself, or they only tune the driver. */
 const dropped: ReadonlySet<string> = new Set(
   [
     ...['compressors', 'connectTimeoutMS', 'serverSelectionTimeoutMS', 'maxPoolSize', 'minPoolSize', 'maxIdleTimeMS'],
@@ -85,8 +85,8 @@ export const decoded = (part: string): string => {
 };
 
 /**
- * Reads the query of a database URI (contract 7): names without regard to case, each once, tuning dropped. Any other option, or
- * a value that an option cannot have → `UnsupportedUri`.
+ * Reads the query of a database URI (contract 7): names without regard to case, each once, tuning dropped. Any other
+ * option, or a value that an option cannot have → `UnsupportedUri`.
  */
 export const parseUriOptions = (query: string): UriOptions => {
   const options = new Map<Name, UriOptions[Name]>();

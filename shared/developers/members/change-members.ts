@@ -19,7 +19,7 @@ const change = async (
 
 const noMember = (): AppError => new AppError('MEMBER_NOT_FOUND', 'This developer is not a member of the project.');
 
-/** The id of somebody who may be a member; the owner, who stays the owner → 409 `OWNER_STAYS`. */
+/** The id of a member; the owner → 409 `OWNER_STAYS`. */
 const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectId => {
   const role = roleIn(record, developerId);
   if (role === 'owner')
@@ -28,7 +28,7 @@ const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectI
   return new ObjectId(developerId);
 };
 
-/** The open invitations of somebody who may not invite any more: those in hand would be their way back. */
+/** The `$pull` of the open invitations of someone who may no longer invite; otherwise they could use them to return. */
 const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
 
 /**

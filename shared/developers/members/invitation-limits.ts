@@ -18,8 +18,8 @@ const refusal = (message: string, retryAfter: number) => (error: unknown) => {
 };
 
 /**
- * Counts an invitation against what keeps strangers from being flooded with mail: one an address and minute, whoever
- * sends it, and 100 a developer and day. Over either → 429 `RATE_LIMITED`; each is decided by one conditional write.
+ * Enforces the limits on invitation mails: one per address and minute, whoever sends it, and 100 per developer and day.
+ * Over either → 429 `RATE_LIMITED`; each is decided by one conditional write.
  */
 export const countInvitation = async (developerId: string, email: string): Promise<void> => {
   const now = nowSeconds();
@@ -37,7 +37,7 @@ export const countInvitation = async (developerId: string, email: string): Promi
           expiresAt: number(now + cooldownSeconds),
           call,
         },
-        // The client writes a second time where the first answer got lost; what it finds then is this very item.
+        // The SDK repeats a write whose response was lost; the condition accepts the item that the first one wrote.
         ConditionExpression: 'attribute_not_exists(pk) OR issuedAt <= :earlier OR #call = :call',
         ExpressionAttributeNames: { '#call': 'call' },
         ExpressionAttributeValues: { ':earlier': number(now - cooldownSeconds), ':call': call },

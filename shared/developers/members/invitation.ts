@@ -28,6 +28,7 @@ export interface Invitation {
   readonly expiresAt: Date;
 }
 
+/** A stored invitation as members see it. */
 export const toInvitation = (record: InvitationRecord): Invitation => ({
   _id: record._id.toHexString(),
   email: record.email,

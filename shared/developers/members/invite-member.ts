@@ -23,6 +23,7 @@ import {
 } from './invitation.ts';
 import { countInvitation } from './invitation-limits.ts';
 
+/** The body of `create-invitation`. */
 export interface NewInvitation {
   readonly email: string;
   readonly role: MemberRole;
@@ -49,7 +50,10 @@ const othersOpen = ({ email, createdAt }: InvitationRecord): Document => ({
   },
 });
 
-/** Matches a project in which somebody may still invite: who is removed while they do leaves no invitation behind. */
+/**
+ * Filter for projects in which this developer may still invite, so that someone being removed leaves no invitation
+ * behind.
+ */
 const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
   state: 'active',
   $or: [{ ownerId: inviter }, { members: { $elemMatch: { developerId: inviter, role: 'admin' } } }],

@@ -55,6 +55,7 @@ export interface TokenView {
   readonly lastUsedAt: Date | null;
 }
 
+/** A record as its developer sees it. */
 export const toTokenView = (record: TokenRecord): TokenView => ({
   _id: record._id.toHexString(),
   name: record.name,

@@ -38,9 +38,9 @@ const joinedSources = async (
 };
 
 /**
- * Runs the aggregation of a body `{ pipeline: [stage, …] }` on a collection; the results are ready for `JSON.stringify`.
- * Contract 2, "Aggregation": only allowed stages, only the caller's active documents of every collection it reads, at most 5 s,
- * 50 stages and 5 MiB of JSON, nothing spilled to disk.
+ * Runs the aggregation of a body `{ pipeline: [stage, …] }` on a collection; the results are ready for
+ * `JSON.stringify`. Contract 2, "Aggregation": only allowed stages, only the caller's active documents of every
+ * collection it reads, at most 5 s, 50 stages and 5 MiB of JSON, nothing spilled to disk.
  */
 export const aggregateDocuments = async (
   project: Project,

@@ -27,7 +27,10 @@ const joinOptions: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 const maxStages = 50;
 const maxDepth = 4;
 
-/** Field names and operators in all conditions: the planner's work on them grows with their square, without a time limit. */
+/**
+ * Field names and operators in all conditions: the planner's work on them grows with their square, without a time
+ * limit.
+ */
 const maxConditionKeys = 2000;
 
 /** Field names and operators in all: the work on a `$project` grows with their square too. */
@@ -132,9 +135,9 @@ export interface CheckedPipeline {
 }
 
 /**
- * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"): not a list of stages, too
- * many or nested too deep → 400 `INVALID_PIPELINE`, another stage than the allowed ones → 400 `BLOCKED_STAGE`, a join of `users` →
- * 403 `USERS_RESERVED`.
+ * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"): not a list of
+ * stages, too many or nested too deep → 400 `INVALID_PIPELINE`, another stage than the allowed ones → 400
+ * `BLOCKED_STAGE`, a join of `users` → 403 `USERS_RESERVED`.
  */
 export const checkPipeline = (value: unknown): CheckedPipeline => {
   if (!Array.isArray(value) || value.length === 0) {

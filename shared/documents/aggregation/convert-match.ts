@@ -61,8 +61,8 @@ const convertCondition = (condition: JsonObject, typeOf: TypeOf): JsonObject =>
   );
 
 /**
- * The condition of a `$match` on a collection's stored documents, with strings that are compared with `_id`, `Ref` and `Date` fields
- * as ObjectIds and dates. Values that do not fit stay as they are.
+ * The condition of a `$match` on a collection's stored documents, with strings that are compared with `_id`, `Ref` and
+ * `Date` fields as ObjectIds and dates. Values that do not fit stay as they are.
  */
 export const convertMatch = (collection: Collection, condition: JsonObject): JsonObject =>
   convertCondition(condition, (path) => typeAt(collection, path));

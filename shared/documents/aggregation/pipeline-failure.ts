@@ -16,7 +16,7 @@ const addOperators = (value: unknown, operators: Set<string>): void => {
   }
 };
 
-/** The stage or operator that MongoDB complains about, if the caller wrote it himself. */
+/** The stage or operator that MongoDB complains about, if the caller wrote it. */
 const culprit = (error: MongoServerError, pipeline: Pipeline): string => {
   const written = new Set<string>();
   addOperators(pipeline, written);
@@ -55,9 +55,9 @@ const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
 ]);
 
 /**
- * What a failed aggregation is to the caller: MongoDB refusing the pipeline → 400 that names at most the stage and the kind of
- * mistake, too slow → `QUERY_TIMEOUT`, a document over MongoDB's 16 MiB → `RESULT_TOO_LARGE`. Trouble with the database itself is
- * handed back as it is.
+ * What a failed aggregation is to the caller: MongoDB refusing the pipeline → 400 that names at most the stage and the
+ * kind of mistake, too slow → `QUERY_TIMEOUT`, a document over MongoDB's 16 MiB → `RESULT_TOO_LARGE`. Trouble with the
+ * database itself is handed back as it is.
  */
 export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => {
   if (!(error instanceof MongoServerError) || isOutage(error)) return error;

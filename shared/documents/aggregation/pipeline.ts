@@ -3,6 +3,7 @@ import type { JsonObject } from '../document.ts';
 
 /** One stage of an aggregation: an object with exactly one key, the stage's name. */
 export type Stage = JsonObject;
+/** The stages of an aggregation, in order. */
 export type Pipeline = readonly Stage[];
 
 /** `{ $match: { a: 1 } }` → `['$match', { a: 1 }]` */

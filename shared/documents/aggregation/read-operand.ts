@@ -59,8 +59,9 @@ const readObject = (object: JsonObject): unknown => {
 };
 
 /**
- * A value of a pipeline with its Extended JSON (`{"$oid"}`, `{"$date"}`) read, at any depth. Malformed Extended JSON and
- * variables that tell too much → 400 `INVALID_PIPELINE`; server-side JavaScript and internal operators → 400 `BLOCKED_STAGE`.
+ * A value of a pipeline with its Extended JSON (`{"$oid"}`, `{"$date"}`) read, at any depth. Malformed Extended JSON
+ * and variables that tell too much → 400 `INVALID_PIPELINE`; server-side JavaScript and internal operators → 400
+ * `BLOCKED_STAGE`.
  */
 export const readOperand = (value: unknown): unknown => {
   if (typeof value === 'string') return readText(value);

@@ -109,7 +109,9 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
   });
 };
 
-/** A pipeline that starts at a collection: what the caller may not see there is left out before anything else happens. */
+/**
+ * A pipeline that starts at a collection: what the caller may not see there is left out before anything else happens.
+ */
 const restrictSource = (pipeline: Pipeline, source: Source, rewriting: Rewriting): Stage[] => {
   const stages = rewriteStages(pipeline, source, true, rewriting);
   const ours = conditionOf(source, rewriting);
@@ -137,9 +139,10 @@ const restrictSource = (pipeline: Pipeline, source: Source, rewriting: Rewriting
 };
 
 /**
- * The pipeline as it is run: every collection it reads, joined ones at any depth too, gives only active documents (unless
- * `includeDeleted`) that the caller may read, and strings compared with typed fields in leading `$match` stages are converted.
- * Takes a checked pipeline whose joined collections are all in `sources`. Contract 2, "Aggregation" and "Row security".
+ * The pipeline as it is run: every collection it reads, joined ones at any depth too, gives only active documents
+ * (unless `includeDeleted`) that the caller may read, and strings compared with typed fields in leading `$match` stages
+ * are converted. Takes a checked pipeline whose joined collections are all in `sources`. Contract 2, "Aggregation" and
+ * "Row security".
  */
 export const restrictPipeline = (pipeline: Pipeline, sources: Sources): Stage[] => {
   const hidesDocuments = [sources.main, ...sources.joined.values()].some(({ readFilter }) => readFilter !== undefined);

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../schema-values.ts';
 import type { Stage } from './pipeline.ts';
 
-/** Comparisons cannot fail, whatever they are given; with them alone a condition on a hidden document tells nothing. */
+/** Comparisons never fail, so a condition made of them alone reveals nothing about hidden documents. */
 const harmlessOperators: ReadonlySet<string> = new Set([
   ...['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$cmp', '$and', '$or', '$not', '$ifNull', '$literal'],
 ]);
@@ -21,9 +21,9 @@ export const searchesText = (condition: unknown): boolean => {
 };
 
 /**
- * True where evaluating a condition can fail or take long depending on the document (`$expr` beyond comparisons, patterns).
- * MongoDB evaluates the parts of a condition in an order of its own and moves a `$match` to the front, so such a condition
- * would see documents that ours exclude, and an error or a delay would tell about them.
+ * True if evaluating a condition can fail or be slow depending on the document (`$expr` beyond comparisons, patterns).
+ * MongoDB reorders the parts of a condition and moves a `$match` to the front, so such a condition could run on
+ * documents that ours exclude, and an error or a delay would reveal them.
  */
 export const isTelling = (condition: unknown): boolean => {
   if (Array.isArray(condition)) return condition.some(isTelling);

@@ -9,8 +9,8 @@ const graceDays = 30;
 export const graceEnd = (): Date => new Date(clock.now() - graceDays * dayMs);
 
 /**
- * Whole days, begun ones included, until a document that was trashed then is removed; `null` where nobody knows when that
- * was.
+ * Whole days, begun ones included, until a document that was trashed then is removed; `null` where nobody knows when
+ * that was.
  */
 export const daysLeft = (deletedAt: unknown): number | null =>
   deletedAt instanceof Date

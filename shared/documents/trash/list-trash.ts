@@ -12,6 +12,7 @@ import { isInTrash } from './trash-conditions.ts';
 /** A document in the trash, and how many days it has left; a field of its own of that name is not shown here. */
 export type TrashedDocument = Document & { readonly daysLeft: number | null };
 
+/** `data` of a page of the trash. */
 export interface TrashPage extends Page<TrashedDocument>, Total {
   /** The page was cut at 5 MiB: the rest of it comes with a smaller `limit`. */
   readonly truncated?: true;

@@ -31,8 +31,8 @@ const markQueued = (ids: readonly ObjectId[]): Promise<unknown> =>
   );
 
 /**
- * Puts every project whose trash is due to be purged on the work queue, one message each; costs one indexed query where none
- * is. Stops where the queue refuses one; the next run carries on. Answers how many were queued.
+ * Puts every project whose trash is due to be purged on the work queue, one message each; costs one indexed query where
+ * none is. Stops where the queue refuses one; the next run carries on. Returns how many were queued.
  */
 export const queuePurges = async (): Promise<number> => {
   const deadline = clock.now() + runMs;

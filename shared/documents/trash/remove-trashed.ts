@@ -12,6 +12,7 @@ const trashBatch = 1000;
 /** Large documents take their time to be read for their indexes. */
 const batchLimitMs = 30_000;
 
+/** How many documents a removal deleted. */
 export interface Removal {
   readonly removed: number;
   /** Nothing is left that matched. */

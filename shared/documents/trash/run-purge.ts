@@ -17,7 +17,7 @@ const setDue = (projectId: string, condition: Partial<ProjectRecord>, trashDueAt
       .updateOne({ ...condition, _id: new ObjectId(projectId), state: 'active' }, { $set: { trashDueAt } }),
   );
 
-/** An own database that is down or refuses is its owner's to mend: the next day is soon enough to ask again. */
+/** An own database that is down or refuses is its owner's to fix: it is retried the next day. */
 const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
   try {
     return await purgeProject(project, withinMs);
@@ -29,8 +29,9 @@ const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
 };
 
 /**
- * The task `purge-trash`: purges one project and sends itself on where that takes longer than a run. Until it has ended the
- * project stays due within the hour, so that a lost message or a run that died is made up for. Unknown project → nothing.
+ * The task `purge-trash`: purges one project and sends itself on where that takes longer than a run. Until it has ended
+ * the project stays due within the hour, so that a lost message or a run that died is made up for. Unknown project →
+ * nothing.
  */
 export const runPurge = async (projectId: string, withinMs?: number): Promise<void> => {
   const project = await findProjectById(projectId);

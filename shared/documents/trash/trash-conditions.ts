@@ -2,7 +2,8 @@ import { MinKey } from 'mongodb';
 import type { Condition } from '../condition.ts';
 
 /*
- * Each names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the trash serves.
+ * Each names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the
+ * trash serves.
  */
 
 /** Everything in the trash: the lower bound holds for every document. */

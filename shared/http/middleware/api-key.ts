@@ -7,6 +7,7 @@ import type { KeyKind } from '../../projects/project-record.ts';
 import type { Adds } from './adds.ts';
 import type { LookedAhead } from './look-ahead.ts';
 
+/** Added by `apiKey`. */
 export interface Keyed {
   project: Project;
   keyKind: KeyKind;

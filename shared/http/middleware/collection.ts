@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { Adds } from './adds.ts';
 import type { Keyed } from './api-key.ts';
 
+/** Added by `collection` and `ownedCollection`. */
 export interface WithCollection {
   collection: Collection;
 }
@@ -10,6 +11,7 @@ export interface WithCollection {
 /** True for `users` and whatever starts with it, in any case (specification: blocked for all keys). */
 export const isUsersPath = (name: string): boolean => name.toLowerCase().startsWith('users');
 
+/** The refusal of the `users` collection on routes of documents (403). */
 export const usersReserved = (): AppError =>
   new AppError('USERS_RESERVED', 'The users collection is only reachable through /api/userAuth.');
 

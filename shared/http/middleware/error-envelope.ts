@@ -30,8 +30,8 @@ const toReply = (error: AppError, requestId: string): Reply => ({
 });
 
 /**
- * Turns whatever was thrown into the error body of contract 1. Only an `AppError` speaks to the caller; anything else is a
- * 500 that says nothing. The cause goes to the log with the request id.
+ * Turns whatever was thrown into the error body of contract 1. Only an `AppError` speaks to the caller; anything else
+ * is a 500 that says nothing. The cause goes to the log with the request id.
  */
 export const errorEnvelope = (): Adds<AnswerHeaders> => ({
   before: ({ context }) => {

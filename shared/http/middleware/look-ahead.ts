@@ -1,7 +1,7 @@
 import { findProjectByKey, type KeyMatch } from '../../projects/find-project.ts';
 import type { Begin, Event } from './adds.ts';
 
-/** The key as sent, and the look-up of its project, already under way. */
+/** The key as sent, and the pending look-up of its project. */
 export interface LookedAhead {
   key: string | undefined;
   keyMatch: Promise<KeyMatch | undefined>;
@@ -10,13 +10,13 @@ export interface LookedAhead {
 /** The key as API clients send it. */
 const headerKey = ({ headers }: Event): string | undefined => headers['x-api-key'];
 
-/** The key as a link can carry it too: a browser that is sent somewhere adds no headers. */
+/** The key from the header or the query: a browser that follows a link sends no custom headers. */
 export const linkKey = (event: Event): string | undefined => {
   const query = new URLSearchParams(event.rawQueryString);
   return headerKey(event) ?? query.get('x-api-key') ?? query.get('key') ?? undefined;
 };
 
-/** Begins the project look-up, so that it runs side by side with the rate count; `apiKey` judges what it finds. */
+/** Starts the project look-up in parallel with the rate limit; `apiKey` evaluates its result. */
 export const lookAhead =
   (keyOf: (event: Event) => string | undefined = headerKey): Begin<LookedAhead> =>
   (event, context) => {

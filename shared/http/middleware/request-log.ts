@@ -3,9 +3,10 @@ import type { Project } from '../../projects/project.ts';
 import { countUsage, flushTallyIfDue } from '../../usage/tally.ts';
 import type { Adds, Needs } from './adds.ts';
 
+/** Added by `requestLog`. */
 export interface RequestLog {
   startedAt: number;
-  /** What was counted before, on its way to the table beside this request. */
+  /** Pending write of earlier counts, which runs in parallel with this request. */
   flushing: Promise<void> | undefined;
   /** Whose key came with the request, once it is known. */
   project?: Project;
@@ -30,8 +31,8 @@ const end = async ({ context, response }: Ended): Promise<void> => {
 };
 
 /**
- * One JSON line a request: route, project, status, ms, database ms, request id. Never bodies, keys or tokens. Requests that came
- * with a project's key are counted for its usage too.
+ * One JSON line a request: route, project, status, ms, database ms, request id. Never bodies, keys or tokens. Requests
+ * that came with a project's key are counted for its usage too.
  */
 export const requestLog = (): Adds<RequestLog> => ({
   before: ({ context }) => {

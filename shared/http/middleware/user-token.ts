@@ -7,6 +7,7 @@ import type { Keyed } from './api-key.ts';
 import { bearerToken } from './bearer.ts';
 import type { WithCollection } from './collection.ts';
 
+/** Added by `userToken`. */
 export interface WithCaller {
   caller: Caller;
 }
@@ -25,8 +26,8 @@ const identify = async (project: Project, token: string | undefined): Promise<Id
 };
 
 /**
- * Says who calls, and refuses what row security forbids a publishable key whoever it is: a write without row security → 403,
- * a write or private read without a valid token → 401. A token that is not needed and not valid is as none.
+ * Identifies the caller, and refuses what row security forbids any publishable key: a write without row security → 403,
+ * a write or private read without a valid token → 401. An invalid token that is not needed is ignored.
  */
 export const userToken = (writes: boolean): Adds<Keyed & WithCollection & WithCaller> => ({
   before: async ({ event, context }) => {
@@ -48,6 +49,7 @@ export const userToken = (writes: boolean): Adds<Keyed & WithCollection & WithCa
   },
 });
 
+/** Added by `signedInUser`. */
 export interface WithBearer {
   bearer: Bearer;
 }

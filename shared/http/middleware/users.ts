@@ -3,6 +3,7 @@ import type { Collection } from '../../collections/collection.ts';
 import type { Adds } from './adds.ts';
 import type { Keyed } from './api-key.ts';
 
+/** Added by `enabledUsers`. */
 export interface WithUsers {
   /** The project's `users` collection. */
   users: Collection;

@@ -56,8 +56,8 @@ const operationOf = (route: NamedRoute, method: string, example: Example, tag: s
 };
 
 /**
- * The OpenAPI document of one API, from its tables: one operation for each method of each row. Throws where a row has no
- * example, or where something in it cannot be described.
+ * The OpenAPI document of one API, from its tables: one operation for each method of each row. Throws where a row has
+ * no example, or where something in it cannot be described.
  */
 export const describeApi = (parts: ApiParts): OpenApi => {
   const { title, description, version, tables, examples, tags, securitySchemes } = parts;

@@ -23,13 +23,13 @@ export const listAudiences = async (project: Project, part: ListPart): Promise<u
   return callProvider(apiKey, (resend, signal) => resend.audiences.list(pagination(part), { signal }));
 };
 
-/** Makes an audience; answers what the provider does. */
+/** Makes an audience; returns the provider's response. */
 export const createAudience = async (project: Project, { name }: { readonly name: string }): Promise<unknown> => {
   const apiKey = await requireOwnKey(project);
   return callProvider(apiKey, (resend, signal) => resend.audiences.create({ name }, { signal }));
 };
 
-/** Deletes an audience; answers what the provider does. */
+/** Deletes an audience; returns the provider's response. */
 export const deleteAudience = async (project: Project, audienceId: string): Promise<unknown> => {
   const apiKey = await requireOwnKey(project);
   const id = pathId('audience', audienceId);

@@ -27,7 +27,7 @@ const requireQuota = async (project: Project): Promise<void> => {
 
 /**
  * Makes a broadcast: a draft, or where it says when it is to be sent, one that the provider sends by itself at that
- * time. Answers what the provider does.
+ * time. Returns the provider's response.
  */
 export const createBroadcast = async (project: Project, broadcast: NewBroadcast): Promise<unknown> => {
   const apiKey = await requireBroadcasts(project);
@@ -44,7 +44,7 @@ export const createBroadcast = async (project: Project, broadcast: NewBroadcast)
   );
 };
 
-/** Sends a draft now; answers what the provider does. */
+/** Sends a draft now; returns the provider's response. */
 export const sendBroadcast = async (project: Project, broadcastId: string): Promise<unknown> => {
   const apiKey = await requireBroadcasts(project);
   await requireQuota(project);
@@ -65,7 +65,7 @@ export const getBroadcast = async (project: Project, broadcastId: string): Promi
   return callProvider(apiKey, (resend, signal) => resend.broadcasts.get(id, { signal }));
 };
 
-/** Deletes a broadcast that has not been sent; answers what the provider does. */
+/** Deletes a broadcast that has not been sent; returns the provider's response. */
 export const deleteBroadcast = async (project: Project, broadcastId: string): Promise<unknown> => {
   const apiKey = await requireBroadcasts(project);
   const id = pathId('broadcast', broadcastId);

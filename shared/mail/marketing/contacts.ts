@@ -32,14 +32,14 @@ export const listContacts = async (project: Project, audienceId: string, part: L
   return callProvider(apiKey, (resend, signal) => resend.contacts.list(options, { signal }));
 };
 
-/** Adds a contact to an audience; answers what the provider does. */
+/** Adds a contact to an audience; returns the provider's response. */
 export const createContact = async (project: Project, audienceId: string, contact: ContactFields): Promise<unknown> => {
   const apiKey = await requireOwnKey(project);
   const path = contactsOf(audienceId);
   return callProvider(apiKey, (resend, signal) => resend.post(path, toProvider(contact), { signal }));
 };
 
-/** Changes fields of a contact, named by id or address; answers what the provider does. */
+/** Changes fields of a contact, named by id or address; returns the provider's response. */
 export const updateContact = async (
   project: Project,
   audienceId: string,
@@ -51,7 +51,7 @@ export const updateContact = async (
   return callProvider(apiKey, (resend, signal) => resend.patch(path, toProvider(changes), { signal }));
 };
 
-/** Takes a contact, named by id or address, out of an audience; answers what the provider does. */
+/** Takes a contact, named by id or address, out of an audience; returns the provider's response. */
 export const deleteContact = async (project: Project, audienceId: string, contactId: string): Promise<unknown> => {
   const apiKey = await requireOwnKey(project);
   const path = `${contactsOf(audienceId)}/${contactPathId(contactId)}`;

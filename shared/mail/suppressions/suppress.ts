@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../../clock.ts';
 import { canonicalAddress, onSuppressions, type SuppressionReason } from './suppression.ts';
 
+/** Why addresses are suppressed, and the id of the mail that led to it. */
 export interface NewSuppression {
   readonly reason: SuppressionReason;
   readonly providerEmailId: string | null;

@@ -2,8 +2,10 @@ import { codeTemplate } from './code-template.ts';
 import type { MailTemplate } from './mail-template.ts';
 import { welcomeTemplate } from './welcome.ts';
 
+/** Key of a built-in template. */
 export type BuiltInKey = 'welcome' | 'verification' | 'password-reset';
 
+/** A built-in template. */
 export type BuiltIn = Omit<MailTemplate, 'siteName'>;
 
 /** The templates that every project has (contract 5, "Templates"); the last two are the mails of user accounts. */
@@ -29,6 +31,7 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
   },
 };
 
+/** Keys of the built-in templates, in the order of lists. */
 export const builtInKeys = Object.keys(builtInTemplates) as readonly BuiltInKey[];
 
 /** Whether a text is exactly the key of a built-in template. */

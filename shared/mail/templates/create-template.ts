@@ -14,7 +14,7 @@ import {
 import type { NewTemplate } from './template-settings.ts';
 import { type TemplateView, toTemplateView } from './template-view.ts';
 
-/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
 const attempts = 200;
 
 type Reserved = Pick<TemplateRecord, 'slot' | 'nameKey' | 'keyKey'>;

@@ -13,6 +13,7 @@ type Named = Pick<Project, 'id' | 'name'>;
 /** No name is longer; what is longer need not be looked up. */
 const longestName = 200;
 
+/** The refusal of an unknown template (404). */
 export const templateNotFound = (wanted: string): AppError =>
   new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${wanted.slice(0, 100)}".`);
 

@@ -21,6 +21,7 @@ export interface TemplateRecord {
   readonly updatedAt: Date;
 }
 
+/** Indexes of `control.mailTemplates`. */
 export const templateIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, nameKey: 1 }, name: 'nameKey', unique: true },
   {

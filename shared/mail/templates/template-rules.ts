@@ -6,14 +6,17 @@ import { comparable, type TemplateRecord } from './template-record.ts';
 /** Keys under which a template takes the place of a mail of user accounts. */
 const accountKeys: ReadonlySet<string | null> = new Set(['verification', 'password-reset']);
 
+/** The refusal of a name or key that is taken (409). */
 export const templateExists = (): AppError =>
   new AppError(
     'TEMPLATE_EXISTS',
     'This project already has a template of this name or key; upper and lower case do not differ.',
   );
 
+/** Maximum number of templates of a project. */
 export const templatesPerProject = 100;
 
+/** The refusal of a template over that limit (403). */
 export const tooManyTemplates = (): AppError =>
   new AppError('PLAN_LIMIT', `A project may have ${templatesPerProject} mail templates. Delete one first.`);
 

@@ -19,6 +19,7 @@ export interface TemplateView extends TemplateSummary {
 
 type Summarized = Pick<TemplateRecord, '_id' | 'key' | 'name' | 'subject' | 'updatedAt'>;
 
+/** A record as lists show it. */
 export const summarizeTemplate = ({ _id, key, name, subject, updatedAt }: Summarized): TemplateSummary => ({
   _id: _id.toHexString(),
   key,
@@ -28,12 +29,14 @@ export const summarizeTemplate = ({ _id, key, name, subject, updatedAt }: Summar
   updatedAt,
 });
 
+/** A record as it is shown. */
 export const toTemplateView = (record: TemplateRecord): TemplateView => ({
   ...summarizeTemplate(record),
   html: record.html,
   text: record.text,
 });
 
+/** A built-in template as it is shown. */
 export const builtInView = (key: BuiltInKey): TemplateView => {
   const { name, subject, html, text } = builtInTemplates[key];
   return { _id: key, key, name, subject, html, text, builtIn: true, updatedAt: null };

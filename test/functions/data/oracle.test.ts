@@ -8,8 +8,8 @@ import type { Answer, RequestOptions } from '../../support/client.ts';
 import { type CollectionInput, newProject, type TestProject } from '../../support/project.ts';
 
 /*
- * An answer gives something away where it depends on a document that the caller may not read. So every probe is sent twice,
- * while the hidden documents exist and after they are gone for good, and must be answered the same.
+ * An answer gives something away where it depends on a document that the caller may not read. So every probe is sent
+ * twice, while the hidden documents exist and after they are gone for good, and must be answered the same.
  */
 
 const annId = 'a'.repeat(24);

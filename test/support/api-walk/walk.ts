@@ -22,7 +22,10 @@ interface Found extends Described {
   readonly method: string;
 }
 
-/** What of an example only this stack knows: ids, tokens, codes, addresses. Everything else is sent as the document has it. */
+/**
+ * What of an example only this stack knows: ids, tokens, codes, addresses. Everything else is sent as the document has
+ * it.
+ */
 export interface Known {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;

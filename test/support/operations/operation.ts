@@ -16,11 +16,16 @@ export interface Prepared {
   readonly projectIds: readonly string[];
   /** Does it, and answers the status that the caller sees. */
   readonly act: () => Promise<number>;
-  /** Where the caller was not told that it is done: sends it again, with everything healthy; fails where that is no use. */
+  /**
+   * Where the caller was not told that it is done: sends it again, with everything healthy; fails where that is no use.
+   */
   readonly again?: () => Promise<void>;
   /** Whatever else happens in the two hours after it. */
   readonly later?: () => Promise<unknown>;
-  /** Fails where an effect is missing, or there twice, after the jobs have run. `done`: the caller was told so, the first time or again. */
+  /**
+   * Fails where an effect is missing, or there twice, after the jobs have run. `done`: the caller was told so, the
+   * first time or again.
+   */
   readonly verify: (done: boolean) => Promise<void>;
 }
 

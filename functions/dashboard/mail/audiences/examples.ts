@@ -5,7 +5,7 @@ import { dashboardAudienceRoutes } from './routes.ts';
 const projectId = '6743f0c2a91b5d0012ab34cd';
 const query = { limit: '20' };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardAudienceExamples = defineExamples(dashboardAudienceRoutes, {
   'list-project-audiences': { params: { projectId }, query, failures },
   'create-project-audience': { params: { projectId }, body: { name: 'Readers' }, failures },

@@ -5,7 +5,7 @@ import { dashboardBroadcastRoutes } from './routes.ts';
 
 const projectId = '6743f0c2a91b5d0012ab34cd';
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardBroadcastExamples = defineExamples(dashboardBroadcastRoutes, {
   'create-project-broadcast': { params: { projectId }, body: newBroadcast, failures },
   'send-project-broadcast': { params: { projectId, id }, failures: [...failures, 'MAIL_QUOTA_EXCEEDED'] },

@@ -15,6 +15,7 @@ export interface ManagedUser extends UserView {
   readonly disabled: boolean;
 }
 
+/** A user record as the dashboard shows it. */
 export const toManagedUser = (users: Collection, record: UserRecord): ManagedUser => ({
   ...userView(users, record),
   disabled: record.isDisabled === true,
