@@ -1,4 +1,5 @@
-import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { randomUUID } from 'node:crypto';
+import { type AttributeValue, ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -14,63 +15,67 @@ export interface CountedProposal {
 
 const dayMs = 24 * 3600_000;
 
+type Values = Readonly<Record<string, AttributeValue>>;
+
 const keyOf = ({ projectId, month }: CountedProposal) => ({
   pk: { S: `p#${projectId}` },
   sk: { S: `assistant#${month}` },
 });
 
-const nextMonth = (now: number): number => {
-  const date = new Date(now);
+/** When the month that is counted ends, in ms since 1970. */
+const endOf = ({ month }: Pick<CountedProposal, 'month'>): number => {
+  const date = new Date(month);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 };
 
-const overLimit = (plan: PlanName, now: number): AppError =>
+const overLimit = (plan: PlanName, counted: CountedProposal, now: number): AppError =>
   new AppError(
     'ASSISTANT_QUOTA_EXCEEDED',
     `The ${plan} plan allows a project ${plans[plan].proposals} proposals a month. Define the schema by hand, or ask for a larger plan.`,
-    { retryAfter: Math.max(1, Math.ceil((nextMonth(now) - now) / 1000)) },
+    { retryAfter: Math.max(1, Math.ceil((endOf(counted) - now) / 1000)) },
   );
 
-/** Counts one proposal by one conditional write; over the plan's proposals a month → 429 `ASSISTANT_QUOTA_EXCEEDED`. */
-export const countProposal = async (project: Pick<Project, 'id' | 'plan'>): Promise<CountedProposal> => {
-  const now = clock.now();
-  const counted = { projectId: project.id, month: new Date(now).toISOString().slice(0, 7) };
+/**
+ * Adds to the month's count by one conditional write; false if the condition failed. The SDK repeats a write whose
+ * response was lost: the second one finds its own `lastCall`, and counts no second time.
+ */
+const add = async (counted: CountedProposal, amount: 1 | -1, condition: string, values: Values): Promise<boolean> => {
+  const call = randomUUID();
   try {
     await onTable((dynamo, table) =>
       dynamo.send(
         new UpdateItemCommand({
           TableName: table,
           Key: keyOf(counted),
-          UpdateExpression: 'ADD n :one SET expiresAt = :end',
-          ConditionExpression: 'attribute_not_exists(n) OR n < :limit',
+          UpdateExpression: 'SET expiresAt = :end, lastCall = :call ADD n :amount',
+          ConditionExpression: `(${condition}) AND (attribute_not_exists(lastCall) OR lastCall <> :call)`,
           ExpressionAttributeValues: {
-            ':one': { N: '1' },
-            ':limit': { N: String(plans[project.plan].proposals) },
-            ':end': { N: String(Math.ceil((nextMonth(now) + dayMs) / 1000)) },
+            ...values,
+            ':amount': { N: String(amount) },
+            ':call': { S: call },
+            ':end': { N: String(Math.ceil((endOf(counted) + dayMs) / 1000)) },
           },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         }),
       ),
     );
-    return counted;
+    return true;
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) throw overLimit(project.plan, now);
+    if (error instanceof ConditionalCheckFailedException) return error.Item?.lastCall?.S === call;
     throw error;
   }
 };
 
+/** Counts one proposal by one conditional write; over the plan's proposals a month → 429 `ASSISTANT_QUOTA_EXCEEDED`. */
+export const countProposal = async (project: Pick<Project, 'id' | 'plan'>): Promise<CountedProposal> => {
+  const now = clock.now();
+  const counted = { projectId: project.id, month: new Date(now).toISOString().slice(0, 7) };
+  const limit = { N: String(plans[project.plan].proposals) };
+  if (await add(counted, 1, 'attribute_not_exists(n) OR n < :limit', { ':limit': limit })) return counted;
+  throw overLimit(project.plan, counted, now);
+};
+
 /** Reverts the count of a proposal for which the model could not be reached. */
 export const uncountProposal = async (counted: CountedProposal): Promise<void> => {
-  await onTable((dynamo, table) =>
-    dynamo.send(
-      new UpdateItemCommand({
-        TableName: table,
-        Key: keyOf(counted),
-        UpdateExpression: 'ADD n :minusOne',
-        ConditionExpression: 'n > :none',
-        ExpressionAttributeValues: { ':minusOne': { N: '-1' }, ':none': { N: '0' } },
-      }),
-    ),
-  ).catch((error: unknown) => {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  });
+  await add(counted, -1, 'n > :none', { ':none': { N: '0' } });
 };
