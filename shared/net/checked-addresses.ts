@@ -1,7 +1,7 @@
 import { isPermitted } from './permitted-addresses.ts';
 import { type Address, resolver } from './resolver.ts';
 import { bareHost, isRestrictedHost, RestrictedHost } from './restricted-host.ts';
-import { isRestrictedAddress, parseAddress } from './restricted-ranges.ts';
+import { addressFamily, isRestrictedAddress } from './restricted-ranges.ts';
 
 /**
  * The addresses of a customer's host, every one of them checked: if one is restricted, so is the host
@@ -10,8 +10,8 @@ import { isRestrictedAddress, parseAddress } from './restricted-ranges.ts';
 export const checkedAddresses = async (host: string, port?: number): Promise<readonly Address[]> => {
   if (isRestrictedHost(host, port)) throw new RestrictedHost();
   const bare = bareHost(host);
-  const literal = parseAddress(bare);
-  if (literal) return [{ address: bare, family: literal.kind() === 'ipv4' ? 4 : 6 }];
+  const family = addressFamily(bare);
+  if (family !== 0) return [{ address: bare, family }];
   const addresses = await resolver().addresses(bare);
   if (addresses.some(({ address }) => isRestrictedAddress(address) && !isPermitted(address, port))) {
     throw new RestrictedHost();

@@ -1,5 +1,5 @@
 import { isPermitted } from './permitted-addresses.ts';
-import { isRestrictedAddress, parseAddress } from './restricted-ranges.ts';
+import { addressFamily, isRestrictedAddress } from './restricted-ranges.ts';
 
 /** A customer's host that is, or leads, where no customer may go. */
 export class RestrictedHost extends Error {
@@ -32,7 +32,7 @@ export const bareHost = (host: string): string => (/^\[.*:.*\]$/.test(host) ? ho
  */
 export const isRestrictedHost = (host: string, port?: number): boolean => {
   const bare = bareHost(host);
-  if (parseAddress(bare)) return isRestrictedAddress(bare) && !isPermitted(bare, port);
+  if (addressFamily(bare) !== 0) return isRestrictedAddress(bare) && !isPermitted(bare, port);
   const name = bare.toLowerCase();
   return !domainName.test(name) || isInternalName(name);
 };
