@@ -9,7 +9,10 @@ export const unavailable = (cause: unknown): AppError =>
   });
 
 const unfitForIndex = 'A value does not fit an index of the collection (geographic, text or hashed).';
-const needsMemory = 'The query needs too much memory. Narrow it, or add an index that serves its sort.';
+const needsMemory =
+  'The query needs too much memory. Narrow it, or add an index that serves its sort: GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it.';
+const tooSlow =
+  'The query took longer than 5 seconds. Narrow it, or add an index for its filters and sort: GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it.';
 
 /** Refusals that the caller's own input causes, by MongoDB error code (contract 2, "Update" and "Aggregation"). */
 const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
@@ -18,7 +21,7 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [28, ['INVALID_UPDATE', 'A path of the update runs through a value that is not an object.']],
   [34, ['INVALID_UPDATE', 'A path of the update cannot be used.']],
   [40, ['INVALID_UPDATE', 'Two paths of the update conflict with each other.']],
-  [50, ['QUERY_TIMEOUT', 'The query took longer than 5 seconds. Narrow it or add an index.']],
+  [50, ['QUERY_TIMEOUT', tooSlow]],
   [52, ['INVALID_UPDATE', 'A field name of the document starts with $ where it may not.']],
   [56, ['INVALID_UPDATE', 'A field name is empty.']],
   [57, ['INVALID_UPDATE', 'A field name contains a dot where it may not.']],

@@ -40,7 +40,8 @@ const objectType = (value: object): TypeName => {
   if (Array.isArray(value)) return 'array';
   if (value instanceof Date) return 'date';
   if (value instanceof RegExp) return 'regex';
-  const tag: unknown = '_bsontype' in value ? value._bsontype : undefined;
+  // The driver's classes inherit their tag; an object that has one of its own is a document with a field of that name.
+  const tag: unknown = '_bsontype' in value && !Object.hasOwn(value, '_bsontype') ? value._bsontype : undefined;
   return (typeof tag === 'string' ? taggedTypes.get(tag) : undefined) ?? 'object';
 };
 

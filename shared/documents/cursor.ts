@@ -1,6 +1,7 @@
 import { BSON } from 'mongodb';
 import { AppError } from '../errors.ts';
 import { typeOf } from './bson-order.ts';
+import { sendable } from './sendable.ts';
 
 /** Where a page ended: the sort key of its last document, or that document's id where the key is too long to carry. */
 export type Position = { readonly values: readonly unknown[] } | { readonly id: unknown };
@@ -52,7 +53,7 @@ const write = (record: BSON.Document): string => Buffer.from(BSON.serialize(reco
 export const encodeCursor = (fingerprint: string, values: readonly unknown[]): string => {
   const head = { v: version, s: fingerprint };
   const text = isKey(values) ? write({ ...head, k: values.map((value) => (value === undefined ? [] : [value])) }) : '';
-  return text !== '' && text.length <= maxLength ? text : write({ ...head, i: values.at(-1) });
+  return text !== '' && text.length <= maxLength ? text : write({ ...head, i: sendable(values.at(-1)) });
 };
 
 const read = (text: string): BSON.Document | undefined => {

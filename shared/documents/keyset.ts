@@ -126,18 +126,30 @@ const after = (path: string, value: unknown, direction: Direction): readonly Con
   return ranges(beyond(path, value, direction)).map((values) => allOf([values, ...inTheWay]));
 };
 
+/** Who gave the documents their ids: the service, which gives ObjectIds alone, or also others. */
+export type Ids = 'ours' | 'any';
+
+/**
+ * The ids that sort after one. A filter compares within a type only; an expression across all of them, in the order of a
+ * sort, and as `_id` is never an array, the index serves that too.
+ */
+const afterId = (id: unknown, direction: Direction, ids: Ids): Condition => {
+  const operator = direction === 1 ? '$gt' : '$lt';
+  return ids === 'ours' ? { _id: { [operator]: id } } : { $expr: { [operator]: ['$_id', { $literal: id }] } };
+};
+
 /**
  * The documents that come after a position in an order, as a filter; see `needsSortKey` for where none can tell. `position`
  * holds MongoDB's own sort key of the document there, a value for each key of the order, `undefined` for an empty array;
  * every value stands where only a literal is read.
  */
-export const afterPosition = (sort: Sort, position: readonly unknown[]): Condition => {
+export const afterPosition = (sort: Sort, position: readonly unknown[], ids: Ids): Condition => {
   const alternatives: Condition[] = [];
   const ties: Condition[] = [];
   for (const [index, { path, direction }] of sort.entries()) {
     const value = position[index];
     if (index === sort.length - 1) {
-      alternatives.push(allOf([...ties, { [path]: { [direction === 1 ? '$gt' : '$lt']: value } }]));
+      alternatives.push(allOf([...ties, afterId(value, direction, ids)]));
     } else {
       alternatives.push(...after(path, value, direction).map((values) => allOf([...ties, values])));
       ties.push(tie(path, value, direction));

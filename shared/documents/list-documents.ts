@@ -1,4 +1,6 @@
+import { MongoServerError } from 'mongodb';
 import type { Collection } from '../collections/collection.ts';
+import { AppError } from '../errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { noteList } from '../usage/slow-lists.ts';
 import { isTelling } from './aggregation/telling-condition.ts';
@@ -30,6 +32,9 @@ export interface DocumentPage extends Total {
 export interface DocumentCount {
   readonly count: number;
 }
+
+/** A list that the database gave up counts as one that took as long as a list may take. */
+const timeLimitMs = 5000;
 
 interface Request {
   readonly project: Project;
@@ -110,10 +115,18 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
 };
 
 /** Notes how long the list took, for the advice on indexes. */
-const note = ({ collection, query }: Request, ms: number): void => {
+const note = ({ collection, query, readable }: Request, ms: number): void => {
   const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
-  noteList(collection, { ...filteredFields(collection, query.filters), sort }, ms);
+  const owner = readable.length > 0 ? { owner: collection.rls.ownerField } : {};
+  noteList(collection, { ...owner, ...filteredFields(collection, query.filters), sort }, ms);
 };
+
+const memoryCodes: ReadonlySet<unknown> = new Set([146, 292]);
+
+/** True where the database gave a list up that an index could have served: too slow, or too much to sort in memory. */
+const wasGivenUp = (error: unknown): boolean =>
+  error instanceof AppError &&
+  (error.code === 'QUERY_TIMEOUT' || (error.cause instanceof MongoServerError && memoryCodes.has(error.cause.code)));
 
 /**
  * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true`
@@ -131,7 +144,13 @@ export const listDocuments = async (
   const filters = filterConditions(collection, query.filters);
   const request: Request = { project, collection, caller, query, readable: owned ? [owned] : [], filters };
   const begin = performance.now();
-  const answer = await (query.count ? countAll(request) : listPage(request));
-  note(request, performance.now() - begin);
-  return answer;
+  const sinceBegin = () => performance.now() - begin;
+  try {
+    const answer = await (query.count ? countAll(request) : listPage(request));
+    note(request, sinceBegin());
+    return answer;
+  } catch (error) {
+    if (wasGivenUp(error)) note(request, Math.max(sinceBegin(), timeLimitMs));
+    throw error;
+  }
 };

@@ -4,10 +4,11 @@ import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import { allOf, type Condition, type Selection } from './condition.ts';
 import type { Document } from './document.ts';
-import { afterPosition } from './keyset.ts';
+import { afterPosition, type Ids } from './keyset.ts';
 import type { ListQuery } from './list-query.ts';
 import { PageBudget, Sized } from './page-size.ts';
 import { presentProjected, toProjection } from './projection.ts';
+import { sendable } from './sendable.ts';
 import { isById, type Sort, sortKeyField, toMongoSort } from './sort.ts';
 import { afterBySortKey, needsSortKey, withPatterns } from './sort-key-pipeline.ts';
 import { wireDocument } from './wire-value.ts';
@@ -74,6 +75,7 @@ const open = (
   selection: Selection,
   query: ListQuery,
   position: readonly unknown[] | undefined,
+  ids: Ids,
 ): AbstractCursor<unknown> => {
   const { sort } = query;
   const limit = query.cursor === undefined ? query.limit : query.limit + 1;
@@ -86,7 +88,7 @@ const open = (
     return documents.aggregate([...stages, ...shape], options);
   };
   if (position && needsSortKey(sort, position)) return piped(afterBySortKey(selection, sort, position, limit));
-  const conditions = position ? [...selection.conditions, afterPosition(sort, position)] : selection.conditions;
+  const conditions = position ? [...selection.conditions, afterPosition(sort, position, ids)] : selection.conditions;
   if (selection.afterwards.length > 0) return piped(withPatterns({ ...selection, conditions }, sort, { skip, limit }));
   return documents.find(allOf(conditions), {
     ...options,
@@ -110,8 +112,9 @@ export const readPage = (
   position?: readonly unknown[],
 ): Promise<Page> =>
   onProject(project, async (db) => {
+    const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
     try {
-      return await takePage(open(db.collection(collectionName), selection, query, position), query);
+      return await takePage(open(db.collection(collectionName), selection, query, position, ids), query);
     } catch (error) {
       throw refuseParallelArrays(error, query.sort);
     }
@@ -137,5 +140,6 @@ export const readPosition = (
         maxTimeMS,
       })
       .toArray();
-    return found && (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[]));
+    if (!found) return undefined;
+    return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);
   });

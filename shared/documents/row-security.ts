@@ -15,18 +15,20 @@ export const tokenMissing = (): AppError =>
 export const notOwner = (): AppError =>
   new AppError('NOT_OWNER', 'This document belongs to another user; only its owner may change it.');
 
+/** The refusal of a write with a publishable key to a collection without row security (403). */
+export const securityRequired = (collection: string): AppError =>
+  new AppError(
+    'RLS_REQUIRED',
+    `A publishable key writes only where row-level security is on, and it is off in "${collection}". Turn it on (rls.enabled of the collection), or write from your server with the secret key.`,
+  );
+
 /**
  * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`) or without
  * a user (401 `TOKEN_MISSING`). Contract 2, "Row security".
  */
 export const requireWriteAccess = (collection: Collection, caller: Caller): void => {
   if (caller.kind === 'secret') return;
-  if (!collection.rls.enabled) {
-    throw new AppError(
-      'RLS_REQUIRED',
-      `Writing to "${collection.name}" with a publishable key needs row-level security. Turn it on for the collection, or write from your server with the secret key.`,
-    );
-  }
+  if (!collection.rls.enabled) throw securityRequired(collection.name);
   if (caller.userId === undefined) throw tokenMissing();
 };
 

@@ -1,6 +1,7 @@
 import { type AggregateOptions, type Db, MinKey, MongoServerError } from 'mongodb';
 import { onProject } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
+import { databaseOf } from '../projects/database-of.ts';
 import type { Project } from '../projects/project.ts';
 import type { Condition, Selection } from './condition.ts';
 import { selected } from './sort-key-pipeline.ts';
@@ -56,8 +57,10 @@ const remember = (key: string, trust: Trust): void => {
 };
 
 /** A count so far above the exact range cannot be off by as much as leads back into it. */
+const isFarAbove = (count: number): boolean => count > 2 * exactUpTo;
+
 const isDue = (trust: Trust | undefined): boolean =>
-  !trust?.agrees || (trust.counted <= 2 * exactUpTo && clock.now() - trust.checkedAt >= checkEveryMs);
+  !trust?.agrees || (!isFarAbove(trust.counted) && clock.now() - trust.checkedAt >= checkEveryMs);
 
 const counted = (name: string, match: Condition, as: string, limit: number | undefined) => ({
   $unionWith: {
@@ -86,7 +89,7 @@ const readCounts = async (db: Db, name: string, includeDeleted: boolean, check: 
     const sum = (key: string): number => rows.reduce((total, row) => total + (row[key] ?? 0), 0);
     return { metadata: Math.max(0, sum('count') - sum('trash')), real: check ? sum('real') : undefined };
   } catch (error) {
-    if (error instanceof MongoServerError && error.code === namespaceNotFound) return { metadata: 0, real: undefined };
+    if (error instanceof MongoServerError && error.code === namespaceNotFound) return { metadata: 0, real: 0 };
     throw error;
   }
 };
@@ -94,12 +97,17 @@ const readCounts = async (db: Db, name: string, includeDeleted: boolean, check: 
 /**
  * How many documents a collection has, in one command that costs the same at any size: the database's own count less
  * the indexed trash. That count can be off after an unclean stop, so once a minute the same command also counts up to
- * 10 001; where the two disagree the real count is the answer until they agree again.
+ * 10 001; where the two disagree the real count is the answer until they agree again. A count far above that is checked
+ * once, and again, by a second command, as soon as the collection turns out to be smaller.
  */
 export const unfilteredTotal = async (project: Project, name: string, includeDeleted: boolean): Promise<Total> => {
-  const key = `${project.id}\n${name}`;
-  const check = isDue(trusts.get(key));
-  const { metadata, real } = await onProject(project, (db) => readCounts(db, name, includeDeleted, check));
+  const key = `${databaseOf(project)}\n${project.id}\n${name}\n${includeDeleted}`;
+  const read = (check: boolean): Promise<Counts> =>
+    onProject(project, (db) => readCounts(db, name, includeDeleted, check));
+  const trust = trusts.get(key);
+  const first = await read(isDue(trust));
+  const hasShrunk = trust !== undefined && isFarAbove(trust.counted) && !isFarAbove(first.metadata);
+  const { metadata, real } = hasShrunk && first.real === undefined ? await read(true) : first;
   if (real === undefined) return { total: metadata };
   const agrees = Math.min(metadata, exactUpTo + 1) === real;
   remember(key, { checkedAt: clock.now(), agrees, counted: metadata });

@@ -10,41 +10,55 @@ const maxAgeMs = 10_000;
 const refusalAgeMs = 1000;
 const maxProjects = 2000;
 
+/**
+ * Indexes are not counted as documents are, but may not take more than so many times what the plan allows of these: one of
+ * several fields has all of them once for each element of an array.
+ */
+const indexesPerData = 4;
+
+/** What a project has in our database, in bytes. */
+interface Sizes {
+  readonly documents: number;
+  readonly indexes: number;
+}
+
 interface Measurement {
   readonly startedAt: number;
-  readonly bytes: Promise<number>;
+  readonly sizes: Promise<Sizes>;
   /** Bytes this process has let through since then. */
   written: number;
 }
 
 const measurements = new Map<string, Measurement>();
 
+const measure = async (project: Project): Promise<Sizes> => {
+  const stats = await onManaged(project, (db) => db.command({ dbStats: 1, maxTimeMS: 5000 }));
+  return { documents: Number(stats.dataSize), indexes: Number(stats.indexSize) };
+};
+
 /**
  * Bytes of documents that a project keeps in our database, as the database itself reports them (`dbStats.dataSize`).
  * Where the project has a database of its own that is its users, and what it left behind.
  */
-export const databaseUsed = async (project: Project): Promise<number> => {
-  const stats = await onManaged(project, (db) => db.command({ dbStats: 1, maxTimeMS: 5000 }));
-  return Number(stats.dataSize);
-};
+export const databaseUsed = async (project: Project): Promise<number> => (await measure(project)).documents;
 
 const measured = (project: Project, ageMs: number): Measurement => {
   const now = clock.now();
   const known = measurements.get(project.id);
   if (known && now - known.startedAt < ageMs) return known;
-  const made: Measurement = { startedAt: now, bytes: databaseUsed(project), written: 0 };
+  const made: Measurement = { startedAt: now, sizes: measure(project), written: 0 };
   measurements.delete(project.id);
   measurements.set(project.id, made);
   if (measurements.size > maxProjects) measurements.delete(measurements.keys().next().value as string);
-  made.bytes.catch(() => {
+  made.sizes.catch(() => {
     if (measurements.get(project.id) === made) measurements.delete(project.id);
   });
   return made;
 };
 
 const claim = async (measurement: Measurement, bytes: number, limit: number): Promise<boolean> => {
-  const used = await measurement.bytes;
-  if (used + measurement.written + bytes > limit) return false;
+  const { documents, indexes } = await measurement.sizes;
+  if (documents + measurement.written + bytes > limit || indexes > indexesPerData * limit) return false;
   measurement.written += bytes;
   return true;
 };
@@ -54,7 +68,7 @@ export const databaseFull = ({ plan }: Project): AppError => {
   const mebibytes = Math.round(plans[plan].databaseBytes / (1024 * 1024));
   return new AppError(
     'DATABASE_QUOTA_EXCEEDED',
-    `The database of this project is full: its plan allows ${mebibytes} MiB. Delete documents permanently, or change the plan.`,
+    `The database of this project is full: its plan allows ${mebibytes} MiB of documents, and indexes of ${indexesPerData} times as much. Delete documents permanently, drop indexes, or change the plan.`,
   );
 };
 

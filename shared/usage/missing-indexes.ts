@@ -24,8 +24,9 @@ export interface MissingIndex {
 
 type Keys = readonly (readonly [field: string, direction: 1 | -1])[];
 
-/** First what is equal, then the order, then ranges; `_id` last, which ends every order. */
-const keysFor = ({ equal, sort, range }: ListShape): Keys => {
+/** First what is equal, the owner before all, then the order, then ranges; `_id` last, which ends every order. */
+const keysFor = ({ owner, equal: compared, sort, range }: ListShape): Keys => {
+  const equal = owner === undefined ? compared : [owner, ...compared.filter((field) => field !== owner)];
   const ordered = sort.filter(([field]) => !equal.includes(field));
   const ranged = range.filter((field) => !equal.includes(field) && !ordered.some(([name]) => name === field));
   return [

@@ -10,6 +10,8 @@ const mostFields = 4;
 /** What a list filters and sorts by, with the fields in the order of a suitable index. */
 export interface ListShape {
   readonly collection: string;
+  /** The owner's field, where the list has only what a user owns. */
+  readonly owner?: string;
   /** Fields compared with `=` or `_in`, by name. */
   readonly equal: readonly string[];
   readonly sort: readonly (readonly [field: string, direction: 1 | -1])[];
@@ -25,7 +27,7 @@ const isServed = (collection: Collection, { equal, range, sort }: ListShape): bo
 };
 
 /**
- * Notes a list that took long and that none of the service's own indexes serves, so that the usage of the project can
+ * Notes a list that took long, or that MongoDB gave up, and that none of the service's own indexes serves, so that the usage of the project can
  * name the index that would (contract 6, "Usage"). Costs nothing for quick lists.
  */
 export const noteList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {

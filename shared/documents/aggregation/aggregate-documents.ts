@@ -4,7 +4,9 @@ import { findCollections } from '../../collections/find-collections.ts';
 import { AppError } from '../../errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
+import { maxDocumentBytes } from '../document-size.ts';
 import { readFilter } from '../row-security.ts';
+import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
 import { readResults } from './read-results.ts';
@@ -14,6 +16,10 @@ const limitMs = 5000;
 
 /** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
 const batchSize = 1000;
+
+/** Documents that others have written may be as large as MongoDB lets them be. */
+const largestStored = ({ placement }: Project): number =>
+  placement.kind === 'managed' ? maxDocumentBytes : 16 * 1024 * 1024;
 
 const sourceOf = (collection: Collection, caller: Caller): Source => ({
   collection,
@@ -51,7 +57,7 @@ export const aggregateDocuments = async (
 ): Promise<unknown[]> => {
   const main = sourceOf(collection, caller);
   const { pipeline, joined } = checkPipeline(body.pipeline);
-  const stages = restrictPipeline(pipeline, {
+  const stages = restrictPipeline(boundPipeline(pipeline, largestStored(project)), {
     main,
     joined: await joinedSources(project, joined, caller),
     includeDeleted,

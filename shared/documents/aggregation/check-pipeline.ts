@@ -33,12 +33,19 @@ const maxDepth = 4;
  */
 const maxConditionKeys = 2000;
 
-/** Field names and operators in all: the work on a `$project` grows with their square too. */
+/** Field names and operators in all, used or defined: the work on a `$project` grows with their square too. */
 const maxKeys = 5000;
+
+/** Each of these may keep 100 MB in the database for as long as the pipeline runs: joins, and what `$facet` runs side by side. */
+const maxKeeping = 10;
+const keepingInFacets: ReadonlySet<string> = new Set([
+  ...['$group', '$bucket', '$bucketAuto', '$sortByCount', '$sort', '$setWindowFields', '$densify', '$fill'],
+]);
 
 interface Tally {
   stages: number;
   conditionKeys: number;
+  keeping: number;
   readonly joined: Set<string>;
 }
 
@@ -46,6 +53,26 @@ const countKeys = (value: unknown): number => {
   if (Array.isArray(value)) return value.reduce((sum: number, element) => sum + countKeys(element), 0);
   if (!isJsonObject(value)) return 0;
   return Object.values(value).reduce((sum: number, inner) => sum + 1 + countKeys(inner), 0);
+};
+
+/** The same where texts may stand for fields, which counts them as names. */
+const countNames = (value: unknown): number => {
+  if (typeof value === 'string') return value.startsWith('$') ? 1 : 0;
+  if (Array.isArray(value)) return value.reduce((sum: number, element) => sum + countNames(element), 0);
+  if (!isJsonObject(value)) return 0;
+  return Object.entries(value).reduce(
+    (sum, [key, inner]) => sum + 1 + (key === '$match' ? countKeys(inner) : countNames(inner)),
+    0,
+  );
+};
+
+const countKeeping = (tally: Tally): void => {
+  tally.keeping += 1;
+  if (tally.keeping > maxKeeping) {
+    throw invalidPipeline(
+      `A pipeline may have at most ${maxKeeping} $lookup and $graphLookup stages, with those stages inside $facet that group or sort. Make several requests of it.`,
+    );
+  }
 };
 
 const requireObject = (value: unknown, what: string): JsonObject => {
@@ -79,6 +106,7 @@ const checkJoin = (name: string, operand: unknown, at: string, depth: number, ta
     return;
   }
   const join = requireObject(operand, `${at}.${name}`);
+  if (name !== '$unionWith') countKeeping(tally);
   for (const key of Object.keys(join)) {
     if (!joinOptions.get(name)?.has(key)) {
       throw invalidPipeline(`${at}.${name} has an unknown option "${key.slice(0, 40)}".`);
@@ -97,6 +125,10 @@ const checkOperand = (name: string, operand: unknown, at: string, depth: number,
     checkJoin(name, operand, at, depth, tally);
   } else if (name === '$facet') {
     for (const [key, stages] of Object.entries(requireObject(operand, `${at}.$facet`))) {
+      if (Array.isArray(stages)) {
+        for (const stage of stages)
+          if (isJsonObject(stage) && keepingInFacets.has(stageParts(stage)[0])) countKeeping(tally);
+      }
       checkStages(stages, `${at}.$facet.${key.slice(0, 40)}`, depth + 1, tally);
     }
   } else if (name === '$match') {
@@ -143,9 +175,9 @@ export const checkPipeline = (value: unknown): CheckedPipeline => {
   if (!Array.isArray(value) || value.length === 0) {
     throw invalidPipeline('Send {"pipeline": […]} with an array of at least one stage.');
   }
-  const tally: Tally = { stages: 0, conditionKeys: 0, joined: new Set() };
+  const tally: Tally = { stages: 0, conditionKeys: 0, keeping: 0, joined: new Set() };
   checkStages(value, 'pipeline', 0, tally);
-  if (countKeys(value) > maxKeys) {
+  if (countNames(value) > maxKeys) {
     throw invalidPipeline(`The pipeline names more than ${maxKeys} fields and operators.`);
   }
   return { pipeline: value.map((stage: Stage) => readOperand(stage) as Stage), joined: tally.joined };

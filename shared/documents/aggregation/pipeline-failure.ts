@@ -2,6 +2,7 @@ import { MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
 import { AppError } from '../../errors.ts';
 import { isJsonObject } from '../schema-values.ts';
+import { guardRefusal } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline } from './pipeline.ts';
 import { queryTimeout } from './read-results.ts';
 
@@ -54,6 +55,9 @@ const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
   [51156, badPattern],
 ]);
 
+/** A document, or a text, that MongoDB refuses to build. */
+const tooLarge: ReadonlySet<unknown> = new Set([10334, 13548, 17419]);
+
 /**
  * What a failed aggregation is to the caller: MongoDB refusing the pipeline → 400 that names at most the stage and the
  * kind of mistake, too slow → `QUERY_TIMEOUT`, a document over MongoDB's 16 MiB → `RESULT_TOO_LARGE`. Trouble with the
@@ -62,11 +66,13 @@ const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
 export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => {
   if (!(error instanceof MongoServerError) || isOutage(error)) return error;
   if (error.code === 50) return queryTimeout(error);
-  if (error.code === 10334 || error.code === 17419) {
+  if (tooLarge.has(error.code)) {
     const message =
       'The pipeline builds a document of more than 16 MiB. Project fewer fields, or group into smaller parts.';
     return new AppError('RESULT_TOO_LARGE', message, { cause: error });
   }
+  const refusal = guardRefusal(error);
+  if (refusal) return refusal;
   const name = culprit(error, pipeline);
   const kind = kinds.get(error.code);
   return invalidPipeline(

@@ -7,7 +7,7 @@ import { wireDocument } from '../wire-value.ts';
 export const queryTimeout = (cause?: unknown): AppError =>
   new AppError(
     'QUERY_TIMEOUT',
-    'The aggregation took longer than 5 seconds. Filter earlier in the pipeline or add an index.',
+    'The aggregation took longer than 5 seconds. Filter in a first $match, join by an indexed field, or add an index: POST /api/projects/:projectId/collections/:name/indexes of the dashboard API.',
     { cause },
   );
 

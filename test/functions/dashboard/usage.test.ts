@@ -1,11 +1,14 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { Collection, MongoServerError } from 'mongodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as getUsage } from '../../../functions/dashboard/usage/get-usage.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
+import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { clock } from '../../../shared/clock.ts';
 import { currentRequest } from '../../../shared/log.ts';
 import { noteList } from '../../../shared/usage/slow-lists.ts';
 import { countUsage, flushTally } from '../../../shared/usage/tally.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { invoke } from '../../support/invoke.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
 
@@ -16,6 +19,10 @@ let project: TestProject;
 
 beforeAll(async () => {
   project = await newProject([{ name: 'notes' }]);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 const today = (): string => new Date().toISOString().slice(0, 10);
@@ -118,6 +125,7 @@ describe('the usage of a project', () => {
 
   test('costs a fixed number of commands', async () => {
     const options = { token: project.developer.token, params: { projectId: project.id } };
+    vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await invoke(getUsage, options);
     const commands = await commandsOf(() => invoke(getUsage, options));
     expect(commands.filter((command) => command.startsWith('dynamodb'))).toEqual(
@@ -162,5 +170,35 @@ describe('the indexes that a project misses', () => {
     const indexes = `/api/projects/${project.id}/collections/notes/indexes`;
     expect((await project.developer.dashboard('POST', indexes, first?.index)).status).toBe(201);
     expect(await missing()).toEqual([second]);
+  });
+
+  test.each<[string, number, string]>([
+    ['took longer than 5 s', 50, 'QUERY_TIMEOUT'],
+    ['needed too much memory to sort', 292, 'INVALID_QUERY'],
+  ])('400 for a list that %s, which counts, with its owner in front', async (_what, code, answered) => {
+    const owned = await newProject([{ name: 'todos', rls: { enabled: true, mode: 'private' } }]);
+    const find = vi.spyOn(Collection.prototype, 'find').mockImplementation(() => {
+      throw new MongoServerError({ message: 'given up', code });
+    });
+    const { status, body } = await invoke(listDocuments, {
+      key: owned.publishableKey,
+      token: await owned.tokenFor('a'.repeat(24)),
+      params: { collectionName: 'todos' },
+      query: 'done=true&sort=-due',
+    }).finally(() => find.mockRestore());
+    expect({ status, code: body.code }).toEqual({ status: 400, code: answered });
+    expect(body.message).toContain('/usage/missing-indexes');
+    await flushTally();
+    const path = `/api/projects/${owned.id}/usage/missing-indexes`;
+    expect((await owned.developer.dashboard<{ data: unknown }>('GET', path)).body.data).toEqual([
+      {
+        collection: 'todos',
+        filters: ['done'],
+        sort: ['-due'],
+        lists: 1,
+        averageMs: expect.closeTo(5000, -3),
+        index: { keys: { userId: 1, done: 1, due: -1, _id: -1 } },
+      },
+    ]);
   });
 });

@@ -8,8 +8,8 @@ import { handler as insertDocuments } from '../../../functions/data/insert-docum
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as recoverDocument } from '../../../functions/data/recover-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { type InvokeOptions, invoke } from '../../support/invoke.ts';
 import { newProject } from '../../support/project.ts';
 

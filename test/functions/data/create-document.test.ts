@@ -111,6 +111,17 @@ describe('inserting into a collection with a schema', () => {
     });
   });
 
+  test('409 the second time without a field that is unique and has a default', async () => {
+    const schema = [{ key: 'team', type: 'String', unique: true, default: 'red' }];
+    await project.addCollection({ name: 'teams', schema });
+    expect(await create('teams', {})).toMatchObject({ status: 201, body: { team: 'red' } });
+    expect(await create('teams', {})).toMatchObject({
+      status: 409,
+      body: { code: 'DUPLICATE_VALUE', errors: [{ field: 'team' }] },
+    });
+    expect(await create('teams', { team: null })).toMatchObject({ status: 201 });
+  });
+
   test('409 with a value that must be unique', async () => {
     await create('posts', { title: 'a', slug: 'taken' });
     const answer = await create('posts', { title: 'b', slug: 'taken' });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as updateUser } from '../../../functions/dashboard/users/update-user.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
@@ -7,6 +8,7 @@ import { handler as insertDocuments } from '../../../functions/data/insert-docum
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { plans } from '../../../shared/projects/plans.ts';
+import { forgetDatabaseUse } from '../../../shared/quota/database-quota.ts';
 import { type InvokeOptions, invoke } from '../../support/invoke.ts';
 import { newUsersProject, type UsersProject } from '../../support/users.ts';
 
@@ -83,3 +85,24 @@ test('200 for a profile that does not grow in a full database, 403 for one that 
   expect((await theirs('brief')).status).toBe(200);
   expect(await theirs('longer-than-that')).toMatchObject(full);
 });
+
+test('403 where the documents are small but their indexes are not, 201 once these are dropped', async () => {
+  setSizes({ free: 1024 * 1024, pro: 1024 * 1024 });
+  await project.addCollection({ name: 'multiplied' });
+  const params = { collectionName: 'multiplied' };
+  const indexes = `/api/projects/${project.id}/collections/multiplied/indexes`;
+  const index = await project.developer.dashboard<{ data: { name: string } }>('POST', indexes, {
+    keys: { a: 1, s: 1 },
+  });
+  // Each number is indexed together with the text, which no compression shortens: 12 MiB of keys.
+  const body = { a: Array.from({ length: 300 }, (_, n) => n), s: randomBytes(20_000).toString('hex') };
+  expect((await ask(createDocument, { params, body })).status).toBe(201);
+  const added = async () => {
+    forgetDatabaseUse();
+    return (await ask(createDocument, { params, body: {} })).status;
+  };
+  await expect.poll(added, { timeout: 90_000, interval: 500 }).toBe(403);
+  const dropped = await project.developer.dashboard('DELETE', `${indexes}/${index.body.data.name}`);
+  expect(dropped.status).toBe(200);
+  await expect.poll(added, { timeout: 90_000, interval: 500 }).toBe(201);
+}, 200_000);

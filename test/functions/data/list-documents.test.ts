@@ -237,6 +237,22 @@ describe('a cursor', () => {
     expect(second.body.data.items.map(({ n }) => n)).toEqual([2, 3]);
   });
 
+  test('200 on from where it was though an edit gave the sort key another type', async () => {
+    const own = await newProject([{ name: 'things', schema: [{ key: 'v', type: 'String' }] }]);
+    const insert = (bodies: unknown) => own.api('POST', '/api/data/things/bulk', { body: bodies });
+    await insert(['a', 'b', 'c', 'd'].map((v, n) => ({ v, n })));
+    const first = await own.api<List>('GET', '/api/data/things?cursor=&limit=2&sort=-v');
+    expect(first.body.data.items.map(({ n }) => n)).toEqual([3, 2]);
+    const path = `/api/projects/${own.id}/collections/things`;
+    const edit = { schema: [{ key: 'v', type: 'Number' }], force: true };
+    expect(await own.developer.dashboard('PUT', path, edit)).toMatchObject({ status: 200 });
+    const added = [7, 8].map((v, n) => ({ v, n: 4 + n }));
+    await expect.poll(async () => (await insert(added)).status, { timeout: 15_000 }).toBe(201);
+    const cursor = encodeURIComponent(first.body.data.nextCursor ?? '');
+    const second = await own.api<List>('GET', `/api/data/things?cursor=${cursor}&limit=10&sort=-v`);
+    expect(second.body.data.items.map(({ n }) => n)).toEqual([1, 0, 5, 4]);
+  });
+
   test('400 INVALID_CURSOR for what is malformed, forged, or of another sort', async () => {
     const good = (await list('cursor=&limit=2&sort=n')).body.data.nextCursor ?? '';
     const forge = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

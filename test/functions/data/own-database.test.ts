@@ -9,15 +9,19 @@ import { handler as insertDocuments } from '../../../functions/data/insert-docum
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as recoverDocument } from '../../../functions/data/recover-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
+import { afterPosition } from '../../../shared/documents/keyset.ts';
+import { parseSort, toMongoSort } from '../../../shared/documents/sort.ts';
 import { forgetProjects } from '../../../shared/projects/find-project.ts';
 import { removeDeletedProjects } from '../../../shared/projects/remove-project.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { inParallel, tally } from '../../support/client.ts';
 import { type InvokeOptions, invoke } from '../../support/invoke.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
 import { connectOwn, serveVerifiers } from '../../support/own-project.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
+import { promisedMs } from '../../support/promised.ts';
 import { storedUsers } from '../../support/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/users.ts';
 
@@ -57,6 +61,7 @@ beforeAll(async () => {
   await external.addCollection({ name: 'notes', schema: notes });
   await external.addCollection({ name: 'free' });
   await external.addCollection({ name: 'huge' });
+  await external.addCollection({ name: 'mixed' });
   managed = await newProject([{ name: 'notes', schema: notes }, { name: 'free' }]);
   await connect(external, 'own');
 });
@@ -136,6 +141,76 @@ describe('documents of a project with its own database', () => {
     expect(listed.body.data).toMatchObject({ total: 2 });
     const { items } = listed.body.data as { items: Record<string, unknown>[] };
     expect(items.find(({ _id }) => _id === 'a name')).toMatchObject({ nested: { big: [Number(Long.MAX_VALUE)] } });
+  });
+
+  describe('may have ids of several types:', () => {
+    const ids = [7, -1.5, 'a', 'b', '', { a: 1 }, true, new Date(0), new ObjectId(), new ObjectId(), new ObjectId()];
+    const mixed = (query: string) =>
+      ask(external, listDocuments, { params: { collectionName: 'mixed' }, query: `fields=n&${query}` });
+    const numbers = ({ body }: Awaited<ReturnType<typeof mixed>>) =>
+      (body.data as { items: { n: number }[] }).items.map(({ n }) => n);
+
+    const walk = async (query: string): Promise<number[]> => {
+      const seen: number[] = [];
+      let cursor: string | null = '';
+      while (cursor !== null) {
+        const page = await mixed(`${query}&cursor=${encodeURIComponent(cursor)}`);
+        expect(page.status, JSON.stringify(page.body)).toBe(200);
+        seen.push(...numbers(page));
+        cursor = (page.body.data as { nextCursor: string | null }).nextCursor;
+      }
+      return seen;
+    };
+
+    beforeAll(async () => {
+      const tagged = (n: number) =>
+        new Map<string, unknown>([
+          ['_bsontype', n % 3 === 0 ? 'ObjectId' : 'Long'],
+          ['n', n % 5],
+        ]);
+      const documents = ids.map((_id, n) => ({
+        _id: _id as never,
+        n,
+        tie: n % 2,
+        tagged: tagged(n),
+        text: 'x'.repeat(1_500_000),
+      }));
+      await stored('mixed').insertMany(documents);
+    });
+
+    test.each(['', '_id', 'tie', '-tie', 'missing', 'tagged', '-tagged'])(
+      '200 for each page of the order "%s"',
+      async (sort) => {
+        const whole = numbers(await mixed(`sort=${sort}`));
+        expect(whole).toHaveLength(ids.length);
+        for (const limit of [1, 2, 3]) expect(await walk(`sort=${sort}&limit=${limit}`)).toEqual(whole);
+      },
+    );
+
+    test.each(['', '_id', 'tie'])('200 for pages of 5 MiB in the order "%s", to the last one', async (sort) => {
+      const whole = numbers(await mixed(`sort=${sort}`));
+      const seen: number[] = [];
+      let rest = '';
+      for (;;) {
+        const { body } = await ask(external, listDocuments, {
+          params: { collectionName: 'mixed' },
+          query: `sort=${sort}${rest}`,
+        });
+        const data = body.data as { items: { n: number }[]; truncated?: true; nextCursor?: string | null };
+        seen.push(...data.items.map(({ n }) => n));
+        if (!data.nextCursor) break;
+        rest = `&cursor=${encodeURIComponent(data.nextCursor)}`;
+      }
+      expect(seen).toEqual(whole);
+    });
+
+    test('that follow another one are found by the index', async () => {
+      const sort = parseSort('');
+      const next = afterPosition(sort, [ids.at(-2)], 'any');
+      const plan = await stored('mixed').find(next).sort(toMongoSort(sort)).limit(2).explain('executionStats');
+      expect(JSON.stringify(plan)).toContain('"indexName":"_id_"');
+      expect(plan.executionStats).toMatchObject({ totalKeysExamined: 2, totalDocsExamined: 2 });
+    });
   });
 
   test('have all the room that there is', async () => {
@@ -233,6 +308,8 @@ describe('two projects', () => {
   });
 
   test('are moved within 5 seconds in a process that knows them', async () => {
+    const now = realNow();
+    clock.now = () => now;
     const project = await newProject([{ name: 'notes' }]);
     const texts = async () => {
       const { body } = await ask(project, listDocuments);
@@ -268,17 +345,15 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
     await fault();
     try {
       const start = performance.now();
-      const others = Array.from({ length: 20 }, async () => {
-        const begun = performance.now();
-        const { status } = await ask(managed, listDocuments);
-        return { status, ms: performance.now() - begun };
+      let answered = false;
+      const asked = ask(external, listDocuments).finally(() => {
+        answered = true;
       });
-      const [mine, ...theirs] = await Promise.all([ask(external, listDocuments), ...others]);
-      expect(performance.now() - start).toBeLessThan(6000);
-      for (const { status, ms } of theirs) {
-        expect(status).toBe(200);
-        expect(ms).toBeLessThan(1500);
-      }
+      const theirs = await inParallel(20, () => ask(managed, listDocuments));
+      expect(tally(theirs)).toEqual({ 200: 20 });
+      if (name === 'is silent') expect(answered).toBe(false);
+      const mine = await asked;
+      expect(performance.now() - start).toBeLessThan(promisedMs);
       // New connections work where only the old ones are lost, so the driver's own second try may succeed.
       if (name === 'is silent on the connections that there are' && mine.status === 200) return;
       expect(mine).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } });
@@ -286,7 +361,7 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
     } finally {
       await own.proxy.heal();
     }
-    await expect.poll(async () => (await ask(external, listDocuments)).status, { timeout: 12_000 }).toBe(200);
+    await expect.poll(async () => (await ask(external, listDocuments)).status, { timeout: 60_000 }).toBe(200);
   });
 
   test('and users go on', async () => {

@@ -30,6 +30,18 @@ describe('moving to the trash', () => {
     expect((await project.api('GET', `/api/data/notes/${id}`)).status).toBe(404);
   });
 
+  test('200 leaves updatedAt as it is, and so does recovering', async () => {
+    const id = await create('notes', { a: 1 });
+    const changed = await project.api<{ data: { updatedAt: string } }>('PUT', `/api/data/notes/${id}`, {
+      body: { a: 2 },
+    });
+    const { updatedAt } = changed.body.data;
+    expect((await remove(id)).status).toBe(200);
+    const trashed = await project.api('GET', `/api/data/notes/${id}?include_deleted=true`);
+    expect(trashed.body).toMatchObject({ isDeleted: true, updatedAt });
+    expect((await recover(id)).body.data).toMatchObject({ isDeleted: false, updatedAt });
+  });
+
   test('404 the second time, for unknown documents; 400 for a malformed id', async () => {
     const id = await create('notes', { a: 1 });
     await remove(id);

@@ -33,6 +33,8 @@ describe('a cursor', () => {
     ['a regular expression', /a/],
     ['the greatest key', new MaxKey()],
     ['an object nested too deep', nested(70)],
+    ['an object with a field of the driver’s', { _bsontype: 'ObjectId' }],
+    ['one further inside', { a: [{ _bsontype: 'Long', b: { _bsontype: 'x' } }] }],
   ])('names the document instead of %s', (_name, value) => {
     const text = encodeCursor('f', [value, id]);
     expect(text.length).toBeLessThanOrEqual(2048);
@@ -64,5 +66,22 @@ describe('a cursor', () => {
     ['a pattern as document', craft({ v: 1, s: 'f', i: /a/ })],
   ])('400 INVALID_CURSOR for %s', (_name, text) => {
     expect(() => decodeCursor('f', 2, text)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
+  });
+
+  const tags = [
+    ...['MinKey', 'MaxKey', 'Int32', 'Long', 'Double', 'Decimal128', 'BSONSymbol', 'Binary', 'ObjectId', 'ObjectID'],
+    ...['Timestamp', 'BSONRegExp', 'Code', 'DBRef', 'x', 1],
+  ];
+  it.each(tags)('400 INVALID_CURSOR for a document that claims to be a %s', (tag) => {
+    const fake = new Map([['_bsontype', tag]]);
+    for (const record of [{ i: fake }, { k: [[fake], [id]] }, { k: [[1], [fake]] }, { k: [[{ a: [fake] }], [id]] }]) {
+      const text = craft({ v: 1, s: 'f', ...record });
+      expect(() => decodeCursor('f', 2, text)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
+    }
+  });
+
+  it('names a document whose id nothing can carry by text that is refused, not by a failure', () => {
+    const text = encodeCursor('f', [{ _bsontype: 'ObjectId' }]);
+    expect(() => decodeCursor('f', 1, text)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
   });
 });
