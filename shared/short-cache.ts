@@ -3,6 +3,7 @@ import { clock } from './clock.ts';
 interface Entry<T> {
   readonly value: Promise<T>;
   readonly expires: number;
+  weight: number;
 }
 
 /** Values that are to push out none but each other. */
@@ -11,52 +12,118 @@ interface Misses<T> {
   readonly size: number;
 }
 
+/** How heavy a value is, and how much all together may weigh: for values that tenants can make large. */
+interface Weight<T> {
+  readonly of: (value: T) => number;
+  readonly most: number;
+}
+
 /**
- * Remembers what `load` answered for a key: for `ttlMs` from the moment the load began, at most `size` keys, one load
- * at a time for a key however many ask. A failed load is not remembered. Misses and loads under way have a room of
- * their own.
+ * Entries in the order in which they came; as it grows, those that have expired go, and then the oldest, until it fits.
+ */
+class Room<T> {
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #size: number;
+  readonly #weight: Weight<T> | undefined;
+  #total = 0;
+
+  constructor(size: number, weight: Weight<T> | undefined) {
+    this.#size = size;
+    this.#weight = weight;
+  }
+
+  get(key: string): Entry<T> | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Forgets a key, or just this entry of it. */
+  drop(key: string, only?: Entry<T>): void {
+    const entry = this.#entries.get(key);
+    if (!entry || (only && only !== entry)) return;
+    this.#entries.delete(key);
+    this.#total -= entry.weight;
+  }
+
+  /** Keeps an entry, weighed once its value is known; one whose load fails is forgotten. */
+  keep(key: string, entry: Entry<T>): void {
+    this.drop(key);
+    this.#entries.set(key, entry);
+    this.#total += entry.weight;
+    this.#trim();
+    const weight = this.#weight;
+    const settle = (value: T): void => {
+      if (weight && this.#entries.get(key) === entry) this.#reweigh(entry, weight.of(value));
+    };
+    entry.value.then(settle, () => this.drop(key, entry));
+  }
+
+  #reweigh(entry: Entry<T>, weight: number): void {
+    this.#total += weight - entry.weight;
+    entry.weight = weight;
+    this.#trim();
+  }
+
+  #trim(): void {
+    const now = clock.now();
+    const most = this.#weight?.most ?? Number.POSITIVE_INFINITY;
+    for (const [key, { expires }] of this.#entries) {
+      if (expires > now && this.#entries.size <= this.#size && this.#total <= most) return;
+      this.drop(key);
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#total = 0;
+  }
+}
+
+/**
+ * Remembers what `load` answered for a key: for `ttlMs` from the moment the load began, at most `size` keys that weigh
+ * no more than `weight` allows, one load at a time for a key however many ask. A failed load is not remembered. Misses
+ * and loads under way have a room of their own.
  */
 export class ShortCache<T> {
-  readonly #entries = new Map<string, Entry<T>>();
-  readonly #apart = new Map<string, Entry<T>>();
+  readonly #entries: Room<T>;
+  readonly #apart: Room<T>;
   readonly #ttlMs: number;
-  readonly #size: number;
   readonly #misses: Misses<T> | undefined;
 
-  constructor(ttlMs: number, size: number, misses?: Misses<T>) {
+  constructor(ttlMs: number, size: number, misses?: Misses<T>, weight?: Weight<T>) {
     this.#ttlMs = ttlMs;
-    this.#size = size;
     this.#misses = misses;
+    this.#entries = new Room(size, weight);
+    this.#apart = new Room(misses?.size ?? 0, weight);
   }
 
   get(key: string, load: () => Promise<T>): Promise<T> {
     const now = clock.now();
     const known = this.#entries.get(key) ?? this.#apart.get(key);
     if (known && known.expires > now) return known.value;
-    const entry = { value: load(), expires: now + this.#ttlMs };
-    this.#entries.delete(key);
+    const entry: Entry<T> = { value: load(), expires: now + this.#ttlMs, weight: 0 };
+    this.#entries.drop(key);
     if (this.#misses) this.#keepApart(key, entry, this.#misses);
-    else this.#keep(this.#entries, this.#size, key, entry);
+    else this.#entries.keep(key, entry);
     return entry.value;
   }
 
-  #keep(entries: Map<string, Entry<T>>, size: number, key: string, entry: Entry<T>): void {
-    entries.delete(key);
-    entries.set(key, entry);
-    if (entries.size > size) entries.delete(entries.keys().next().value as string);
-    entry.value.catch(() => {
-      if (entries.get(key) === entry) entries.delete(key);
-    });
-  }
-
-  #keepApart(key: string, entry: Entry<T>, { isMiss, size }: Misses<T>): void {
-    this.#keep(this.#apart, size, key, entry);
+  #keepApart(key: string, entry: Entry<T>, { isMiss }: Misses<T>): void {
+    this.#apart.keep(key, entry);
     const settle = (value: T): void => {
       if (isMiss(value)) return;
-      if (this.#apart.get(key) === entry) this.#apart.delete(key);
-      this.#keep(this.#entries, this.#size, key, entry);
+      this.#apart.drop(key, entry);
+      this.#entries.keep(key, entry);
     };
     entry.value.then(settle, () => undefined);
+  }
+
+  /** How many keys are remembered, those included that have expired and did not have to go yet. */
+  get size(): number {
+    return this.#entries.size + this.#apart.size;
   }
 
   clear(): void {

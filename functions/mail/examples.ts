@@ -1,18 +1,22 @@
 import { defineExamples } from '../../shared/http/openapi/example.ts';
 import { mailRoutes } from './routes.ts';
 
+const keyFailures = ['IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE'] as const;
+
 /** For the API description: a successful request for each route. */
 export const mailExamples = defineExamples(mailRoutes, {
   'send-mail': {
+    headers: { 'idempotency-key': 'welcome-6743f0c2a91b5d0012ab34ce' },
     body: { to: 'ada@example.com', subject: 'Welcome', text: 'Good to have you.', html: '<p>Good to have you.</p>' },
-    failures: ['INVALID_MAIL', 'TEMPLATE_NOT_FOUND', 'MAIL_QUOTA_EXCEEDED'],
+    failures: ['INVALID_MAIL', 'TEMPLATE_NOT_FOUND', 'MAIL_QUOTA_EXCEEDED', ...keyFailures],
   },
   'send-batch': {
+    headers: { 'idempotency-key': 'news-2026-11' },
     body: [
       { to: 'ada@example.com', subject: 'News', text: 'There is something new.' },
       { to: ['grace@example.com', 'Alan <alan@example.com>'], subject: 'News', html: '<p>There is something new.</p>' },
     ],
-    failures: ['INVALID_MAIL', 'MAIL_QUOTA_EXCEEDED'],
+    failures: ['INVALID_MAIL', 'MAIL_QUOTA_EXCEEDED', ...keyFailures],
   },
   'list-mail-logs': {},
   'get-mail-log': {

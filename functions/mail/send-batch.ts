@@ -5,8 +5,8 @@ import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['send-batch'];
 
-export const handler = projectEndpoint(route).handler(async (_event, { project, input }) => {
-  const data = await sendBatch(project, input.body);
+export const handler = projectEndpoint(route).handler(async (event, { project, input }) => {
+  const data = await sendBatch(project, input.body, event.headers['idempotency-key']);
   const sent = data.filter((item) => 'id' in item).length;
   return respond(route, { success: true, data, message: `${sent} of ${data.length} mails sent.` });
 });

@@ -5,7 +5,7 @@ import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['send-mail'];
 
-export const handler = projectEndpoint(route).handler(async (_event, { project, input }) => {
-  const data = await sendProjectMail(project, input.body);
+export const handler = projectEndpoint(route).handler(async (event, { project, input }) => {
+  const data = await sendProjectMail(project, input.body, event.headers['idempotency-key']);
   return respond(route, { success: true, data, message: 'Mail queued successfully.' });
 });

@@ -4,11 +4,13 @@ import { clock } from '../clock.ts';
 import { AppError, statusOf } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import type { AuditRecord, Change } from './audit-record.ts';
+import { boundedChange } from './bounded-change.ts';
 
 const onEntries = <T>(operation: (entries: Collection<AuditRecord>) => Promise<T>): Promise<T> =>
   onControl((db) => operation(db.collection<AuditRecord>('auditEntries')));
 
-const begin = async ({ projectId, developerId, tokenId, ...what }: Change): Promise<ObjectId> => {
+const begin = async (change: Change): Promise<ObjectId> => {
+  const { projectId, developerId, tokenId, ...what } = boundedChange(change);
   const _id = new ObjectId();
   await onEntries((entries) =>
     entries.insertOne({

@@ -2,6 +2,7 @@ import { AppError, type FieldError } from '../errors.ts';
 import { isMailbox } from '../mailbox.ts';
 import type { Variables } from './interpolate.ts';
 import { longestSubject, mostRecipients } from './mail-limits.ts';
+import { canonicalAddress } from './suppressions/suppression.ts';
 import type { TemplateReference } from './templates/find-template.ts';
 import type { MailContent } from './templates/mail-template.ts';
 
@@ -47,7 +48,12 @@ const addressesOf = (body: MailBody, field: 'to' | 'replyTo', whenEmpty: string)
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0 || value === '') throw invalid(field, whenEmpty);
   if (list.length > mostRecipients) throw invalid(field, `${field} must have at most ${mostRecipients} addresses`);
-  return [...new Set(list.map((address) => checkAddress(field, address)))];
+  const byAddress = new Map<string, string>();
+  for (const mailbox of list.map((address) => checkAddress(field, address))) {
+    const address = canonicalAddress(mailbox);
+    if (!byAddress.has(address)) byAddress.set(address, mailbox);
+  }
+  return [...byAddress.values()];
 };
 
 const addressingOf = (body: MailBody): Addressing => {

@@ -7,15 +7,8 @@ import {
 import { onTable } from '../clients/dynamo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { plans } from '../projects/plans.ts';
-import type { Project } from '../projects/project.ts';
-
-// One item a project and month counts the slots in `used`, and keeps in `held` the ids of those mails whose slot could
-// still come back: at most a month's mails, 24 bytes each. One conditional update each way moves a mail's slot, so that
-// it can be taken once and be given back once.
-
-type Account = Pick<Project, 'id' | 'plan'>;
-type Item = Readonly<Record<string, AttributeValue>> | undefined;
+import { rowsFull, rowsToday } from './log-rows.ts';
+import { type Account, endOf, heldIn, keyOf, limitOf, type MailUsage, monthOf, usedIn } from './month-item.ts';
 
 /** Slots of a month, taken for mails by their ids (24 hex characters). */
 export interface Slots {
@@ -25,31 +18,8 @@ export interface Slots {
   readonly ids: readonly string[];
 }
 
-/** How a month's quota stands. */
-export interface MailUsage {
-  readonly used: number;
-  readonly limit: number;
-}
-
-/** How long the count of a month is kept after its begin. */
-const keptSeconds = 400 * 24 * 3600;
-
 /** The longest that a caller is told to wait: a plan can change, and slots come back. */
 const longestWaitSeconds = 24 * 3600;
-
-/** The month of a time, `yyyy-mm`. */
-const monthOf = (time: number): string => new Date(time).toISOString().slice(0, 7);
-
-const keyOf = (projectId: string, month: string) => ({
-  pk: { S: `p#${projectId}` },
-  sk: { S: `quota#mail#${month}` },
-});
-
-const limitOf = ({ plan }: Account): number => plans[plan].mailsPerMonth;
-
-const usedIn = (item: Item): number => Number(item?.used?.N ?? 0);
-
-const heldIn = (item: Item): readonly string[] => item?.held?.SS ?? [];
 
 const secondsLeft = (month: string): number => {
   const [year = 0, number = 0] = month.split('-').map(Number);
@@ -69,10 +39,15 @@ export type Taking =
   | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage }
   | { readonly taken: false; readonly month: string; readonly limit: number; readonly held: readonly string[] };
 
-/** Takes a slot of this month for each mail, or none at all, by one conditional update. `ids` are 1 to 100. */
-export const takeSlots = async (project: Account, ids: readonly string[]): Promise<Taking> => {
+/**
+ * Takes a slot of this month for each mail, or none at all, by one conditional update. `ids` are 1 to 100; `rows` is
+ * how many rows the log gets, those of suppressed mails included. No room for these in the day → 429
+ * `MAIL_QUOTA_EXCEEDED`.
+ */
+export const takeSlots = async (project: Account, ids: readonly string[], rows = ids.length): Promise<Taking> => {
   const month = monthOf(clock.now());
   const limit = limitOf(project);
+  const today = rowsToday(project, rows);
   const [first = ''] = ids;
   const taken = (used: number): Taking => ({
     taken: true,
@@ -86,14 +61,16 @@ export const takeSlots = async (project: Account, ids: readonly string[]): Promi
         new UpdateItemCommand({
           TableName: table,
           Key: keyOf(project.id, month),
-          UpdateExpression: 'ADD used :count, held :ids SET expiresAt = :end',
-          ConditionExpression: '(attribute_not_exists(used) OR used <= :room) AND NOT contains(held, :first)',
+          UpdateExpression: `ADD used :count, held :ids, ${today.add} SET expiresAt = :end`,
+          ConditionExpression: `(attribute_not_exists(used) OR used <= :room) AND NOT contains(held, :first) AND ${today.fits}`,
+          ExpressionAttributeNames: today.names,
           ExpressionAttributeValues: {
+            ...today.values,
             ':count': { N: String(ids.length) },
             ':room': { N: String(limit - ids.length) },
             ':ids': { SS: [...ids] },
             ':first': { S: first },
-            ':end': { N: String(Math.floor(Date.parse(`${month}-01`) / 1000) + keptSeconds) },
+            ':end': endOf(month),
           },
           ReturnValues: 'ALL_NEW',
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -105,7 +82,9 @@ export const takeSlots = async (project: Account, ids: readonly string[]): Promi
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     // The client asks a second time where the first answer got lost; the slots may have been taken by then.
     const held = heldIn(error.Item);
-    return held.includes(first) ? taken(usedIn(error.Item)) : { taken: false, month, limit, held };
+    if (held.includes(first)) return taken(usedIn(error.Item));
+    if (today.isFull(error.Item)) throw rowsFull(project);
+    return { taken: false, month, limit, held };
   }
 };
 

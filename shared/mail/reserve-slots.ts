@@ -3,7 +3,8 @@ import { clock } from '../clock.ts';
 import { log } from '../log.ts';
 import type { Project } from '../projects/project.ts';
 import { onMailLogs } from './mail-log.ts';
-import { giveSlotsBack, keepSlots, type MailUsage, quotaExceeded, type Slots, takeSlots } from './mail-quota.ts';
+import { giveSlotsBack, keepSlots, quotaExceeded, type Slots, takeSlots } from './mail-quota.ts';
+import type { MailUsage } from './month-item.ts';
 
 /** A mail whose log is not there by then was never accepted. */
 const patienceMs = 15 * 60_000;
@@ -51,18 +52,19 @@ export interface Reservation {
 
 /**
  * Takes a slot of the month's quota for each of 1 to 100 mails, or none and 429 `MAIL_QUOTA_EXCEEDED`. One conditional
- * update; before it refuses, what crashes have left behind is given back.
+ * update; before it refuses, what crashes have left behind is given back. `rows` are those that the log gets.
  */
 export const reserveSlots = async (
   project: Pick<Project, 'id' | 'plan'>,
   ids: readonly string[],
+  rows = ids.length,
 ): Promise<Reservation> => {
-  const first = await takeSlots(project, ids);
+  const first = await takeSlots(project, ids, rows);
   if (first.taken) return first;
   const { month, limit, held } = first;
   if (held.some(isStale)) {
     await settleHeldSlots({ projectId: project.id, month, ids: held });
-    const second = await takeSlots(project, ids);
+    const second = await takeSlots(project, ids, rows);
     if (second.taken) return second;
   }
   throw quotaExceeded(limit, month);

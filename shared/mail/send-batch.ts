@@ -1,8 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { type BatchItem, type BatchOutcome, type OutgoingMail, sendMails } from '../clients/resend-mails.ts';
+import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
+import { keyedRequest } from './idempotency/idempotency-key.ts';
+import { once } from './idempotency/once.ts';
+import { countRows } from './log-rows.ts';
 import { type MailLog, mailTag, onMailLogs } from './mail-log.ts';
 import type { Slots } from './mail-quota.ts';
 import { newJob, newLog } from './new-log.ts';
@@ -27,14 +31,14 @@ const resolvedSeconds = 45 * 60;
 /** The longest that a caller is kept waiting for a second try. */
 const longestPauseSeconds = 3;
 
-const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<Entry[]> => {
+const entriesOf = async ({ id }: Project, mails: readonly BatchMail[], ids: readonly ObjectId[]): Promise<Entry[]> => {
   const suppressed = await suppressedAmong(
     id,
     mails.flatMap(({ to }) => to),
   );
-  return mails.map((mail) => ({
+  return mails.map((mail, index) => ({
     ...mail,
-    _id: new ObjectId(),
+    _id: ids[index] ?? new ObjectId(),
     everybody: mail.to,
     to: mail.to.filter((address) => !suppressed.has(address)),
   }));
@@ -52,6 +56,21 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots 
   return entry.to.length > 0 && slots
     ? newLog({ ...row, job: { ...newJob(resolvedSeconds), slot: slots.month } })
     : newLog({ ...row, status: 'failed', reason: 'suppressed' });
+};
+
+/**
+ * Rows that are there already come from an earlier run for the same key that did not learn of it: the next one tells
+ * what the log says of them.
+ */
+const write = async (rows: readonly MailLog[]): Promise<void> => {
+  try {
+    await onMailLogs((logs) => logs.insertMany(rows));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
+    throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent at the moment. Please try again.', {
+      cause: error,
+    });
+  }
 };
 
 const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): OutgoingMail => ({
@@ -75,12 +94,11 @@ const suppressedItem: BatchItem = {
   error: 'This address is suppressed: an earlier mail to it bounced, or its owner complained.',
 };
 
+const unanswered = 'The mail provider did not answer. The mail log will show whether the mail was sent.';
+
 const itemsOf = (count: number, outcome: BatchOutcome): readonly BatchItem[] => {
   if (outcome.kind === 'answered') return outcome.items;
-  const error =
-    outcome.kind === 'postponed' && outcome.maybeTaken
-      ? 'The mail provider did not answer. The mail log will show whether the mail was sent.'
-      : outcome.reason;
+  const error = outcome.kind === 'postponed' && outcome.maybeTaken ? unanswered : outcome.reason;
   return Array.from({ length: count }, () => ({ error }));
 };
 
@@ -89,8 +107,10 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
   const sendable = entries.filter(({ to }) => to.length > 0);
   const ids = sendable.map(({ _id }) => _id.toHexString());
   const [key] = ids;
-  const slots = key === undefined ? undefined : (await reserveSlots(project, ids)).slots;
-  await onMailLogs((logs) => logs.insertMany(entries.map((entry) => rowOf(project, byok, entry, slots))));
+  const rows = entries.length;
+  const slots = key === undefined ? undefined : (await reserveSlots(project, ids, rows)).slots;
+  if (!slots) await countRows(project, rows);
+  await write(entries.map((entry) => rowOf(project, byok, entry, slots)));
   if (key === undefined || !slots) return new Map();
   const from = fromOf(byok ? project.providerFromEmail : null, project.name);
   const outgoing = sendable.map((entry) => toOutgoing(from, entry));
@@ -100,18 +120,54 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
   return new Map(sendable.flatMap((entry, index) => (items[index] ? [[entry, items[index]]] : [])));
 };
 
+const toEntry = (item: BatchItem): BatchEntry => ('id' in item ? item : { error: { message: item.error } });
+
+const send = async (project: Project, mails: readonly BatchMail[], ids: readonly ObjectId[]): Promise<BatchEntry[]> => {
+  const entries = await entriesOf(project, mails, ids);
+  const items = await sendAll(project, entries);
+  return entries.map((entry) => toEntry(items.get(entry) ?? suppressedItem));
+};
+
+type Told = Pick<MailLog, '_id' | 'providerEmailId' | 'reason'>;
+
+const itemOf = (row: Told | undefined): BatchItem => {
+  if (row?.providerEmailId !== undefined) return { id: row.providerEmailId };
+  return row?.reason === 'suppressed' ? suppressedItem : { error: row?.reason ?? unanswered };
+};
+
+/**
+ * What the log tells of a batch whose run did not come to answer; it is not sent again, as the provider may have it.
+ */
+const recover = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
+  const rows = await onMailLogs((logs) =>
+    logs
+      .find<Told>(
+        { _id: { $in: [...ids] }, projectId: new ObjectId(id) },
+        { projection: { providerEmailId: 1, reason: 1 }, maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
+  if (rows.length === 0) return undefined;
+  const byId = new Map(rows.map((row) => [row._id.toHexString(), row]));
+  return ids.map((_id) => toEntry(itemOf(byId.get(_id.toHexString()))));
+};
+
 /**
  * Sends 1 to 100 mails of a project by one call of the provider and answers one entry an item, in order. Invalid → 400
  * `INVALID_MAIL` for all, more than the quota has left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its
  * log, and those that were not sent give their slots back. Without an answer the call is repeated once under the same
  * key; what is unknown even then stays `queued` in the log until an event of the provider tells, or has failed after an
- * hour.
+ * hour. With an idempotency key of the caller's all of that happens once.
  */
-export const sendBatch = async (project: Project, bodies: readonly MailBody[]): Promise<BatchEntry[]> => {
-  const entries = await entriesOf(project, checkBatch(bodies));
-  const items = await sendAll(project, entries);
-  return entries.map((entry) => {
-    const item = items.get(entry) ?? suppressedItem;
-    return 'id' in item ? item : { error: { message: item.error } };
+export const sendBatch = async (
+  project: Project,
+  bodies: readonly MailBody[],
+  idempotencyKey?: string,
+): Promise<BatchEntry[]> => {
+  const mails = checkBatch(bodies);
+  return once(project.id, keyedRequest(idempotencyKey, 'send-batch', bodies), {
+    mails: mails.length,
+    act: (ids) => send(project, mails, ids),
+    recover: (ids) => recover(project, ids),
   });
 };

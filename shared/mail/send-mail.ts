@@ -1,11 +1,16 @@
 import { ObjectId } from 'mongodb';
+import { AppError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import type { Project } from '../projects/project.ts';
 import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';
+import { keyedRequest } from './idempotency/idempotency-key.ts';
+import { once } from './idempotency/once.ts';
+import { countRows } from './log-rows.ts';
 import type { JobContent } from './mail-content.ts';
 import { onMailLogs } from './mail-log.ts';
 import { enqueueJob } from './mail-queue.ts';
-import { type MailUsage, mailUsage } from './mail-quota.ts';
+import { mailUsage } from './mail-quota.ts';
+import type { MailUsage } from './month-item.ts';
 import { type NewLog, newLog, sendingJob } from './new-log.ts';
 import { reserveSlots } from './reserve-slots.ts';
 import { suppressedAmong } from './suppressions/suppressed-among.ts';
@@ -41,13 +46,30 @@ const enqueue = async (id: string): Promise<void> => {
   }
 };
 
+const answerOf = (
+  { _id, usingByok }: { readonly _id: ObjectId; readonly usingByok: boolean },
+  { used, limit }: MailUsage,
+): AcceptedMail => ({
+  id: _id.toHexString(),
+  provider: usingByok ? 'byok' : 'default',
+  monthlyUsage: used,
+  monthlyLimit: limit,
+});
+
 type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | 'templateUsed'>;
 
-const write = (row: NewLog): Promise<unknown> => onMailLogs((logs) => logs.insertOne(newLog(row)));
+/** A row that is there already was written by an earlier run for the same key, whose answer did not come. */
+const write = async (row: NewLog): Promise<void> => {
+  try {
+    await onMailLogs((logs) => logs.insertOne(newLog(row)));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
+  }
+};
 
 /** A mail that nobody is left to have needs no slot, so a quota that is used up is no reason to refuse it. */
 const suppress = async (project: Project, row: Row): Promise<MailUsage> => {
-  const usage = await mailUsage(project);
+  const usage = await countRows(project, 1);
   await write({ ...row, status: 'failed', reason: 'suppressed' });
   return usage;
 };
@@ -60,29 +82,44 @@ const queue = async (project: Project, row: Row, content: JobContent): Promise<M
   return usage;
 };
 
-/**
- * Accepts a mail of a project: takes a slot of its quota, writes the log and puts its id on the queue; nobody waits for
- * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, quota
- * used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the log is written the mail goes out, even if the queue is down at the
- * moment. Where every receiver is suppressed the log says so at once, and no slot is taken.
- */
-export const sendProjectMail = async (project: Project, body: MailBody): Promise<AcceptedMail> => {
-  const request = checkMail(body);
+const accept = async (project: Project, request: MailRequest, _id: ObjectId): Promise<AcceptedMail> => {
   const { to, replyTo } = request;
   const [{ content, templateUsed }, suppressed] = await Promise.all([
     wordsOf(project, request),
     suppressedAmong(project.id, to),
   ]);
   const usingByok = project.sealedProviderApiKey !== null;
-  const _id = new ObjectId();
   const row = { _id, projectId: project.id, to, subject: content.subject, usingByok, templateUsed };
-  const { used, limit } = to.every((address) => suppressed.has(address))
+  const usage = to.every((address) => suppressed.has(address))
     ? await suppress(project, row)
     : await queue(project, row, { kind: 'written', siteName: project.name, replyTo, ...content });
-  return {
-    id: _id.toHexString(),
-    provider: usingByok ? 'byok' : 'default',
-    monthlyUsage: used,
-    monthlyLimit: limit,
-  };
+  return answerOf(row, usage);
+};
+
+/** The answer for a mail that is in the log by now, though the run that wrote it did not come to say so. */
+const recover = async (project: Project, _id: ObjectId): Promise<AcceptedMail | undefined> => {
+  const found = await onMailLogs((logs) =>
+    logs.findOne({ _id, projectId: new ObjectId(project.id) }, { projection: { usingByok: 1 }, maxTimeMS: 5000 }),
+  );
+  return found ? answerOf(found, await mailUsage(project)) : undefined;
+};
+
+/**
+ * Accepts a mail of a project: takes a slot of its quota, writes the log and puts its id on the queue; nobody waits for
+ * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, quota
+ * used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the log is written the mail goes out, even if the queue is down at the
+ * moment. Where every receiver is suppressed the log says so at once, and no slot is taken. With an idempotency key all
+ * of that happens once.
+ */
+export const sendProjectMail = async (
+  project: Project,
+  body: MailBody,
+  idempotencyKey?: string,
+): Promise<AcceptedMail> => {
+  const request = checkMail(body);
+  return once(project.id, keyedRequest(idempotencyKey, 'send', body), {
+    mails: 1,
+    act: ([_id = new ObjectId()]) => accept(project, request, _id),
+    recover: async ([_id]) => _id && recover(project, _id),
+  });
 };

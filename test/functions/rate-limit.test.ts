@@ -1,5 +1,6 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import path from 'node:path';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../functions/dashboard/auth/log-in-developer.ts';
 import { handler as register } from '../../functions/dashboard/auth/register-developer.ts';
@@ -8,19 +9,24 @@ import { handler as createDocument } from '../../functions/data/create-document.
 import { handler as getDocument } from '../../functions/data/get-document.ts';
 import { handler as listDocuments } from '../../functions/data/list-documents.ts';
 import { handler as notFound } from '../../functions/default/not-found.ts';
+import { handler as receiveProjectWebhook } from '../../functions/mail/webhook/receive-project-webhook.ts';
 import { routes } from '../../functions/routes.ts';
 import { handler as refresh } from '../../functions/user-auth/refresh-token.ts';
 import { handler as reset } from '../../functions/user-auth/reset-password.ts';
 import { handler as signUp } from '../../functions/user-auth/sign-up.ts';
+import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
+import { onTable } from '../../shared/clients/dynamo.ts';
 import { clock } from '../../shared/clock.ts';
 import type { LambdaHandler } from '../../shared/http/endpoint.ts';
 import type { NamedRoute } from '../../shared/http/route.ts';
+import { deliveriesPerWindow, windowSeconds } from '../../shared/quota/rate-window.ts';
 import { inParallel, tally } from '../support/client.ts';
-import { commandsOf, listenToCommands } from '../support/commands.ts';
 import { type InvokeOptions, invoke } from '../support/invoke.ts';
 import { send, startGateway } from '../support/local-gateway.ts';
+import { newMailProject } from '../support/mail-project.ts';
 import { newProject, type TestProject } from '../support/project.ts';
 import { sampleParameters } from '../support/route-cases.ts';
+import { eventOf, signedHeaders } from '../support/webhook.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '5', AUTH_RATE_LIMIT: '3', CREDENTIAL_RATE_LIMIT: '2' });
@@ -97,6 +103,7 @@ describe('the window of all routes', () => {
     for (let n = 0; n < 2; n++) {
       vi.resetModules();
       handlers.push((await import('../../functions/data/list-documents.ts')).handler);
+      (await import('../../shared/clock.ts')).clock.now = clock.now;
     }
     const answers = await inParallel(30, (n) =>
       invoke(handlers[n % 3] as LambdaHandler, { key: project.secretKey, params, sourceIp }),
@@ -300,5 +307,58 @@ describe('the narrow windows', () => {
       invoke(logIn, { sourceIp, body: { email: `nobody${n}@example.com`, password: 'wrong-password' } }),
     );
     expect(tally(answers)).toEqual({ 401: 2, 429: 48 });
+  });
+});
+
+describe('deliveries to the webhook of a project', () => {
+  const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
+  const body = eventOf('email.opened', {});
+  const deliver = (projectId: string, by = secret, sourceIp = newAddress()) => {
+    const timestamp = Math.floor(clock.now() / 1000);
+    const headers = by === '' ? {} : signedHeaders(Buffer.from(JSON.stringify(body)), { secret: by, timestamp });
+    return invoke(receiveProjectWebhook, { method: 'POST', body, headers, sourceIp, params: { projectId } });
+  };
+  const newId = (): string => randomBytes(12).toString('hex');
+
+  test('400 without a signature that could be one, before any look-up', async () => {
+    expect((await deliver(newId(), '')).status).toBe(400);
+    expect(await commandsOf(() => deliver(newId(), ''))).toEqual(['dynamodb UpdateItemCommand']);
+  });
+
+  test('429 for an address over its limit, for which one project is looked up a tenth of a second', async () => {
+    const owned = await newMailProject('free', undefined, { providerWebhookSecret: secret });
+    const sourceIp = newAddress();
+    await useUp(sourceIp);
+    const commands = await commandsOf(async () => {
+      for (let n = 0; n < 20; n++) expect((await deliver(newId(), secret, sourceIp)).status).toBe(429);
+    });
+    expect(commands).toEqual(['mongodb find']);
+    expect((await deliver(owned.id, secret, sourceIp)).status).toBe(429);
+    stopClock(599);
+    expect((await deliver(owned.id, secret, sourceIp)).status).toBe(200);
+  });
+
+  test('429 for more than 10 000 that its own account signed, wherever they come from, and for no other project', async () => {
+    const [owned, other] = await Promise.all(
+      [1, 2].map(() => newMailProject('free', undefined, { providerWebhookSecret: secret })),
+    );
+    if (!owned || !other) throw new Error('There are no projects');
+    const start = Math.floor(clock.now() / 1000 / windowSeconds) * windowSeconds;
+    await onTable((dynamo, table) =>
+      dynamo.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: { pk: { S: `rate#p#${owned.id}` }, sk: { S: String(start) } },
+          UpdateExpression: 'SET n_deliveries = :most',
+          ExpressionAttributeValues: { ':most': { N: String(deliveriesPerWindow - 1) } },
+        }),
+      ),
+    );
+    const last = await deliver(owned.id);
+    expect([last.status, standing(last)]).toEqual([200, '10000/0']);
+    const over = await inParallel(50, () => deliver(owned.id));
+    expect(tally(over)).toEqual({ 429: 50 });
+    expect(over[0]?.headers.get('retry-after')).toBe('600');
+    expect((await deliver(other.id)).status).toBe(200);
   });
 });

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { clock } from '../../shared/clock.ts';
 import { ShortCache } from '../../shared/short-cache.ts';
 
 /** What is loaded for a key: itself, or nothing where it begins with a question mark. */
@@ -13,6 +14,10 @@ const cacheOf = () => {
     });
   return { loads, get };
 };
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 test('misses push out none but each other', async () => {
   const { loads, get } = cacheOf();
@@ -34,4 +39,31 @@ test('the oldest makes room', async () => {
   const { loads, get } = cacheOf();
   for (const key of ['a', 'b', 'c', 'd', 'a']) await get(key);
   expect(loads).toEqual(['a', 'b', 'c', 'd', 'a']);
+});
+
+test('what has expired goes as it grows, misses too', async () => {
+  const now = vi.spyOn(clock, 'now').mockReturnValue(0);
+  const cache = new ShortCache<string>(5000, 1000, { isMiss: (value) => value.startsWith('?'), size: 1000 });
+  const get = (key: string) => cache.get(key, async () => key);
+  for (let n = 0; n < 100; n++) await Promise.all([get(`${n}`), get(`?${n}`)]);
+  expect(cache.size).toBe(200);
+  now.mockReturnValue(5000);
+  await Promise.all([get('new'), get('?new')]);
+  expect(cache.size).toBe(2);
+});
+
+test('the oldest make room by weight, and what is too heavy by itself is not kept', async () => {
+  const loads: number[] = [];
+  const cache = new ShortCache<number>(5000, 1000, undefined, { of: (value) => value, most: 10 });
+  const get = (value: number) =>
+    cache.get(String(value), async () => {
+      loads.push(value);
+      return value;
+    });
+  for (const value of [3, 4, 2]) await get(value);
+  expect(cache.size).toBe(3);
+  for (const value of [5, 2, 5, 3, 4]) await get(value);
+  expect(loads).toEqual([3, 4, 2, 5, 3, 4]);
+  await get(11);
+  expect(cache.size).toBe(0);
 });

@@ -22,6 +22,8 @@ import {
   toInvitation,
 } from './invitation.ts';
 import { countInvitation } from './invitation-limits.ts';
+import { mailedName } from './invitation-mail.ts';
+import { countServiceMail } from './service-mail-limit.ts';
 
 /** The body of `create-invitation`. */
 export interface NewInvitation {
@@ -97,14 +99,21 @@ const send = async (
   await queueServiceMail({
     to: email,
     template: { ...invitationTemplate, siteName: serviceName },
-    variables: { inviter: inviter.email, project: project.name, role, days: String(invitationDays), token, link },
+    variables: {
+      inviter: inviter.email,
+      project: mailedName(project.name) || project.id,
+      role,
+      days: String(invitationDays),
+      token,
+      link,
+    },
   });
 };
 
 /**
  * Invites whoever has an address to a project by a mail with a token for 7 days and one use; an earlier invitation of
  * the address is replaced. In the project already → 409 `MEMBER_EXISTS`; 50 members and invitations → 403
- * `LIMIT_REACHED`; a second mail within the minute → 429.
+ * `LIMIT_REACHED`; a second mail within the minute, or more than a day has room for → 429.
  */
 export const inviteMember = async (
   owned: OwnedProject,
@@ -115,6 +124,7 @@ export const inviteMember = async (
   const inviter = await getDeveloperRecord(inviterId);
   await refuseMember(owned, address);
   await countInvitation(inviterId, address);
+  await countServiceMail();
   const token = newInvitationToken();
   const now = clock.now();
   const invitation: InvitationRecord = {

@@ -9,7 +9,7 @@ import type { Adds, Begin } from './adds.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
 /** Which windows a route counts in (contract 1, "Rate limits"). */
-const windowsOf = (route: Route): readonly Window[] => {
+export const windowsOf = (route: Route): readonly Window[] => {
   const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT, RATE_BLOCK } = rateLimits();
   if (RATE_LIMIT === 0) return [];
   const window = (name: Window['name'], limit: number): Window => ({ name, limit, block: blockOf(limit, RATE_BLOCK) });
@@ -26,6 +26,17 @@ const headers = ({ limit, remaining, reset }: Standing): Record<string, string> 
   'ratelimit-remaining': String(remaining),
   'ratelimit-reset': String(reset),
 });
+
+/** Has the answer tell how the tightest window stands. */
+export const showStanding = ({ answerHeaders }: AnswerHeaders, standing: Standing): void => {
+  Object.assign(answerHeaders, headers(standing));
+};
+
+/** 429 `RATE_LIMITED`, with how the window stands. */
+export const refuseOver = (context: AnswerHeaders, { standing, refusal }: OverLimit): never => {
+  showStanding(context, standing);
+  throw refusal;
+};
 
 /**
  * After a failed count, reads of this process go on uncounted until then; the first one after it asks the table again.
@@ -45,22 +56,18 @@ export const rateLimit = <Added = unknown>(route: Route, beside?: Begin<Added>):
     before: async ({ event, context }) => {
       windows ??= windowsOf(route);
       const { sourceIp } = event.requestContext.http;
-      const refuse = ({ standing, refusal }: OverLimit): never => {
-        Object.assign(context.answerHeaders, headers(standing));
-        throw refusal;
-      };
       const known = knownRefusal(sourceIp, windows);
-      if (known) refuse(known);
+      if (known) refuseOver(context, known);
       beside?.(event, context);
       if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
       if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
       try {
-        Object.assign(context.answerHeaders, headers(await countRequest(sourceIp, windows)));
+        showStanding(context, await countRequest(sourceIp, windows));
         uncountedUntil = 0;
       } catch (error) {
         if (error instanceof OverLimit) {
           uncountedUntil = 0;
-          refuse(error);
+          refuseOver(context, error);
         }
         if (!reads || !(error instanceof AppError)) throw error;
         uncountedUntil = clock.now() + pauseMs;

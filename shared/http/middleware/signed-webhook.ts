@@ -1,10 +1,14 @@
+import { rateLimits } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/webhook/receive-delivery.ts';
 import type { SignedDelivery } from '../../mail/webhook/signature.ts';
+import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
+import { blockOf, deliveriesPerWindow, OverLimit } from '../../quota/rate-window.ts';
+import { ShortCache } from '../../short-cache.ts';
 import type { Route } from '../route.ts';
 import type { Adds, Event } from './adds.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
-import { rateLimit } from './rate-limit.ts';
+import { rateLimit, refuseOver, showStanding, windowsOf } from './rate-limit.ts';
 
 export interface WithDelivery {
   delivery: CheckedDelivery | 'not configured';
@@ -25,20 +29,62 @@ const check = (event: Event): Promise<WithDelivery['delivery']> => {
   return projectId === undefined ? checkDelivery(delivery) : checkProjectDelivery(delivery, projectId);
 };
 
+/** Addresses over their limit that had a project looked up in the last tenth of a second. */
+const lookedUpFor = new ShortCache<true>(100, 1000);
+
 /**
- * Lets only deliveries through that the mail provider signed. Those are not counted, as it sends many from few addresses;
- * what is refused is, so that a flood of them ends in 429 (contract 5, "Webhook").
+ * Whether an address that is over its limit may have one more project looked up: ten times a second, as all accounts at
+ * the provider call from the same few addresses, and one that is signed wrongly shall not silence the others.
+ */
+const mayLookUp = (address: string): boolean => {
+  let isFirst = false;
+  void lookedUpFor.get(address, async () => {
+    isFirst = true;
+    return true;
+  });
+  return isFirst;
+};
+
+/**
+ * A project's own account signs what it likes, so its deliveries are counted for the project, wherever they come from.
+ */
+const countDelivery = async (context: AnswerHeaders, projectId: string): Promise<void> => {
+  const { RATE_LIMIT, RATE_BLOCK } = rateLimits();
+  if (RATE_LIMIT === 0) return;
+  const limit = deliveriesPerWindow;
+  try {
+    const window = { name: 'deliveries', limit, block: blockOf(limit, RATE_BLOCK) } as const;
+    showStanding(context, await countRequest(`p#${projectId}`, [window]));
+  } catch (error) {
+    if (error instanceof OverLimit) refuseOver(context, error);
+    throw error;
+  }
+};
+
+/**
+ * Lets only deliveries through that the mail provider signed. Those of the account that all share are not counted, as
+ * it sends many from few addresses; those of a project's own account are, for the project; what is refused is, for its
+ * address, so that a flood of them ends in 429 (contract 5, "Webhook").
  */
 export const signedWebhook = (route: Route): Adds<AnswerHeaders & WithDelivery> => {
   const { before: count } = rateLimit(route);
+  const looksUp = route.path.includes('{projectId}');
   return {
     before: async (request) => {
+      const { event, context } = request;
+      const { sourceIp } = event.requestContext.http;
+      const known = looksUp && knownRefusal(sourceIp, windowsOf(route));
+      if (known && !mayLookUp(sourceIp)) refuseOver(context, known);
+      let delivery: WithDelivery['delivery'];
       try {
-        request.context.delivery = await check(request.event);
+        delivery = await check(event);
       } catch (error) {
         if (error instanceof AppError && error.code !== 'SERVICE_UNAVAILABLE') await count?.(request);
         throw error;
       }
+      if (delivery !== 'not configured' && delivery.projectId !== null)
+        await countDelivery(context, delivery.projectId);
+      context.delivery = delivery;
     },
   };
 };

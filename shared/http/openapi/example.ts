@@ -6,6 +6,7 @@ import type { PathParams, Route, RouteTable } from '../route.ts';
 export type SentHeader =
   | 'x-refresh-token'
   | 'x-refresh-token-mode'
+  | 'idempotency-key'
   | 'svix-id'
   | 'svix-timestamp'
   | 'svix-signature'

@@ -38,6 +38,11 @@ const placeholders: Readonly<Record<string, JsonSchema>> = {
 const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; readonly description: string }>> = {
   'x-refresh-token': { in: 'header', description: 'The refresh token, for clients that do not keep the cookie.' },
   'x-refresh-token-mode': { in: 'header', description: '`header` has the refresh token come in the body too.' },
+  'idempotency-key': {
+    in: 'header',
+    description:
+      'Up to 255 printable ASCII characters; a request that comes with it again within 24 hours gets the first answer, and nothing is sent twice.',
+  },
   'svix-id': { in: 'header', description: 'Id of the delivery.' },
   'svix-timestamp': { in: 'header', description: 'When it was signed, in seconds since 1970.' },
   'svix-signature': { in: 'header', description: 'Signatures over id, timestamp and body.' },

@@ -2,7 +2,7 @@ import { nowSeconds } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { applyEvent } from './apply-event.ts';
 import { readEvent } from './event.ts';
-import { isSigned, type SignedDelivery } from './signature.ts';
+import { isSignable, isSigned, type SignedDelivery } from './signature.ts';
 import { projectSecrets, sharedSecrets } from './signing-secrets.ts';
 
 /** Largest body that is looked at; events have a few KiB. */
@@ -15,10 +15,12 @@ export interface CheckedDelivery extends SignedDelivery {
   readonly projectId: string | null;
 }
 
+const badSignature = (): AppError =>
+  new AppError('INVALID_SIGNATURE', 'The signature does not fit the body, or is more than 5 minutes old.');
+
 const requireSigned = (delivery: SignedDelivery, secrets: readonly Buffer[]): void => {
   if (delivery.body.length > maxBytes) throw new AppError('BODY_TOO_LARGE', 'The body is larger than 1 MiB.');
-  if (isSigned(delivery, secrets, nowSeconds())) return;
-  throw new AppError('INVALID_SIGNATURE', 'The signature does not fit the body, or is more than 5 minutes old.');
+  if (!isSigned(delivery, secrets, nowSeconds())) throw badSignature();
 };
 
 /**
@@ -35,9 +37,10 @@ export const checkDelivery = async (delivery: SignedDelivery): Promise<CheckedDe
 
 /**
  * The same for a delivery of a project's own account; a project that has set no secret, or is none, is refused
- * likewise.
+ * likewise. What nobody can have signed is refused before the project is looked up.
  */
 export const checkProjectDelivery = async (delivery: SignedDelivery, projectId: string): Promise<CheckedDelivery> => {
+  if (!isSignable(delivery, nowSeconds())) throw badSignature();
   requireSigned(delivery, await projectSecrets(projectId));
   return { ...delivery, projectId };
 };

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createAudience } from '../../../functions/mail/audiences/create-audience.ts';
 import { handler as createContact } from '../../../functions/mail/audiences/create-contact.ts';
 import { handler as deleteContact } from '../../../functions/mail/audiences/delete-contact.ts';
@@ -7,8 +7,9 @@ import { handler as listAudiences } from '../../../functions/mail/audiences/list
 import { handler as updateContact } from '../../../functions/mail/audiences/update-contact.ts';
 import { handler as createBroadcast } from '../../../functions/mail/broadcasts/create-broadcast.ts';
 import { handler as sendBroadcast } from '../../../functions/mail/broadcasts/send-broadcast.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { listen } from '../../../infra/local/ports.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { clock } from '../../../shared/clock.ts';
 import { invoke } from '../../support/invoke.ts';
 import { newMailProject } from '../../support/mail-project.ts';
 
@@ -42,6 +43,10 @@ beforeAll(async () => {
   });
   process.env.MAIL_PROVIDER_URL = `http://127.0.0.1:${await listen(provider, 0)}`;
   key = (await newMailProject('pro', 're_own_key')).secretKey;
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 afterAll(async () => {
@@ -199,6 +204,8 @@ describe('The provider is asked', () => {
 
   test('at the cost of 1 count, and 1 look at the quota where it sends', async () => {
     says = { status: 200, body: '{}' };
+    vi.spyOn(clock, 'now').mockReturnValue(Date.now());
+    await invoke(listAudiences, { key });
     const count = 'dynamodb UpdateItemCommand';
     expect(await commandsOf(() => invoke(listAudiences, { key }))).toEqual([count]);
     expect(await commandsOf(() => invoke(sendBroadcast, { key, params }))).toEqual(['dynamodb GetItemCommand', count]);

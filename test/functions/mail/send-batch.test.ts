@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { handler } from '../../../functions/mail/send-batch.ts';
+import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
 import { deliverMail } from '../../../shared/mail/deliver-mail.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
@@ -9,7 +11,6 @@ import { heldSlots, mailUsage } from '../../../shared/mail/mail-quota.ts';
 import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import { forgetProjects } from '../../../shared/projects/find-project.ts';
 import { inParallel, tally } from '../../support/client.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { mailsTo } from '../../support/inbox.ts';
 import { invoke } from '../../support/invoke.ts';
 import { FaultyProvider } from '../../support/mail-provider.ts';
@@ -52,7 +53,7 @@ const send = async (body: unknown, to = project) => {
 const mailOf = (to: unknown = newAddress()) => ({ to, subject: 'Hello', html: '<p>Hi</p>' });
 const batchOf = (count: number) => Array.from({ length: count }, () => mailOf());
 const used = async (): Promise<number> => (await mailUsage(await domainProject(project))).used;
-const held = async () => (await heldSlots(project.id, new Date().toISOString().slice(0, 7))).ids;
+const held = async () => (await heldSlots(project.id, new Date(clock.now()).toISOString().slice(0, 7))).ids;
 const batches = () => provider.requests.filter(({ path }) => path === '/emails/batch');
 const logs = (): Promise<MailLog[]> =>
   onMailLogs((collection) => collection.find({ projectId: new ObjectId(project.id) }, { sort: { _id: 1 } }).toArray());
@@ -252,6 +253,37 @@ describe('suppressed addresses', () => {
       body: { data: [{ error: { message: expect.any(String) as unknown } }] },
     });
     expect(await used()).toBe(2);
+  });
+});
+
+describe('rows of the log', () => {
+  const day = Date.UTC(2026, 4, 10, 12);
+  const refused = { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringMatching('takes 100 mails a day') as unknown };
+
+  beforeEach(async () => {
+    project = await newProject([], await newDeveloper('free'));
+    vi.spyOn(clock, 'now').mockReturnValue(day);
+    forgetProjects();
+  });
+
+  test('429 MAIL_QUOTA_EXCEEDED for more than four times the mails of a month in a day, though nobody gets them', async () => {
+    const suppressed = newAddress();
+    await suppress(project.id, [suppressed], { reason: 'complained', providerEmailId: null });
+    expect((await send(Array.from({ length: 90 }, () => mailOf(suppressed)))).status).toBe(200);
+    const answers = await inParallel(50, () => send([mailOf(suppressed), mailOf(suppressed)]));
+    expect(tally(answers)).toEqual({ 200: 5, 429: 45 });
+    expect(answers.find(({ status }) => status === 429)?.body).toMatchObject(refused);
+    expect(await invoke(sendMail, { key: project.secretKey, body: mailOf(suppressed) })).toMatchObject({ status: 429 });
+    expect([(await logs()).length, await used()]).toEqual([100, 0]);
+    vi.spyOn(clock, 'now').mockReturnValue(day + 24 * 3600_000);
+    expect((await send([mailOf(suppressed)])).status).toBe(200);
+  });
+
+  test('429 likewise where the provider refuses them and every slot comes back', async () => {
+    provider.always(401);
+    for (let times = 0; times < 4; times++) expect((await send(batchOf(25))).status).toBe(200);
+    expect(await send(batchOf(1))).toMatchObject({ status: 429, body: refused });
+    expect([(await logs()).length, await used()]).toEqual([100, 0]);
   });
 });
 

@@ -2,12 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler } from '../../../functions/mail/send-mail.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { mailUsage } from '../../../shared/mail/mail-quota.ts';
+import { requeueMail } from '../../../shared/mail/requeue-mail.ts';
 import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import { inParallel, tally } from '../../support/client.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { mailsTo, mailTo } from '../../support/inbox.ts';
 import { invoke } from '../../support/invoke.ts';
@@ -62,9 +63,11 @@ const logOf = async (id: string) => {
   return log;
 };
 
-/** Has a mail count as lost by its queue; the stack looks for those every few seconds. */
-const lose = (id: string) =>
-  onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': new Date(0) } }));
+/** Has a mail count as lost by its queue, and runs the job that looks for those. */
+const lose = async (id: string): Promise<void> => {
+  await onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': new Date(0) } }));
+  await requeueMail();
+};
 
 describe('a direct mail', () => {
   test('200 with the id of its job, and how the quota stands', async () => {
@@ -261,7 +264,9 @@ describe('a mail that nobody is left to have', () => {
 
   test('200, failed in the log from the beginning, and no slot is taken', async () => {
     const mine = await of('pro');
-    const answer = await send(mailOf([suppressed, `Sam <${suppressed.toUpperCase()}>`]), mine);
+    const another = newAddress();
+    await suppress(mine.id, [another], { reason: 'bounced', providerEmailId: null });
+    const answer = await send(mailOf([suppressed, `Sam <${another.toUpperCase()}>`]), mine);
     expect(answer).toMatchObject({ status: 200, body: { data: { monthlyUsage: 0, monthlyLimit: 1000 } } });
     const log = await logOf(answer.body.data.id);
     expect(log).toMatchObject({ status: 'failed', reason: 'suppressed', subject: 'Hello', to: { length: 2 } });

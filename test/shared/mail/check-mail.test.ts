@@ -13,6 +13,11 @@ describe('a mail with its own words', () => {
     ['one address', {}, { to: ['a@example.com'], replyTo: [], content }],
     ['several', { to: ['a@example.com', 'Bo <b@example.com>'] }, { to: ['a@example.com', 'Bo <b@example.com>'] }],
     ['the same one twice', { to: ['a@example.com', ' a@example.com'] }, { to: ['a@example.com'] }],
+    [
+      'the same one under other names',
+      { to: ['Ann <a@example.com>', 'A@Example.com', 'Bo <a@example.com>', 'b@example.com'] },
+      { to: ['Ann <a@example.com>', 'b@example.com'] },
+    ],
     ['50 addresses', { to: addresses(50) }, { to: addresses(50) }],
     ['an address for answers', { replyTo: 'b@example.com' }, { replyTo: ['b@example.com'] }],
     ['null for what is left out', { replyTo: null, html: null, templateId: null, variables: null }, { content }],

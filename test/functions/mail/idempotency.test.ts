@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { handler as sendBatch } from '../../../functions/mail/send-batch.ts';
+import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { clock } from '../../../shared/clock.ts';
+import type { LambdaHandler } from '../../../shared/http/endpoint.ts';
+import { claim, letGo, newRun } from '../../../shared/mail/idempotency/claim.ts';
+import { type KeyedRequest, keyedRequest } from '../../../shared/mail/idempotency/idempotency-key.ts';
+import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailUsage } from '../../../shared/mail/mail-quota.ts';
+import { newLog } from '../../../shared/mail/new-log.ts';
+import { forgetProjects } from '../../../shared/projects/find-project.ts';
+import { inParallel } from '../../support/client.ts';
+import { mailsTo, mailTo } from '../../support/inbox.ts';
+import { invoke } from '../../support/invoke.ts';
+import { FaultyProvider } from '../../support/mail-provider.ts';
+import { newProject, type TestProject } from '../../support/project.ts';
+import { domainProject } from '../../support/stored-users.ts';
+
+listenToCommands();
+process.env.RATE_LIMIT = '1000000';
+let provider: FaultyProvider;
+let project: TestProject;
+
+beforeAll(async () => {
+  provider = await FaultyProvider.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
+  process.env.MAIL_PROVIDER_URL = provider.url;
+});
+beforeEach(async () => {
+  project = await newProject();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  forgetProjects();
+  provider.calm();
+});
+afterAll(() => provider.close());
+
+const newKey = (): string => randomBytes(9).toString('base64url');
+const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.com`;
+const mailOf = (to = newAddress()) => ({ to, subject: 'Hello', text: 'Hi' });
+const batchOf = (count: number) => Array.from({ length: count }, () => mailOf());
+
+const call = (handler: LambdaHandler, key: string, body: unknown, by = project) =>
+  invoke(handler, { method: 'POST', key: by.secretKey, body, headers: { 'idempotency-key': key } });
+
+const used = async (): Promise<number> => (await mailUsage(await domainProject(project))).used;
+const logs = (): Promise<MailLog[]> =>
+  onMailLogs((collection) => collection.find({ projectId: new ObjectId(project.id) }).toArray());
+const batches = () => provider.requests.filter(({ path }) => path === '/emails/batch').length;
+
+const inUse = { status: 409, body: { code: 'IDEMPOTENCY_KEY_IN_USE' } };
+const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
+
+const later = (seconds: number): void => {
+  const now = Date.now() + seconds * 1000;
+  vi.spyOn(clock, 'now').mockReturnValue(now);
+  forgetProjects();
+};
+
+/** A key as a run leaves it that ends before it does anything, and the ids of the mails that it stands for. */
+const claimed = async (key: string, kind: string, body: unknown, mails = 1) => {
+  const ids = Array.from({ length: mails }, () => new ObjectId());
+  const run = newRun(project.id, keyedRequest(key, kind, body) as KeyedRequest);
+  const standing = await claim(
+    run,
+    ids.map((id) => id.toHexString()),
+  );
+  expect(standing.kind).toBe('mine');
+  return { run, ids };
+};
+
+const rowOf = (_id: ObjectId, more: Partial<MailLog> = {}): MailLog => ({
+  ...newLog({
+    _id,
+    projectId: project.id,
+    to: ['a@example.com'],
+    subject: 'Hello',
+    usingByok: false,
+    templateUsed: null,
+  }),
+  ...more,
+});
+
+/** All who were answered got the same; the others are told to come again. */
+const oneAnswer = (answers: readonly { readonly status: number; readonly body: object }[]): unknown => {
+  const given = answers.filter(({ status }) => status === 200).map(({ body }) => JSON.stringify(body));
+  for (const answer of answers.filter(({ status }) => status !== 200)) expect(answer).toMatchObject(inUse);
+  expect(new Set(given).size).toBe(1);
+  return JSON.parse(given[0] ?? '');
+};
+
+describe('a mail with an Idempotency-Key', () => {
+  test('200 with the first answer for each repeat: one mail, one slot, one row; it costs one update and its note', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    await call(sendMail, newKey(), mailOf());
+    vi.spyOn(clock, 'now').mockReturnValue(Date.now());
+    let first: unknown;
+    const commands = await commandsOf(async () => {
+      first = (await call(sendMail, key, body)).body;
+    });
+    expect(commands.filter((command) => command.startsWith('dynamodb'))).toHaveLength(4);
+    for (let times = 0; times < 3; times++) {
+      expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: first as object });
+    }
+    await mailTo(body.to);
+    expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([2, 2, 1]);
+  });
+
+  test('200 for 50 at once, of which one sends, in whatever order they come', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    const answer = oneAnswer(await inParallel(50, () => call(sendMail, key, body)));
+    expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: answer as object });
+    await mailTo(body.to);
+    expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
+  });
+
+  test('409 IDEMPOTENCY_KEY_REUSED with another body, or for a batch; another project has keys of its own', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    expect((await call(sendMail, key, body)).status).toBe(200);
+    expect(await call(sendMail, key, { ...body, subject: 'Other' })).toMatchObject(reused);
+    expect(await call(sendBatch, key, [body])).toMatchObject(reused);
+    const other = await newProject();
+    expect((await call(sendMail, key, { ...body, subject: 'Other' }, other)).status).toBe(200);
+    expect(await logs()).toHaveLength(1);
+  });
+
+  test('200 and another mail after 24 hours', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    const first = await call(sendMail, key, body);
+    later(24 * 3600 - 60);
+    expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: first.body });
+    later(24 * 3600 + 60);
+    expect((await call(sendMail, key, body)).status).toBe(200);
+    expect(await logs()).toHaveLength(2);
+  });
+
+  test('404 frees the key, for the mail as it should have been', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    expect((await call(sendMail, key, { to: body.to, templateName: 'none' })).status).toBe(404);
+    expect((await call(sendMail, key, body)).status).toBe(200);
+  });
+
+  test.each(['', ' ', 'x'.repeat(256), 'ü', 'a\u0000b', 'a\nb'])(
+    '400 VALIDATION_FAILED for the key %j',
+    async (key) => {
+      expect(await call(sendMail, key, mailOf())).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_FAILED', errors: [{ field: 'Idempotency-Key' }] },
+      });
+      expect(await logs()).toEqual([]);
+    },
+  );
+});
+
+describe('a run that ended after it took the key', () => {
+  test('409 IDEMPOTENCY_KEY_IN_USE for a minute; then 50 at once send once, under the same id', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    const { ids } = await claimed(key, 'send', body);
+    expect(await call(sendMail, key, body)).toMatchObject(inUse);
+    later(61);
+    const answer = oneAnswer(await inParallel(50, () => call(sendMail, key, body)));
+    expect(answer).toMatchObject({ data: { id: ids[0]?.toHexString() } });
+    await mailTo(body.to);
+    expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
+  });
+
+  test('200 at once where it failed and said so', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    const { run, ids } = await claimed(key, 'send', body);
+    await letGo(run, { nothingDone: false });
+    expect(await call(sendMail, key, body)).toMatchObject({
+      status: 200,
+      body: { data: { id: ids[0]?.toHexString() } },
+    });
+  });
+
+  test('200 with its mail where that was accepted, and none is sent besides', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    const { ids } = await claimed(key, 'send', body);
+    const [id = new ObjectId()] = ids;
+    await onMailLogs((collection) => collection.insertOne(rowOf(id, { status: 'sent' })));
+    later(61);
+    for (let times = 0; times < 2; times++) {
+      expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: { data: { id: id.toHexString() } } });
+    }
+    expect([(await logs()).length, await used()]).toEqual([1, 0]);
+  });
+});
+
+describe('a batch with an Idempotency-Key', () => {
+  test('200 for 50 at once, by one call of the provider; repeats get the ids of the first', async () => {
+    const [key, body, asked] = [newKey(), batchOf(3), batches()];
+    const answer = oneAnswer(await inParallel(50, () => call(sendBatch, key, body)));
+    expect(await call(sendBatch, key, body)).toMatchObject({ status: 200, body: answer as object });
+    expect([batches() - asked, (await logs()).length, await used()]).toEqual([1, 3, 3]);
+    for (const { to } of body) expect(await mailsTo(to)).toHaveLength(1);
+  });
+
+  test('200 after a run that ended before it wrote anything: sent once, under its ids', async () => {
+    const [key, body, asked] = [newKey(), batchOf(2), batches()];
+    const { ids } = await claimed(key, 'send-batch', body, 2);
+    later(61);
+    expect((await call(sendBatch, key, body)).status).toBe(200);
+    expect((await logs()).map(({ _id }) => _id.toHexString()).sort()).toEqual(ids.map((id) => id.toHexString()).sort());
+    expect(batches() - asked).toBe(1);
+  });
+
+  test('200 with what the log tells after a run that ended later: nothing is sent twice', async () => {
+    const [key, body, asked] = [newKey(), batchOf(3), batches()];
+    const { ids } = await claimed(key, 'send-batch', body, 3);
+    const [sent = new ObjectId(), open = new ObjectId(), nobody = new ObjectId()] = ids;
+    await onMailLogs((collection) =>
+      collection.insertMany([
+        rowOf(sent, { status: 'sent', providerEmailId: `p-${sent.toHexString()}` }),
+        rowOf(open),
+        rowOf(nobody, { status: 'failed', reason: 'suppressed' }),
+      ]),
+    );
+    later(61);
+    const message = (text: string) => ({ error: { message: expect.stringContaining(text) as unknown } });
+    expect(await call(sendBatch, key, body)).toMatchObject({
+      status: 200,
+      body: {
+        data: [{ id: `p-${sent.toHexString()}` }, message('The mail log will show'), message('suppressed')],
+      },
+    });
+    expect(batches()).toBe(asked);
+  });
+});
