@@ -50,3 +50,20 @@ export const revokeByToken = async (scope: SessionScope, token: string): Promise
   );
   if (Item) await revokeSession(scope, known.userId, known.sessionId);
 };
+
+/**
+ * Does what a session was opened for, and ends the session where that fails. One that cannot be ended then is of no use
+ * either: nobody has been given its token, and it expires.
+ */
+export const orEndSession = async <T>(
+  scope: SessionScope,
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+  act: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await act();
+  } catch (error) {
+    await revokeSession(scope, userId, sessionId).catch(() => undefined);
+    throw error;
+  }
+};

@@ -23,10 +23,15 @@ export interface CollectionRecord {
   readonly schema: readonly Field[] | null;
   readonly rls: RowSecurity;
   readonly indexes?: readonly OwnIndex[];
-  /** What was trashed by then is to be removed: the trash was emptied, and was too large for one request. */
-  readonly trashEmptiedAt?: Date;
+  /**
+   * What was trashed by then, in the database of that name (`databaseOf`), is to be removed: the trash there was emptied, and
+   * was too large for one request. The project may be in another database by the time that is done.
+   */
+  readonly trashEmptied?: Readonly<Record<string, Date>>;
   /** The stored URI of the own database that its documents are to be dropped in: the project may be in another one by then. */
   readonly dropUri?: string;
+  /** While an edit is under way, or was cut short: its indexes may be others than its schema has. */
+  readonly editingSince?: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

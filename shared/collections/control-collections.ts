@@ -1,8 +1,8 @@
 import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
+import { collectionNotFound } from './collection-not-found.ts';
 import type { CollectionRecord, CollectionState } from './collection-record.ts';
 
 type Passing = Exclude<CollectionState, 'active'>;
@@ -25,10 +25,6 @@ export const leaseEnd = (state: Passing): Date => new Date(clock.now() - leaseMs
 export const dueForRemoval = (): Filter<CollectionRecord> => ({
   $or: (['creating', 'deleting', 'dropped'] as const).map((state) => ({ state, updatedAt: { $lte: leaseEnd(state) } })),
 });
-
-/** The refusal of a collection that is not registered (404). */
-export const collectionNotFound = (name: string): AppError =>
-  new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name.slice(0, 63)}".`);
 
 /** The record of an active collection by its exact name, read now; none → 404 `COLLECTION_NOT_FOUND`. */
 export const requireRecord = async (project: Project, name: string): Promise<CollectionRecord> => {

@@ -11,7 +11,7 @@ import { dropCollection, mayGoOn } from './drop-collection.ts';
 import { managedIndexes } from './indexes.ts';
 import { isInOwnDatabase, onCollection } from './on-collection.ts';
 import { reserveCollection } from './reserve-collection.ts';
-import { parseRowSecurity, type RowSecurityInput } from './row-security-rules.ts';
+import { parseRowSecurity, type RowSecurityInput, withoutOwnerDefault } from './row-security-rules.ts';
 import { parseSchema } from './schema-rules.ts';
 import { buildMissing } from './sync-indexes.ts';
 import { toUsersSchema } from './users-rules.ts';
@@ -31,7 +31,8 @@ export const parseCollection = (name: string, { schema: given, rls }: Collection
   requireCollectionName(name);
   const parsed = parseSchema(given);
   const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
-  return { name, schema, rls: parseRowSecurity(rls, name, schema) };
+  const rowSecurity = parseRowSecurity(rls, name, schema);
+  return { name, schema: withoutOwnerDefault(schema, rowSecurity), rls: rowSecurity };
 };
 
 /** Documents that an insert left behind while the collection was being deleted belong to no collection any more. */

@@ -4,8 +4,9 @@ import { clock } from '../clock.ts';
 import type { Project } from '../projects/project.ts';
 import { removeUserItems } from '../projects/project-items.ts';
 import { usersCollection } from './collection-name.ts';
+import { collectionNotFound } from './collection-not-found.ts';
 import type { CollectionRecord } from './collection-record.ts';
-import { collectionNotFound, leaseEnd, onCollections } from './control-collections.ts';
+import { leaseEnd, onCollections } from './control-collections.ts';
 import { dropCollection, mayGoOn } from './drop-collection.ts';
 
 /** How long a caller waits for one database, and how long the database itself tries. */

@@ -4,8 +4,15 @@ import type { Project } from '../projects/project.ts';
 import { ShortCache } from '../short-cache.ts';
 import type { Collection } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
+import { collectionBytes, mostCollectionBytes } from './collection-weight.ts';
 
-const cache = new ShortCache<ReadonlyMap<string, Collection>>(5000, 2000);
+const bytesOf = (found: ReadonlyMap<string, Collection>): number =>
+  [...found.values()].reduce((sum, collection) => sum + collectionBytes(collection), 0);
+
+const cache = new ShortCache<ReadonlyMap<string, Collection>>(5000, 2000, undefined, {
+  of: bytesOf,
+  most: mostCollectionBytes,
+});
 
 /**
  * The active collections of a project among `names`, by exact name; a name that is not in the answer is not registered.

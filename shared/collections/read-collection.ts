@@ -1,5 +1,6 @@
 import { AppError } from '../errors.ts';
 import type { Collection, Field, RowSecurity } from './collection.ts';
+import { collectionNotFound } from './collection-not-found.ts';
 
 /** What `GET /api/schemas/:collection` shows of a collection; `model` is empty for a schema-free one. */
 export interface CollectionView {
@@ -17,6 +18,6 @@ export const readCollection = (
   if (name.toLowerCase() === 'users' && keyKind !== 'secret') {
     throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');
   }
-  if (!collection) throw new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name.slice(0, 63)}".`);
+  if (!collection) throw collectionNotFound(name);
   return { name: collection.name, model: [...(collection.schema ?? [])], rls: collection.rls };
 };

@@ -2,11 +2,12 @@ import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { describeError, log } from '../log.ts';
 import { type ProjectRecord, toProject } from '../projects/project-record.ts';
+import { workThrough } from '../work/work-through.ts';
 import type { CollectionRecord } from './collection-record.ts';
 import { dueForRemoval, onCollections } from './control-collections.ts';
 import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
 
-const collectionsPerRun = 50;
+const collectionsPerStep = 50;
 
 /** A run of the job has more to do than this, and no collection takes much more than half a minute. */
 const runMs = 60_000;
@@ -41,27 +42,33 @@ const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   return true;
 };
 
-const due = (): Promise<CollectionRecord[]> =>
+const due = (had: readonly CollectionRecord[]): Promise<CollectionRecord[]> =>
   onCollections((collections) =>
-    collections.find(dueForRemoval(), { sort: { updatedAt: 1 }, limit: collectionsPerRun, maxTimeMS: 5000 }).toArray(),
+    collections
+      .find(
+        { ...dueForRemoval(), _id: { $nin: had.map(({ _id }) => _id) } },
+        { sort: { updatedAt: 1 }, limit: collectionsPerStep, maxTimeMS: 5000 },
+      )
+      .toArray(),
   );
 
+const tryToRemove = async (record: CollectionRecord): Promise<boolean> => {
+  try {
+    return await removeAbandoned(record);
+  } catch (error) {
+    log.error({ job: 'remove-projects', collection: record._id.toHexString(), error: describeError(error) });
+    return false;
+  }
+};
+
 /**
- * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their
- * record, which holds a name and a place; and, of deleted ones, what functions have written that still knew them. Those
- * that have waited longest come first, and one that fails waits again, behind all others; a run begins none after a
- * minute. Returns how many it has dealt with.
+ * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their record,
+ * which holds a name and a place; and, of deleted ones, what functions have written that still knew them. Those that have waited
+ * longest come first, each once a run, and one that fails waits again, behind all others; a run begins none after a minute.
+ * Answers how many it has dealt with.
  */
 export const removeAbandonedCollections = async (): Promise<number> => {
-  const end = performance.now() + runMs;
-  let done = 0;
-  for (const record of await due()) {
-    if (performance.now() >= end) break;
-    try {
-      if (await removeAbandoned(record)) done++;
-    } catch (error) {
-      log.error({ job: 'remove-projects', collection: record._id.toHexString(), error: describeError(error) });
-    }
-  }
+  const dueAt = ({ updatedAt }: CollectionRecord): Date => updatedAt;
+  const { done } = await workThrough({ next: due, dueAt, act: tryToRemove, lanes: 1, limitMs: runMs });
   return done;
 };

@@ -20,7 +20,7 @@ const pauseMs = 100;
 const limitReached = ({ plan }: Project): AppError =>
   new AppError(
     'PLAN_LIMIT',
-    `The ${plan} plan allows ${plans[plan].collections} collections in a project. Delete one, or ask for a larger plan.`,
+    `The ${plan} plan allows ${plans[plan].collections} collections in a project. Delete one, or ask the operator of this service for a larger plan.`,
   );
 
 const whatIsTaken = ({ name, state }: CollectionRecord): string => {

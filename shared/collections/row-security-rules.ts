@@ -4,7 +4,7 @@ import { usersCollection } from './collection-name.ts';
 import { requireFieldKey } from './field-key.ts';
 import { schemaError } from './schema-error.ts';
 
-/** Row security as a developer writes it; what is left out has its default. */
+/** Row security as a developer writes it; what is left out of a new collection's has its default. */
 export interface RowSecurityInput {
   readonly enabled: boolean;
   readonly mode?: RowSecurity['mode'] | null | undefined;
@@ -32,4 +32,30 @@ export const parseRowSecurity = (
     throw schemaError(owner, 'is the owner field of row security and must be a String');
   }
   return { enabled, mode: mode ?? noRowSecurity.mode, ownerField: owner };
+};
+
+/**
+ * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a private
+ * collection, or has its documents belong to nobody, without saying so.
+ */
+export const changedRowSecurity = (
+  before: RowSecurity,
+  input: RowSecurityInput | null | undefined,
+): RowSecurityInput => ({
+  enabled: input?.enabled ?? before.enabled,
+  mode: input?.mode ?? before.mode,
+  ownerField: input?.ownerField ?? before.ownerField,
+});
+
+/** The owner is the user who writes, so a default of that field would never be used; as of a required field, it is dropped. */
+export const withoutOwnerDefault = (
+  schema: readonly Field[] | null,
+  { enabled, ownerField }: RowSecurity,
+): readonly Field[] | null => {
+  if (!enabled || !schema) return schema;
+  return schema.map((field) => {
+    if (field.key !== ownerField) return field;
+    const { default: _dropped, ...rest } = field;
+    return rest;
+  });
 };

@@ -7,6 +7,8 @@ import { schemaError } from './schema-error.ts';
 
 const maxFields = 100;
 const maxLevels = 8;
+/** Each function that serves a collection has its schema in memory. */
+const maxFieldsInAll = 2000;
 
 const uniqueTypes: ReadonlySet<FieldType> = new Set(['String', 'Number', 'Boolean', 'Date', 'Ref']);
 
@@ -76,16 +78,23 @@ const parseFields = (values: readonly unknown[], parent: string, level: number):
   return fields;
 };
 
+const countItems = ({ items, fields }: Items): number => (items ? countItems(items) : 0) + countFields(fields ?? []);
+
+const countFields = (fields: readonly Field[]): number =>
+  fields.reduce((count, field) => count + 1 + countItems(field), 0);
+
 /**
- * Reads a schema as a developer writes it: a list of fields, or `null` for a collection that takes any JSON object. Fills
- * defaults in, so that what is stored is complete. Anything that breaks a rule of the specification's "Collection schema" or
- * contract 2 → 400 `INVALID_SCHEMA` naming the field by its dot path.
+ * Reads a schema as a developer writes it: a list of fields, or `null` for a collection that takes any JSON object.
+ * Fills defaults in, so that what is stored is complete. Anything that breaks a rule of the specification's "Collection
+ * schema" or contract 2 → 400 `INVALID_SCHEMA` naming the field by its dot path.
  */
 export const parseSchema = (value: unknown): readonly Field[] | null => {
   if (value === null) return null;
   if (!Array.isArray(value)) throw schemaError('', 'schema must be a list of fields, or null for any JSON object');
   if (value.length === 0) throw schemaError('', 'At least one field is required');
   const fields = parseFields(value, '', 1);
+  if (countFields(fields) > maxFieldsInAll)
+    throw schemaError('', `schema has more than ${maxFieldsInAll} fields in all`);
   requireIndexRoom(fields);
   return fields;
 };

@@ -13,6 +13,9 @@ export const hiddenUserFields: ReadonlySet<string> = new Set([
 /** Whether the address of a user is confirmed: written by the service alone, shown to the user himself. */
 export const emailVerifiedField = 'emailVerified';
 
+/** Whether a user is shut out, as the dashboard shows and takes it: a field of that name could be neither seen nor changed. */
+const disabledField = 'disabled';
+
 const requireString = (fields: readonly Field[], key: string): void => {
   const field = fields.find((candidate) => candidate.key === key);
   if (field?.type !== 'String' || !field.required) {
@@ -24,6 +27,9 @@ const requireString = (fields: readonly Field[], key: string): void => {
 const refuseServiceFields = (fields: readonly Field[]): void => {
   for (const { key, type, unique } of fields) {
     if (hiddenUserFields.has(key)) throw schemaError(key, 'is written by the service');
+    if (key === disabledField) {
+      throw schemaError(key, 'is what the dashboard calls a user who may not sign in; choose another name');
+    }
     if (key === emailVerifiedField && (type !== 'Boolean' || unique)) {
       throw schemaError(key, 'is written by the service and must be a Boolean that is not unique');
     }

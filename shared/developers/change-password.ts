@@ -1,7 +1,6 @@
 import type { DashboardBearer } from '../auth/dashboard-tokens.ts';
 import { checkPassword, hashPassword } from '../auth/passwords.ts';
-import { requireSession } from '../auth/require-session.ts';
-import { type Client, developerScope } from '../auth/session-keys.ts';
+import type { Client } from '../auth/session-keys.ts';
 import { getDeveloperRecord } from './find-developer.ts';
 import { replaceDeveloperCredentials, unchangedSince } from './replace-credentials.ts';
 import { requirePassword, wrongPassword } from './require-password.ts';
@@ -14,8 +13,7 @@ export interface PasswordChange {
 
 /**
  * Gives the developer who asks another password and ends their other sessions (contract 6, "Developer accounts"). Wrong
- * current one → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401 `TOKEN_INVALID`; of
- * parallel calls one wins.
+ * current one → 401 `INVALID_CREDENTIALS`, too many → 429; of parallel calls one wins.
  */
 export const changeDeveloperPassword = async (
   { developerId, sessionId }: DashboardBearer,
@@ -24,7 +22,6 @@ export const changeDeveloperPassword = async (
 ): Promise<void> => {
   const password = checkPassword(newPassword, 'newPassword');
   const record = await getDeveloperRecord(developerId);
-  await requireSession(developerScope, developerId, sessionId);
   await requirePassword(record, currentPassword, client);
   const passwordHash = await hashPassword(password);
   const changed = await replaceDeveloperCredentials(

@@ -1,7 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { DashboardBearer } from '../auth/dashboard-tokens.ts';
-import { requireSession } from '../auth/require-session.ts';
-import { type Client, developerScope } from '../auth/session-keys.ts';
+import type { Client } from '../auth/session-keys.ts';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { describeError, log } from '../log.ts';
@@ -33,16 +32,15 @@ const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
 
 /**
  * Deletes the account of the developer who asks, with their projects, memberships, tokens and sessions. Wrong password
- * → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401. Once it is marked, what cannot be
+ * → 401 `INVALID_CREDENTIALS`, too many → 429. Once it is marked, what cannot be
  * removed at once is left to `removeDeletedDevelopers`.
  */
 export const deleteDeveloper = async (
-  { developerId, sessionId }: DashboardBearer,
+  { developerId }: Pick<DashboardBearer, 'developerId'>,
   password: string | undefined,
   client: Client,
 ): Promise<void> => {
   const record = await getDeveloperRecord(developerId);
-  await requireSession(developerScope, developerId, sessionId);
   await requirePassword(record, password, client);
   if (!(await markDeleted(record))) throw wrongPassword();
   try {

@@ -7,6 +7,8 @@ import type { DeveloperRecord } from './developer-record.ts';
 
 /** The validated data of a new account. */
 export interface NewDeveloper {
+  /** Given where something refers to the developer before they are stored. */
+  readonly _id?: ObjectId;
   /** Canonical. */
   readonly email: string;
   readonly passwordHash: string;

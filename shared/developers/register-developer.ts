@@ -1,8 +1,11 @@
+import { ObjectId } from 'mongodb';
 import { checkEmail } from '../auth/email.ts';
 import { checkPassword, hashPassword } from '../auth/passwords.ts';
-import type { Client } from '../auth/session-keys.ts';
+import { orEndSession } from '../auth/revoke-sessions.ts';
+import { type Client, developerScope } from '../auth/session-keys.ts';
 import { insertDeveloper } from './insert-developer.ts';
-import { type SignIn, signIn } from './sign-in.ts';
+import { requireOpenSignup } from './require-open-signup.ts';
+import { openSession, type SignIn, signedIn } from './sign-in.ts';
 
 /** An e-mail address and a password as a caller sent them. */
 export interface Credentials {
@@ -11,18 +14,18 @@ export interface Credentials {
 }
 
 /**
- * Opens a developer's account on the free plan and signs them in. Taken address → 409 `DEVELOPER_EXISTS`, and one
- * winner of any number of equal calls; an address or password that cannot be → 400 `VALIDATION_FAILED`.
+ * Opens a developer's account on the free plan and signs them in; the session comes first, as in `signUp`. Registration
+ * closed → 403 `SIGNUP_DISABLED`; taken address → 409 `DEVELOPER_EXISTS`, and one winner of any number of equal calls; an
+ * address or password that cannot be → 400 `VALIDATION_FAILED`.
  */
 export const registerDeveloper = async (credentials: Credentials, client: Client): Promise<SignIn> => {
+  requireOpenSignup();
   const email = checkEmail(credentials.email);
-  const passwordHash = await hashPassword(checkPassword(credentials.password));
-  const record = await insertDeveloper({
-    email,
-    passwordHash,
-    hasPassword: true,
-    emailVerified: false,
-    identities: [],
-  });
-  return signIn(record, client);
+  const password = checkPassword(credentials.password);
+  const _id = new ObjectId();
+  const opening = openSession(_id.toHexString(), 0, client);
+  const [passwordHash, session] = await Promise.all([hashPassword(password), opening]);
+  const developer = { _id, email, passwordHash, hasPassword: true, emailVerified: false, identities: [] };
+  const record = await orEndSession(developerScope, session, () => insertDeveloper(developer));
+  return signedIn(record, session);
 };

@@ -1,5 +1,5 @@
 import { issueDashboardToken } from '../auth/dashboard-tokens.ts';
-import { startSession } from '../auth/refresh-sessions.ts';
+import { type RefreshSession, startSession } from '../auth/refresh-sessions.ts';
 import { type Client, developerScope } from '../auth/session-keys.ts';
 import { passGate } from '../auth/users/credential-gate.ts';
 import { credentialVersionOf, type Developer, type DeveloperRecord, toDeveloper } from './developer-record.ts';
@@ -14,15 +14,22 @@ export interface SignIn {
   readonly refreshToken: string;
 }
 
+/** A session of a developer for whom this version of the credentials is the current one; else 401 `INVALID_CREDENTIALS`. */
+export const openSession = (developerId: string, version: number, client: Client): Promise<RefreshSession> =>
+  startSession(developerScope, developerId, client, (table) => [passGate(table, developerScope, developerId, version)]);
+
+/** The tokens of a session, for the developer whose it is. */
+export const signedIn = async (
+  record: DeveloperRecord,
+  { sessionId, refreshToken }: RefreshSession,
+): Promise<SignIn> => {
+  const developer = toDeveloper(record);
+  return { ...(await issueDashboardToken({ developerId: developer._id, sessionId })), developer, refreshToken };
+};
+
 /**
  * Signs in a developer who has just proved who they are, by `record` as it was read for that. Where their password was
  * changed, or their account deleted, since then → 401 `INVALID_CREDENTIALS`.
  */
-export const signIn = async (record: DeveloperRecord, client: Client): Promise<SignIn> => {
-  const developer = toDeveloper(record);
-  const version = credentialVersionOf(record);
-  const { sessionId, refreshToken } = await startSession(developerScope, developer._id, client, (table) => [
-    passGate(table, developerScope, developer._id, version),
-  ]);
-  return { ...(await issueDashboardToken({ developerId: developer._id, sessionId })), developer, refreshToken };
-};
+export const signIn = async (record: DeveloperRecord, client: Client): Promise<SignIn> =>
+  signedIn(record, await openSession(record._id.toHexString(), credentialVersionOf(record), client));

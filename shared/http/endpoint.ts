@@ -128,7 +128,8 @@ export const developerEndpoint = <const R extends Of<'developer'>>(
 /** A dashboard route of a developer's account, for himself alone: no personal access token opens it. */
 export const accountEndpoint = <const R extends Of<'developer'>>(
   route: R,
-): Endpoint<WithSignedIn & { input: Input<R> }> => build(route, rateLimit(route), signedInDeveloper(), input(route));
+): Endpoint<WithSignedIn & { input: Input<R> }> =>
+  build(route, rateLimit(route), signedInDeveloper(route), input(route));
 
 type OwnedContext<R extends Route> = WithDeveloper & WithOwnedProject & { input: Input<R> };
 

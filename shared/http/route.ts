@@ -10,6 +10,7 @@ export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'use
  * What a function needs besides the rate counts that all share; the deployment grants exactly this.
  * `mongodb`: the database secret. `sessions`: refresh sessions in the table, of whom the API is for.
  * `user-sessions`: those of end users, whichever API it is. `developer-sessions`: those of developers.
+ * `session-check`: asking whether the session of a developer still stands, as every row that changes something for one does.
  * `email-tokens`: what mails to either carry.
  * `dashboard-github`: the secret of the dashboard's app at GitHub.
  * `encryption`: the master key. `purge`: removing everything of a project from the table.
@@ -28,6 +29,7 @@ export type Use =
   | 'sessions'
   | 'user-sessions'
   | 'developer-sessions'
+  | 'session-check'
   | 'dashboard-github'
   | 'email-tokens'
   | 'lockouts'

@@ -6,18 +6,28 @@ const parse = (origin: string): URL | undefined => {
   }
 };
 
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+const portOf = ({ port, protocol }: URL): number | undefined => (port === '' ? defaultPorts[protocol] : Number(port));
+
+/** A host as an entry names it; a URL writes it as browsers do: in lower case, and other alphabets as `xn--…`. */
+const matchesHost = (host: string, origin: URL, isSubdomain: boolean): boolean => {
+  const hostname = parse(`http://${host}`)?.hostname;
+  if (hostname === undefined) return false;
+  const port = /:(\d+)$/.exec(host)?.[1];
+  if (port !== undefined && Number(port) !== portOf(origin)) return false;
+  return isSubdomain ? origin.hostname.endsWith(`.${hostname}`) : origin.hostname === hostname;
+};
+
 const matches = (entry: string, origin: URL): boolean => {
   if (entry === '*') return true;
   if (entry.includes('://')) return parse(entry)?.origin === origin.origin;
-  const host = entry.toLowerCase();
-  return host.startsWith('*.')
-    ? origin.hostname.endsWith(host.slice(1))
-    : origin.hostname === host || origin.host === host;
+  return entry.startsWith('*.') ? matchesHost(entry.slice(2), origin, true) : matchesHost(entry, origin, false);
 };
 
 /**
- * Whether the `Origin` header passes a project's `allowedDomains`: exact origins, bare hosts, `*.host` for its subdomains;
- * `*` lets everything pass, a missing origin too.
+ * Whether the `Origin` header passes a project's `allowedDomains`: exact origins, bare hosts, `*.host` for its subdomains,
+ * a host on any port unless it names one; `*` lets everything pass, a missing origin too.
  */
 export const allowsOrigin = (allowedDomains: readonly string[], origin: string | undefined): boolean => {
   if (allowedDomains.includes('*')) return true;

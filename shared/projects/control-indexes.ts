@@ -24,6 +24,7 @@ const collectionIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, slot: 1 }, name: 'slot', unique: true },
   { key: { projectId: 1, name: 1 }, name: 'name' },
   { key: { state: 1, updatedAt: 1 }, name: 'state' },
+  { key: { editingSince: 1 }, name: 'editing', sparse: true },
 ];
 
 /**

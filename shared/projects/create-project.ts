@@ -19,7 +19,7 @@ const firstPurgeMs = 24 * 3600_000;
 const limitReached = (plan: PlanName): AppError =>
   new AppError(
     'PLAN_LIMIT',
-    `The ${plan} plan allows ${plans[plan].projects} projects. Delete one, or ask for a larger plan.`,
+    `The ${plan} plan allows ${plans[plan].projects} projects. Delete one, or ask the operator of this service for a larger plan.`,
   );
 
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });

@@ -4,6 +4,7 @@ import { clock } from '../clock.ts';
 import type { Collection } from '../collections/collection.ts';
 import { isCollectionName } from '../collections/collection-name.ts';
 import { type CollectionRecord, toCollection } from '../collections/collection-record.ts';
+import { collectionBytes, mostCollectionBytes } from '../collections/collection-weight.ts';
 import { ShortCache } from '../short-cache.ts';
 import { hashApiKey, kindOfKey } from './api-key.ts';
 import type { PlanName, Project } from './project.ts';
@@ -27,11 +28,19 @@ type Row = ProjectRecord & { readonly plan?: PlanName; readonly collection: read
 /** Whether what was asked for does not exist: a key that opens nothing, a collection that is not registered. */
 const isMiss = (found: Found | undefined): boolean => found === undefined || (found.asked !== '' && !found.collection);
 
+const bytesOf = (found: Found | undefined): number =>
+  found ? found.project.allowedDomains.join().length + (found.collection ? collectionBytes(found.collection) : 0) : 0;
+
 /**
  * Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. Misses have a room of their own:
- * a flood of invented keys and names pushes no project out.
+ * a flood of invented keys and names pushes no project out. Large schemas, asked for with many keys, fill no memory.
  */
-const cache = new ShortCache<Found | undefined>(5000, 2000, { isMiss, size: 500 });
+const cache = new ShortCache<Found | undefined>(
+  5000,
+  2000,
+  { isMiss, size: 500 },
+  { of: bytesOf, most: mostCollectionBytes },
+);
 
 const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
   const [row] = await db

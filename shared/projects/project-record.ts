@@ -60,6 +60,8 @@ export interface ProjectRecord {
   readonly name: string;
   /** When its trash is due to be purged; absent: now. */
   readonly trashDueAt?: Date;
+  /** Until then the trash in its own database is left alone. */
+  readonly ownPurgeAfter?: Date;
   readonly keys: readonly KeyRecord[];
   readonly publishableKey: string;
   /** `sk_live_…` and the last four characters. */

@@ -3,6 +3,7 @@ import { onControl, onManaged } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { describeError, log } from '../log.ts';
 import { removeProjectFiles } from '../storage/remove-project-files.ts';
+import { workThrough } from '../work/work-through.ts';
 import { removeProjectItems } from './project-items.ts';
 import type { ProjectRecord } from './project-record.ts';
 
@@ -11,7 +12,9 @@ import type { ProjectRecord } from './project-record.ts';
  * nothing is written to the project any more.
  */
 const quietMs = 12 * 60_000;
-const projectsPerRun = 20;
+const projectsPerStep = 20;
+/** Each of them drops a database, which MongoDB does one after the other. */
+const lanes = 3;
 const filePagesPerProject = 20;
 const itemsLimitMs = 20_000;
 const dropLimitMs = 20_000;
@@ -56,34 +59,45 @@ const putOff = ({ _id }: ProjectRecord): Promise<unknown> =>
     projects.updateOne({ _id, state: 'deleting' }, { $set: { deletingSince: new Date(clock.now()) } }),
   );
 
-const dueProjects = (): Promise<ProjectRecord[]> =>
+const dueProjects = (had: readonly ProjectRecord[]): Promise<ProjectRecord[]> =>
   onProjects((projects) =>
     projects
       .find(
-        { state: 'deleting', deletingSince: { $lte: new Date(clock.now() - quietMs) } },
-        { sort: { deletingSince: 1 }, limit: projectsPerRun, maxTimeMS: 5000 },
+        {
+          state: 'deleting',
+          deletingSince: { $lte: new Date(clock.now() - quietMs) },
+          _id: { $nin: had.map(({ _id }) => _id) },
+        },
+        { sort: { deletingSince: 1 }, limit: projectsPerStep, maxTimeMS: 5000 },
       )
       .toArray(),
   );
 
-/**
- * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files
- * in our bucket, their items in the table, their managed database, last their record. Those that have waited longest
- * come first, and one that fails waits again, behind all others; a run takes at most 20 and begins none after two
- * minutes. A run that is cut short is carried on by the next one; a database or storage of the developer's own is left
- * as it is. Returns how many projects are gone.
- */
-export const removeDeletedProjects = async (): Promise<number> => {
-  const end = performance.now() + runMs;
-  let gone = 0;
-  for (const record of await dueProjects()) {
-    if (performance.now() >= end) break;
-    try {
-      if (await removeProject(record)) gone++;
-    } catch (error) {
-      log.error({ job: 'remove-projects', project: record._id.toHexString(), error: describeError(error) });
-      await putOff(record).catch(() => undefined);
-    }
+const tryToRemove = async (record: ProjectRecord): Promise<boolean> => {
+  try {
+    return await removeProject(record);
+  } catch (error) {
+    log.error({ job: 'remove-projects', project: record._id.toHexString(), error: describeError(error) });
+    await putOff(record).catch(() => undefined);
+    return false;
   }
-  return gone;
+};
+
+/**
+ * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files in our
+ * bucket, their items in the table, their managed database, last their record. Those that have waited longest come first, each
+ * once a run, and one that fails waits again, behind all others; a run begins none after two minutes. A run that is cut short is
+ * carried on by the next one; a database or storage of the developer's own is left as it is. Answers how many projects are gone;
+ * `behindMinutes` in the log is how long the oldest has been due that there was no time for.
+ */
+export const removeDeletedProjects = async (limitMs = runMs): Promise<number> => {
+  const { done, behindMinutes } = await workThrough({
+    next: dueProjects,
+    dueAt: ({ deletingSince }) => new Date((deletingSince?.getTime() ?? 0) + quietMs),
+    act: tryToRemove,
+    lanes,
+    limitMs,
+  });
+  log.info({ job: 'remove-projects', projects: done, behindMinutes });
+  return done;
 };

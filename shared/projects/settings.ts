@@ -12,6 +12,9 @@ const isHost = (host: string): boolean => {
   return url !== undefined && /^[^\s/?#@\\%*]+$/.test(host) && url.hostname !== '';
 };
 
+/** An address has none. */
+const hasSubdomains = (host: string): boolean => isHost(host) && isHost(`www.${host}`);
+
 /** An absolute `http` or `https` URL without credentials: links of mails and redirects begin with it. */
 export const isSiteUrl = (text: string): boolean => {
   const url = parsed(text);
@@ -25,7 +28,7 @@ export const isAllowedDomain = (entry: string): boolean => {
     const url = parsed(entry);
     return url !== undefined && isWeb(url) && isHost(url.host) && url.origin === entry.toLowerCase();
   }
-  return isHost(entry.startsWith('*.') ? entry.slice(2) : entry);
+  return entry.startsWith('*.') ? hasSubdomains(entry.slice(2)) : isHost(entry);
 };
 
 const printable = /^[^\p{Cc}]*$/u;

@@ -4,15 +4,17 @@ import { randomInt } from 'node:crypto';
 const choice = 16;
 
 /**
- * A free slot below `limit` (`null`: no limit), or `undefined` where the limit is reached. A plan's limit is held by a
- * unique index on the slot, so two callers that pick the same one cannot both have it.
+ * A free slot, or `undefined` where as many as `limit` (`null`: no limit) are held. A plan's limit is held by a unique index
+ * on the slot, so two callers that pick the same one cannot both have it. Only as many of the smallest free slots are open
+ * as there are places, whatever slots of a larger plan are held, so that any number of parallel callers stay within it.
  */
 export const freeSlot = (used: readonly number[], limit: number | null): number | undefined => {
-  if (limit !== null && used.length >= limit) return undefined;
+  const places = limit === null ? choice : Math.min(choice, limit - used.length);
+  if (places <= 0) return undefined;
   const taken = new Set(used);
   const free: number[] = [];
-  for (let slot = 0; free.length < choice && (limit === null || slot < limit); slot++) {
+  for (let slot = 0; free.length < places; slot++) {
     if (!taken.has(slot)) free.push(slot);
   }
-  return free[randomInt(Math.max(1, free.length))];
+  return free[randomInt(free.length)];
 };

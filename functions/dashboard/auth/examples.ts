@@ -7,7 +7,7 @@ const headers = { dashboard_refresh: '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYh
 
 /** For the API description: a request of each row that succeeds. */
 export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
-  'register-developer': { body: { email, password }, failures: ['DEVELOPER_EXISTS'] },
+  'register-developer': { body: { email, password }, failures: ['DEVELOPER_EXISTS', 'SIGNUP_DISABLED'] },
   'log-in-developer': { body: { email, password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
   'refresh-developer': { headers, failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID'] },
   'log-out-developer': { headers },

@@ -28,7 +28,7 @@ export const dashboardTokenRoutes = defineRoutes({
     method: 'DELETE',
     path: '/api/auth/tokens/{id}',
     access: 'developer',
-    uses: ['mongodb', 'encryption'],
+    uses: ['mongodb', 'encryption', 'session-check'],
     summary: 'Revoke a personal access token, at once',
     response: { status: 200, body: RevokedTokenAnswer },
   },

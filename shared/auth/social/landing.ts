@@ -29,7 +29,10 @@ export const orErrorLanding = async <T>(
   act: (siteUrl: string) => Promise<T>,
 ): Promise<T | { readonly location: string }> => {
   if (siteUrl === null) {
-    throw new AppError('SITE_URL_REQUIRED', 'The project has no site URL to return to. Set it in the dashboard.');
+    throw new AppError(
+      'SITE_URL_REQUIRED',
+      'The project has no site URL to return to. Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.',
+    );
   }
   try {
     return await act(siteUrl);

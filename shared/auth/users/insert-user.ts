@@ -12,6 +12,8 @@ import type { Identity, UserRecord } from './user-record.ts';
 
 /** The validated data of a new user, with the profile in its stored form. */
 export interface NewUser {
+  /** Given where something refers to the user before they are stored. */
+  readonly _id?: ObjectId;
   /** Canonical. */
   readonly email: string;
   readonly passwordHash: string;
@@ -56,10 +58,10 @@ const insert = async (project: Project, users: Collection, user: UserRecord): Pr
  * `DATABASE_QUOTA_EXCEEDED`; 413.
  */
 export const insertUser = async (project: Project, users: Collection, user: NewUser): Promise<UserRecord> => {
-  const { email, passwordHash, hasPassword, emailVerified, identities, profile } = user;
+  const { _id = new ObjectId(), email, passwordHash, hasPassword, emailVerified, identities, profile } = user;
   const now = new Date(clock.now());
   const record = {
-    _id: new ObjectId(),
+    _id,
     ...profile,
     email,
     password: passwordHash,

@@ -9,12 +9,16 @@ import type { Project } from '../../projects/project.ts';
  * `AUTH_DISABLED`.
  */
 export const requireUsers = async (project: Project): Promise<Collection> => {
-  const users = project.authEnabled
-    ? (await findCollections(project, [usersCollection])).get(usersCollection)
-    : undefined;
+  if (!project.authEnabled) {
+    throw new AppError(
+      'AUTH_DISABLED',
+      'User accounts are not enabled for this project. Turn them on with authEnabled: PATCH /api/projects/:projectId on the dashboard API.',
+    );
+  }
+  const users = (await findCollections(project, [usersCollection])).get(usersCollection);
   if (users) return users;
   throw new AppError(
     'AUTH_DISABLED',
-    'User accounts are not enabled for this project. Create the users collection and turn authentication on in the dashboard.',
+    'User accounts need the collection users, which this project does not have. Make it on the dashboard API: POST /api/projects/:projectId/collections.',
   );
 };

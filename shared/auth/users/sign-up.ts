@@ -1,3 +1,4 @@
+import { ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { AppError } from '../../errors.ts';
@@ -6,7 +7,8 @@ import type { Project } from '../../projects/project.ts';
 import { checkEmail } from '../email.ts';
 import { sendEmailToken } from '../email-tokens/send-email-token.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
-import type { Client } from '../session-keys.ts';
+import { orEndSession } from '../revoke-sessions.ts';
+import { type Client, projectScope } from '../session-keys.ts';
 import { insertUser } from './insert-user.ts';
 import { type OpenedSession, openSession } from './open-session.ts';
 import { newProfile } from './profile.ts';
@@ -30,8 +32,10 @@ const sendVerification = async (project: Project, email: string, userId: string)
 };
 
 /**
- * Opens an account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). Sign-ups closed →
- * 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser` has them.
+ * Opens an account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). The session comes
+ * first, for a user who is not there yet: where it cannot be stored there is no account either, whose address would be
+ * taken at the next try. Sign-ups closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser`
+ * has them.
  */
 export const signUp = async (
   project: Project,
@@ -45,17 +49,10 @@ export const signUp = async (
   const email = checkEmail(body.email);
   const password = checkPassword(body.password);
   const profile = newProfile(users, body);
-  const record = await insertUser(project, users, {
-    email,
-    passwordHash: await hashPassword(password),
-    hasPassword: true,
-    emailVerified: false,
-    identities: [],
-    profile,
-  });
-  const [session] = await Promise.all([
-    openSession(project, record, client),
-    sendVerification(project, email, record._id.toHexString()),
-  ]);
+  const _id = new ObjectId();
+  const [passwordHash, session] = await Promise.all([hashPassword(password), openSession(project, { _id }, client)]);
+  const user = { _id, email, passwordHash, hasPassword: true, emailVerified: false, identities: [], profile };
+  const record = await orEndSession(projectScope(project.id), session, () => insertUser(project, users, user));
+  await sendVerification(project, email, session.userId);
   return { ...session, user: userView(users, record) };
 };

@@ -12,6 +12,7 @@ import type { DeveloperRecord } from '../developer-record.ts';
 import { findDeveloperRecord } from '../find-developer.ts';
 import { insertDeveloper } from '../insert-developer.ts';
 import { replaceDeveloperCredentials } from '../replace-credentials.ts';
+import { requireOpenSignup } from '../require-open-signup.ts';
 import { revokeAllTokens } from '../tokens/revoke-tokens.ts';
 
 /** Whose session to open, and how the sign-in came to this developer. */
@@ -81,6 +82,7 @@ const linkOnce = async ({ id, addresses }: SocialProfile): Promise<LinkedDevelop
   });
   if (step === 'sign in' && holder) return { record: holder, isNewDeveloper: false, linkedByEmail: false };
   if (step === 'create' && email !== undefined) {
+    requireOpenSignup();
     const passwordHash = await unknownPasswordHash();
     const made = { email, passwordHash, hasPassword: false, emailVerified: true, identities: [identity] };
     return { record: await insertDeveloper(made), isNewDeveloper: true, linkedByEmail: false };
@@ -98,7 +100,7 @@ const wasTaken = (error: unknown): boolean =>
 
 /**
  * The developer that an account at GitHub signs in to: who holds it, who has a matching verified address, or a new one,
- * by `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message is for the person.
+ * by `decideLink`, where registration is not closed. Exact under parallel calls; a refusal is an `AppError` whose message is for the person.
  */
 export const linkDeveloper = async (profile: SocialProfile): Promise<LinkedDeveloper> => {
   for (let attempt = 0; attempt < attempts; attempt++) {

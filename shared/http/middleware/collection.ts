@@ -1,4 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
+import { collectionNotFound } from '../../collections/collection-not-found.ts';
 import { AppError } from '../../errors.ts';
 import type { Adds } from './adds.ts';
 import type { Keyed } from './api-key.ts';
@@ -25,10 +26,7 @@ export const usersBlock = (): Adds<unknown> => ({
 /** The collection that the path names; not registered → 404. */
 export const collection = (): Adds<Keyed & WithCollection> => ({
   before: ({ event, context }) => {
-    if (!context.namedCollection) {
-      const name = (event.pathParameters?.collectionName ?? '').slice(0, 63);
-      throw new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name}".`);
-    }
+    if (!context.namedCollection) throw collectionNotFound(event.pathParameters?.collectionName ?? '');
     context.collection = context.namedCollection;
   },
 });

@@ -1,4 +1,6 @@
 import { type DashboardBearer, verifyDashboardToken } from '../../auth/dashboard-tokens.ts';
+import { requireSession } from '../../auth/require-session.ts';
+import { developerScope } from '../../auth/session-keys.ts';
 import { isPersonalToken } from '../../developers/tokens/token-record.ts';
 import { type TokenGrant, verifyPersonalToken } from '../../developers/tokens/verify-token.ts';
 import { AppError } from '../../errors.ts';
@@ -50,15 +52,28 @@ const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void =>
   }
 };
 
+/** A row that changes nothing. */
+const isRead = (route: Route): boolean => methodsOf(route).every((method) => method === 'GET');
+
 /**
- * The developer whose dashboard token or personal access token this is; none → 401 `TOKEN_MISSING`, bad or expired → 401
- * `TOKEN_INVALID`, a personal one without the route's scope → 403 `SCOPE_REQUIRED`.
+ * Who is signed in. An access token outlives its session by up to 15 minutes, long enough to make a way back: so a row that
+ * changes something asks whether the session still stands.
+ */
+const signedInBy = async (token: string, route: Route): Promise<DashboardBearer> => {
+  const bearer = await verifyDashboardToken(token);
+  if (!isRead(route)) await requireSession(developerScope, bearer.developerId, bearer.sessionId);
+  return bearer;
+};
+
+/**
+ * The developer whose dashboard token or personal access token this is; none → 401 `TOKEN_MISSING`, bad, expired or, unless the
+ * row only reads, of a session that has ended → 401 `TOKEN_INVALID`, a personal one without the route's scope → 403 `SCOPE_REQUIRED`.
  */
 export const developerToken = (route: Route): Adds<WithDeveloper> => ({
   before: async ({ event, context }) => {
     const token = requireToken(event);
     if (!isPersonalToken(token)) {
-      const { developerId } = await verifyDashboardToken(token);
+      const { developerId } = await signedInBy(token, route);
       context.developer = { developerId, personalToken: undefined };
       return;
     }
@@ -69,20 +84,19 @@ export const developerToken = (route: Route): Adds<WithDeveloper> => ({
 });
 
 /** The developer who must be signed in himself: a personal access token, if it is one, → 403 `SCOPE_REQUIRED`. */
-export const signedInDeveloper = (): Adds<WithSignedIn> => ({
+export const signedInDeveloper = (route: Route): Adds<WithSignedIn> => ({
   before: async ({ event, context }) => {
     const token = requireToken(event);
     if (isPersonalToken(token)) {
       await verifyPersonalToken(token);
       throw personOnly();
     }
-    context.signedIn = await verifyDashboardToken(token);
+    context.signedIn = await signedInBy(token, route);
   },
 });
 
 /** The least role that a row below a project asks for. */
-export const roleFor = (route: Route): Role =>
-  route.role ?? (methodsOf(route).every((method) => method === 'GET') ? 'viewer' : 'admin');
+export const roleFor = (route: Route): Role => route.role ?? (isRead(route) ? 'viewer' : 'admin');
 
 /** Refuses a role that is too low: 403 `ROLE_REQUIRED`. */
 const requireRole = (role: Role, needed: Role): void => {
@@ -102,7 +116,9 @@ export const ownedProject = (route: Route): Adds<WithDeveloper & WithOwnedProjec
       const projectId = (event.pathParameters?.projectId ?? '').toLowerCase();
       const reachable = personalToken?.projectIds?.includes(projectId) ?? true;
       const owned = reachable ? await findOwnedProject(developerId, projectId) : undefined;
-      if (!owned) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+      if (!owned) {
+        throw new AppError('PROJECT_NOT_FOUND', 'There is no such project, or this account is no member of it.');
+      }
       const record = currentRequest.getStore();
       if (record) record.projectId = owned.project.id;
       requireRole(owned.role, needed);

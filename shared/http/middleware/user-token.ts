@@ -1,5 +1,5 @@
 import { type Bearer, verifyAccessToken } from '../../auth/access-tokens.ts';
-import { tokenMissing } from '../../documents/row-security.ts';
+import { securityRequired, tokenMissing } from '../../documents/row-security.ts';
 import { AppError } from '../../errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Adds } from './adds.ts';
@@ -35,13 +35,8 @@ export const userToken = (writes: boolean): Adds<Keyed & WithCollection & WithCa
       context.caller = { kind: 'secret' };
       return;
     }
-    const { rls } = context.collection;
-    if (writes && !rls.enabled) {
-      throw new AppError(
-        'RLS_REQUIRED',
-        'A publishable key can only write to a collection with row-level security. Turn it on, or use the secret key on a server.',
-      );
-    }
+    const { name, rls } = context.collection;
+    if (writes && !rls.enabled) throw securityRequired(name);
     const identity = await identify(context.project, bearerToken(event.headers));
     const needed = rls.enabled && (writes || rls.mode === 'private');
     if (needed && 'refusal' in identity) throw identity.refusal;

@@ -184,10 +184,6 @@ describe('change-password', () => {
     const list = await developer.dashboard<{ data: { items: { _id: string }[] } }>('GET', '/api/auth/sessions');
     const path = `/api/auth/sessions/${list.body.data.items[0]?._id}`;
     expect((await developer.dashboard('DELETE', path)).status).toBe(200);
-    expect(await developer.dashboard('DELETE', path)).toMatchObject({
-      status: 404,
-      body: { code: 'SESSION_NOT_FOUND' },
-    });
     expect(await change(developer, { currentPassword: developer.password, newPassword })).toMatchObject({
       status: 401,
       body: { code: 'TOKEN_INVALID' },

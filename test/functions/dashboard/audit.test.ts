@@ -85,6 +85,22 @@ describe('a change of settings', () => {
     for (const secret of ['the-client-secret', 're_the_provider_key']) expect(stored).not.toContain(secret);
   });
 
+  test('of a long list is entered with what was removed and what was added, and takes no more than a few KiB', async () => {
+    const of = await newProject();
+    const set = (allowedDomains: readonly string[]) =>
+      of.developer.dashboard('PATCH', `/api/projects/${of.id}`, { allowedDomains });
+    const domains = Array.from(
+      { length: 99 },
+      (_, index) => `${'a'.repeat(60)}.${'b'.repeat(60)}.site${index}.example`,
+    );
+    expect((await set([...domains, 'old.example'])).status).toBe(200);
+    expect((await set([...domains, 'new.example'])).status).toBe(200);
+    const [second, first] = (await trailOf(of)).items;
+    expect(second?.values).toEqual([{ field: 'allowedDomains', before: ['old.example'], after: ['new.example'] }]);
+    expect(first?.values).toEqual([{ field: 'allowedDomains', before: ['*'], after: domains.slice(0, 10) }]);
+    for (const entry of await entries(of)) expect(JSON.stringify(entry).length).toBeLessThan(4096);
+  });
+
   test('is entered with the personal access token that made it', async () => {
     const { token, _id } = await newPersonalToken(project.developer, ['collections:write']);
     const path = `/api/projects/${project.id}/collections`;

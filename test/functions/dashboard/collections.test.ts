@@ -139,6 +139,21 @@ describe('creating a collection', () => {
     expect((await create({ name: 'again', schema: null }, free)).status).toBe(201);
   });
 
+  test('403 PLAN_LIMIT: of 50 at once as many as there is room for are made beside those of a larger plan', async () => {
+    const kept = ['a', 'b', 'c'];
+    const free = await newProject(
+      kept.map((name) => ({ name })),
+      await newDeveloper('free'),
+    );
+    const projectId = new ObjectId(free.id);
+    for (const [index, name] of kept.entries()) {
+      const slot = 7 + index;
+      await onControl((db) => db.collection('collections').updateOne({ projectId, name }, { $set: { slot } }));
+    }
+    const answers = await inParallel(50, (index) => create({ name: `c${index}`, schema: null }, free));
+    expect(tally(answers)).toEqual({ 201: 2, 403: 48 });
+  });
+
   test.each(['creating', 'deleting'] as const)(
     '201: of 20 at once one takes over what was cut short while %s, without its documents',
     async (state) => {

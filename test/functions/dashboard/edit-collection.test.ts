@@ -70,6 +70,47 @@ describe('editing a schema that documents fit', () => {
     expect(await edit(name, { schema: null })).toMatchObject({ status: 200, body: { data: { schema: null, rls } } });
   });
 
+  test('200 leaves alone what is not given of the row security, or given as null', async () => {
+    const { name } = await collectionOf([]);
+    const rls = { enabled: true, mode: 'private', ownerField: 'by' };
+    await edit(name, { rls });
+    for (const part of [
+      { enabled: true },
+      { enabled: true, mode: 'private' },
+      { ...rls, mode: null, ownerField: null },
+    ]) {
+      expect(await edit(name, { rls: part })).toMatchObject({ status: 200, body: { data: { rls } } });
+    }
+    expect(await edit(name, { rls: null })).toMatchObject({ status: 200, body: { data: { rls } } });
+    const reader = { key: project.publishableKey };
+    expect(await project.api('GET', `/api/data/${name}`, reader)).toMatchObject({ status: 401 });
+    const owner = await edit(name, { rls: { enabled: true, ownerField: 'author' } });
+    expect(owner.body.data).toMatchObject({ rls: { ...rls, ownerField: 'author' } });
+    const off = await edit(name, { rls: { enabled: false } });
+    expect(off.body.data).toMatchObject({ rls: { ...rls, enabled: false, ownerField: 'author' } });
+  });
+
+  test('200 drops the default of a field that becomes required, or the owner field', async () => {
+    const { name } = await collectionOf([], [...a({ default: 'x' }), { key: 'by', type: 'String', default: 'nobody' }]);
+    const model = async () => {
+      const { body } = await project.api<{ data: { collection: { model: unknown } } }>('GET', `/api/schemas/${name}`);
+      return body.data.collection.model;
+    };
+    const kept = { type: 'String', unique: false };
+    expect(await model()).toEqual([
+      { key: 'a', ...kept, required: false, default: 'x' },
+      { key: 'by', ...kept, required: false, default: 'nobody' },
+    ]);
+    const schema = [...a({ default: 'x', required: true }), { key: 'by', type: 'String', default: 'nobody' }];
+    const edited = await edit(name, { schema, rls: { enabled: true, ownerField: 'by' } });
+    expect(edited.status).toBe(200);
+    expect(edited.body.data.schema).toEqual([
+      { key: 'a', ...kept, required: true },
+      { key: 'by', ...kept, required: false },
+    ]);
+    await expect.poll(model, { timeout: 15_000 }).toEqual(edited.body.data.schema);
+  });
+
   test('200 builds and drops indexes with it', async () => {
     const { name } = await collectionOf([{ a: 'x' }, { a: 'y' }, { a: null }, { a: null }, {}]);
     await edit(name, { schema: a({ unique: true }), rls: { enabled: true } });

@@ -5,7 +5,7 @@ import { handler as requestReset } from '../../../functions/dashboard/auth/reque
 import { handler as resendVerification } from '../../../functions/dashboard/auth/resend-developer-verification.ts';
 import { handler as resetPassword } from '../../../functions/dashboard/auth/reset-developer-password.ts';
 import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { invoke } from '../../support/invoke.ts';
 import { newDeveloper } from '../../support/project.ts';
 

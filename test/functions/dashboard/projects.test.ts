@@ -106,6 +106,16 @@ describe('creating a project', () => {
     expect((await remove(id, free)).status).toBe(202);
     expect(tally(await inParallel(10, () => create({ name: 'again' }, free)))).toEqual({ 201: 1, 403: 9 });
   });
+
+  test('403 PLAN_LIMIT: of 50 at once as many as there is room for are made beside those of a larger plan', async () => {
+    const free = await newDeveloper('free');
+    for (const slot of [7, 12]) {
+      const _id = new ObjectId((await create({ name: 'kept' }, free)).body.data._id);
+      await onControl((db) => db.collection('projects').updateOne({ _id }, { $set: { slot } }));
+    }
+    const answers = await inParallel(50, (index) => create({ name: `p${index}` }, free));
+    expect(tally(answers)).toEqual({ 201: 1, 403: 49 });
+  });
 });
 
 describe('listing projects', () => {

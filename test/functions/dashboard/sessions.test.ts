@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { listSessions } from '../../../shared/auth/list-sessions.ts';
 import { countAttempt, forgiveAttempt } from '../../../shared/auth/lockout.ts';
 import { rotate, startSession } from '../../../shared/auth/refresh-sessions.ts';
@@ -7,7 +8,6 @@ import { projectScope } from '../../../shared/auth/session-keys.ts';
 import { clock } from '../../../shared/clock.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { inParallel } from '../../support/client.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 
 listenToCommands();
 
@@ -60,6 +60,7 @@ describe('rotate', () => {
 
   test('REFRESH_TOKEN_INVALID and nothing else for a token exchanged up to 10 s ago', async () => {
     const { scope, refreshToken } = await newSession();
+    later(0);
     const next = await rotate(scope, refreshToken);
     later(9900);
     await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);

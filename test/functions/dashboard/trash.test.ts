@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { listTrash } from '../../../shared/documents/trash/list-trash.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/client.ts';
 import { everyType, notes, people } from '../../support/collections.ts';
-import { listenToCommands } from '../../support/commands.ts';
 import { plansOf } from '../../support/explain.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
 import { domainProject } from '../../support/stored-users.ts';
@@ -196,7 +196,7 @@ describe('emptying', () => {
     });
     const later = await trashed({ n: 'later' }, collection);
     const restored = (await restore(ids[0] ?? '', collection)).status === 200;
-    await vi.waitFor(async () => expect(await stored(domain, collection)).toBe(restored ? 2 : 1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await stored(domain, collection)).toBe(restored ? 2 : 1), { timeout: 60_000 });
     expect((await list(collection)).body.data.items).toMatchObject([{ _id: later }]);
   });
 

@@ -175,6 +175,17 @@ describe('changing an end user', () => {
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
   });
 
+  test('200 for disabling beside another field, and neither changes the other', async () => {
+    const { userId, email } = await project.newUser();
+    const both = await send('PATCH', `/${userId}`, { disabled: true, name: 'Changed' });
+    expect(both).toMatchObject({ status: 200, body: { data: { disabled: true, name: 'Changed' } } });
+    const [record] = await storedUsers(project, { email });
+    expect(record).toMatchObject({ isDisabled: true, name: 'Changed' });
+    expect(record).not.toHaveProperty('disabled');
+    const other = await send('PATCH', `/${userId}`, { name: 'Again' });
+    expect(other).toMatchObject({ status: 200, body: { data: { disabled: true, name: 'Again' } } });
+  });
+
   test.each<[string, unknown, string]>([
     ['nothing', {}, 'NOTHING_TO_UPDATE'],
     ['an unknown field', { unknown: 1 }, 'VALIDATION_FAILED'],

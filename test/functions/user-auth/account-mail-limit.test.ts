@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { requestEmailToken } from '../../../shared/auth/email-tokens/send-email-token.ts';
 import { clock } from '../../../shared/clock.ts';
 import { countAccountMail } from '../../../shared/mail/account-mail-limit.ts';
@@ -8,7 +9,6 @@ import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { setAccountMails } from '../../support/account-mails.ts';
 import { inParallel, tally } from '../../support/client.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { mailsTo, mailTo } from '../../support/inbox.ts';
 import { newProviderKey } from '../../support/mail-project.ts';
 import { newDeveloper } from '../../support/project.ts';

@@ -5,8 +5,8 @@ import { handler as getPublicProfile } from '../../../functions/user-auth/get-pu
 import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
 import { handler as refreshToken } from '../../../functions/user-auth/refresh-token.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { type InvokeOptions, invoke } from '../../support/invoke.ts';
 import { newUsersProject, type UsersProject } from '../../support/users.ts';
 

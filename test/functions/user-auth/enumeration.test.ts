@@ -1,20 +1,28 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
 import { handler as requestPasswordReset } from '../../../functions/user-auth/request-password-reset.ts';
 import { handler as resendVerification } from '../../../functions/user-auth/resend-verification-otp.ts';
 import { handler as resetPassword } from '../../../functions/user-auth/reset-password.ts';
 import { handler as verifyEmail } from '../../../functions/user-auth/verify-email.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { clock } from '../../../shared/clock.ts';
 import type { Answer } from '../../support/client.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { invoke } from '../../support/invoke.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
 
 listenToCommands();
 
+const realNow = clock.now;
 let project: UsersProject;
 
 beforeAll(async () => {
   project = await newUsersProject();
+  // What is remembered for some seconds would be asked for again between two requests that are compared.
+  const now = realNow();
+  clock.now = () => now;
+});
+afterAll(() => {
+  clock.now = realNow;
 });
 
 const plain = ({ status, headers, body }: Omit<Answer, 'cookies'>) => ({

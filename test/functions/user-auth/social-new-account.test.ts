@@ -33,6 +33,39 @@ describe('a new account', () => {
     expect(names).toEqual(['octocat', expect.stringMatching(/^octocat-[0-9a-f]{6}$/)]);
   });
 
+  describe('where another one has a value that is unique:', () => {
+    const required = { type: 'String', required: true };
+    const base = [
+      { key: 'email', ...required },
+      { key: 'password', ...required },
+    ];
+    const withField = (field: Readonly<Record<string, unknown>>) =>
+      newSocialProject({ collection: { name: 'users', schema: [...base, field] } });
+
+    test('302 without a name that is optional', async () => {
+      const project = await withField({ key: 'name', type: 'String', unique: true });
+      const first = await post(project, 'signup', { email: 'first@example.com', password, name: 'Ada Lovelace' });
+      expect(first.status).toBe(201);
+      expect((await signInWith(project, 'github', 'ada')).error).toBeNull();
+      expect(await storedUsers(project)).toEqual([
+        expect.objectContaining({ name: 'Ada Lovelace' }),
+        expect.not.objectContaining({ name: expect.anything() }),
+      ]);
+    });
+
+    test.each([
+      ['a name that is required', 'name', { key: 'name', ...required, unique: true }],
+      ['a field with a default', 'team', { key: 'team', type: 'String', unique: true, default: 'red' }],
+    ])('302 with an error that names %s', async (_what, name, field) => {
+      const project = await withField(field);
+      const first = await post(project, 'signup', { email: 'first@example.com', password, name: 'Ada Lovelace' });
+      expect(first.status).toBe(201);
+      const { error } = await signInWith(project, 'github', 'ada');
+      expect(error).toContain(`Another account of this app has the same ${name}`);
+      expect(await storedUsers(project)).toHaveLength(1);
+    });
+  });
+
   test('is one, however many sign in and sign up with its address at once', async () => {
     const project = await newSocialProject();
     const [landings] = await Promise.all([

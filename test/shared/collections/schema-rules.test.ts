@@ -247,6 +247,22 @@ describe('400 INVALID_SCHEMA', () => {
     });
   });
 
+  test('for more than 2000 fields in all, of objects and elements too', () => {
+    const lists = (sub: number) => [
+      ...many(10, { type: 'Object', fields: many(100) }),
+      ...many(10, { type: 'Array', items: { type: 'Object', fields: many(97) } }).map((field, index) => ({
+        ...(field as object),
+        key: `list${index}`,
+      })),
+      { key: 'last', type: 'Object', fields: many(sub) },
+    ];
+    expect(parseSchema(lists(9))).toHaveLength(21);
+    expect(refusalOf(() => parseSchema(lists(10)))).toMatchObject({
+      code: 'INVALID_SCHEMA',
+      message: 'schema has more than 2000 fields in all',
+    });
+  });
+
   test('for more unique and Ref fields than MongoDB has indexes for', () => {
     const schema = [...many(20, { type: 'String', unique: true }), { key: 'one', type: 'Ref', ref: 'more' }];
     expect(refusalOf(() => parseSchema(schema))).toMatchObject({ code: 'INVALID_SCHEMA' });

@@ -62,3 +62,13 @@ describe('a request body', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });
+
+test.each([
+  ['{"a":1', 'The body is not valid JSON from character 7 on.'],
+  ['{"a":"\u00e9" "b"}', 'The body is not valid JSON from character 10 on.'],
+  ['{"a":', 'The body is not valid JSON: it ends too early.'],
+  ['{"password":hunter2}', 'The body is not valid JSON.'],
+  ['{"a": in JSON at position 3}', 'The body is not valid JSON.'],
+])('a body that is not JSON (%s) is said to stop being it where that is known, and never repeated', (text, message) => {
+  expect(() => readJsonBody(text, false)).toThrow(new AppError('INVALID_JSON', message));
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { allowsOrigin } from '../../../shared/projects/allowed-origin.ts';
+import { isAllowedDomain } from '../../../shared/projects/settings.ts';
 
 describe('the domain whitelist', () => {
   test.each<[string[], string | undefined, boolean]>([
@@ -14,6 +15,18 @@ describe('the domain whitelist', () => {
     [['app.example.com'], 'https://x.app.example.com', false],
     [['localhost:3000'], 'http://localhost:3000', true],
     [['localhost:3000'], 'http://localhost:4000', false],
+    [['example.com:443'], 'https://example.com', true],
+    [['example.com:443'], 'http://example.com', false],
+    [['example.com:80'], 'http://example.com', true],
+    [['example.com:80'], 'https://example.com', false],
+    [['bücher.example'], 'https://xn--bcher-kva.example', true],
+    [['[::1]:3000'], 'http://[::1]:3000', true],
+    [['*.localhost:5173'], 'http://app.localhost:5173', true],
+    [['*.localhost:5173'], 'http://app.localhost:5174', false],
+    [['*.localhost:5173'], 'http://localhost:5173', false],
+    [['*.example.com:443'], 'https://a.example.com', true],
+    [['*.bücher.example'], 'https://www.xn--bcher-kva.example', true],
+    [['*.Example.com'], 'https://a.example.com:8443', true],
     [['*.example.com'], 'https://a.b.example.com', true],
     [['*.example.com'], 'https://example.com', false],
     [['*.example.com'], 'https://evilexample.com', false],
@@ -23,5 +36,30 @@ describe('the domain whitelist', () => {
     [[], 'https://example.com', false],
   ])('%j and the origin %s → %s', (allowed, origin, expected) => {
     expect(allowsOrigin(allowed, origin)).toBe(expected);
+  });
+
+  const hosts = [
+    'example.com',
+    'EXAMPLE.com',
+    'localhost',
+    'bücher.example',
+    'xn--bcher-kva.example',
+    '127.0.0.1',
+    '[::1]',
+  ];
+  const entries = hosts
+    .flatMap((host) => ['', ':80', ':443', ':0443', ':5173'].map((port) => `${host}${port}`))
+    .flatMap((host) => [host, `*.${host}`, `http://${host}`, `https://${host}`])
+    .filter(isAllowedDomain);
+
+  /** As browsers write the origin of a page there. */
+  const origins = entries.flatMap((entry) => {
+    const [scheme, rest] = entry.includes('://') ? entry.split('://') : [undefined, entry];
+    const host = (rest ?? '').replace('*.', 'www.');
+    return (scheme ? [scheme] : ['http', 'https']).map((protocol) => new URL(`${protocol}://${host}`).origin);
+  });
+
+  test.each(entries)('the entry %s, which is accepted, lets some origin in', (entry) => {
+    expect(origins.filter((origin) => allowsOrigin([entry], origin))).not.toEqual([]);
   });
 });

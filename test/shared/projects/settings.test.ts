@@ -44,6 +44,8 @@ describe('an entry of the domain whitelist', () => {
     '*.example.com',
     '127.0.0.1',
     '[::1]:3000',
+    '*.localhost:5173',
+    'bücher.example',
   ])('%s is taken', (entry) => {
     expect(isAllowedDomain(entry)).toBe(true);
   });
@@ -53,6 +55,8 @@ describe('an entry of the domain whitelist', () => {
     '**',
     '*.',
     '*example.com',
+    '*.127.0.0.1',
+    '*.[::1]',
     'a.*.com',
     '*.*.com',
     'https://*.example.com',

@@ -17,6 +17,14 @@ describe('a free slot', () => {
     expect(picks([7, 8, 9, 10], 3)).toEqual(new Set([undefined]));
   });
 
+  test.each([
+    [[7, 12, 15], 5, [0, 1]],
+    [[4, 7], 5, [0, 1, 2]],
+    [[0, 9], 3, [1]],
+  ])('is one of as many as there are places, where %j are held and the limit is %i', (used, limit, open) => {
+    expect(picks(used, limit)).toEqual(new Set(open));
+  });
+
   test('is among the smallest where there is no limit', () => {
     expect([...picks([0, 2], null)].sort((a, b) => Number(a) - Number(b))).toEqual([
       1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,

@@ -30,8 +30,9 @@ const maxTries = 3;
 
 /** What the body changes of the profile; in a full database it may not grow. */
 const profilePlan = async (project: Project, users: Collection, body: JsonObject): Promise<UpdatePlan | undefined> => {
-  if (Object.keys(body).every((name) => own.includes(name))) return undefined;
-  const plan = planProfile(users, body);
+  const profile = Object.entries(body).filter(([name]) => !own.includes(name));
+  if (profile.length === 0) return undefined;
+  const plan = planProfile(users, Object.fromEntries(profile));
   return (await hasManagedRoom(project, plan.size)) ? plan : withoutGrowth(plan, databaseFull(project));
 };
 

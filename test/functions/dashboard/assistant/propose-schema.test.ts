@@ -154,7 +154,7 @@ describe('503 ASSISTANT_UNAVAILABLE', () => {
     model.says(...says);
     const begin = performance.now();
     expect(await ask()).toMatchObject({ status: 503, body: { code: 'ASSISTANT_UNAVAILABLE' } });
-    expect(performance.now() - begin).toBeLessThan(3500);
+    expect(performance.now() - begin).toBeLessThan(20_000);
   });
 
   test('where no language model is set up, for the shared stack has none', async () => {

@@ -1,11 +1,12 @@
 import { ObjectId } from 'mongodb';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { onControl } from '../../../../shared/clients/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { readObject } from '../../../../shared/transfers/transfer-file.ts';
 import { type ImportRecord, type TransferRecord, transferKey } from '../../../../shared/transfers/transfer-record.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
-import { heldExport, heldImport, recordOf } from '../../../support/transfers.ts';
+import { heldExport, heldImport, recordOf, runAnd } from '../../../support/transfers.ts';
 import { stored } from '../../../support/trash.ts';
 
 let at: TransferRequests;
@@ -14,7 +15,7 @@ beforeAll(async () => {
   at = await openTransfers();
 });
 
-const lines = 30_000;
+const lines = 3000;
 const content = Array.from({ length: lines }, (_, n) => JSON.stringify({ n, text: 'x'.repeat(200) })).join('\n');
 
 /** Has the project's documents live somewhere else, as connecting a database does, until the test has ended. */
@@ -27,17 +28,6 @@ const move = async (cell: string): Promise<void> => {
 };
 
 const idOf = ({ _id }: TransferRecord) => _id.toHexString();
-
-/** Runs an import, and does something once it has stored some of its lines. */
-const runAnd = async (held: ImportRecord, act: () => Promise<unknown>): Promise<void> => {
-  const running = runTransfer(idOf(held));
-  await vi.waitFor(async () => expect(await recordOf(held)).not.toMatchObject({ line: 0 }), {
-    timeout: 15_000,
-    interval: 5,
-  });
-  await act();
-  await running;
-};
 
 describe('failed where the project is in another database', () => {
   test('an import in the middle of a run; what was stored is reported', async () => {
@@ -108,13 +98,10 @@ test('an import holds to the schema as it is, though that is edited in the middl
       force: true,
     });
   await runAnd(held, edit);
-  await vi.waitFor(
-    async () => {
-      await runTransfer(idOf(held));
-      expect(await recordOf(held)).toMatchObject({ state: 'done' });
-    },
-    { timeout: 20_000 },
-  );
+  await eventually(async () => {
+    await runTransfer(idOf(held));
+    expect(await recordOf(held)).toMatchObject({ state: 'done' });
+  });
   const { inserted, rejected, errors } = (await recordOf(held)) as ImportRecord;
   expect(inserted + rejected).toBe(lines);
   expect(rejected).toBeGreaterThan(0);

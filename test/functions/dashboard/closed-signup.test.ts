@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { addDeveloper } from '../../../shared/developers/add-developer.ts';
+import { logIn } from '../../support/developers.ts';
+import { invoke } from '../../support/invoke.ts';
+
+const closed = {
+  status: 403,
+  body: {
+    code: 'SIGNUP_DISABLED',
+    message: 'Registration is closed here. Ask the operator of this service for an account.',
+  },
+};
+
+const newAddress = () => `closed-${randomUUID()}@example.com`;
+const stored = (email: string) => onControl((db) => db.collection('developers').countDocuments({ email }));
+
+describe('where the operator has closed registration', () => {
+  beforeAll(() => {
+    vi.resetModules();
+    vi.stubEnv('DEVELOPER_SIGNUP', 'closed');
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    vi.resetModules();
+  });
+
+  test('403 for registering, whether the address has an account or not', async () => {
+    const { handler } = await import('../../../functions/dashboard/auth/register-developer.ts');
+    const { email } = await addDeveloper(newAddress());
+    for (const address of [email, newAddress()]) {
+      const answer = await invoke(handler, { method: 'POST', body: { email: address, password: 'correct horse' } });
+      expect(answer).toMatchObject(closed);
+      expect(await stored(address)).toBe(address === email ? 1 : 0);
+    }
+  });
+
+  test('403 for a first sign-in with GitHub; who has an account goes on', async () => {
+    const { linkDeveloper } = await import('../../../shared/developers/github/link-developer.ts');
+    const profile = (email: string) => ({
+      id: randomUUID(),
+      name: undefined,
+      username: 'someone',
+      addresses: [{ email, verified: true }],
+    });
+    const address = newAddress();
+    await expect(linkDeveloper(profile(address))).rejects.toMatchObject(closed.body);
+    expect(await stored(address)).toBe(0);
+    const { email } = await addDeveloper(newAddress());
+    expect(await linkDeveloper(profile(email))).toMatchObject({ isNewDeveloper: false, record: { email } });
+  });
+});
+
+test('whom the operator adds can log in with the password that was made', async () => {
+  const { email, password } = await addDeveloper(` ${newAddress().toUpperCase()} `);
+  expect(await logIn(email, password)).toMatchObject({ status: 200, body: { data: { developer: { plan: 'free' } } } });
+  await expect(addDeveloper(email)).rejects.toMatchObject({ code: 'DEVELOPER_EXISTS' });
+  await expect(addDeveloper('nobody')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+});

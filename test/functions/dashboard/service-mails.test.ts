@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, expect, test, vi } from 'vitest';
+import { onTable } from '../../../shared/clients/dynamo.ts';
+import { clock } from '../../../shared/clock.ts';
+import {
+  countServiceMail,
+  serviceMailsKey,
+  serviceMailsPerDay,
+} from '../../../shared/developers/members/service-mail-limit.ts';
+import { mailAbout } from '../../support/inbox.ts';
+import { invite } from '../../support/members.ts';
+import { newProject } from '../../support/project.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test('201; the mail of an invitation shows the name of the project without links', async () => {
+  const project = await newProject();
+  const name = 'Refund due, see https://evil.example';
+  await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { name });
+  const email = `${randomBytes(6).toString('hex')}@example.com`;
+  expect((await invite(project, email, 'viewer')).status).toBe(201);
+  const mail = await mailAbout(email, /invited/);
+  expect(mail.subject).toBe('You are invited to the project Refund due, see https evil example');
+  expect(mail.text).not.toContain('evil.example');
+});
+
+test('429 for all but 10 of 50 at once, on a day that has room for 10; the next day begins anew', async () => {
+  const day = Date.UTC(2100, 0, 1 + Math.floor(Math.random() * 100_000), 12);
+  vi.spyOn(clock, 'now').mockReturnValue(day);
+  await onTable((client, TableName) =>
+    client.send(
+      new UpdateItemCommand({
+        TableName,
+        Key: serviceMailsKey(day),
+        UpdateExpression: 'SET sent = :sent',
+        ExpressionAttributeValues: { ':sent': { N: String(serviceMailsPerDay - 10) } },
+      }),
+    ),
+  );
+  const outcomes = await Promise.allSettled(Array.from({ length: 50 }, countServiceMail));
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+  await expect(countServiceMail()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 12 * 3600 });
+  vi.spyOn(clock, 'now').mockReturnValue(day + 24 * 3600_000);
+  await countServiceMail();
+});

@@ -1,0 +1,72 @@
+import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { handler as registerDeveloper } from '../../../functions/dashboard/auth/register-developer.ts';
+import { handler as signUp } from '../../../functions/user-auth/sign-up.ts';
+import { listSessions } from '../../../shared/auth/list-sessions.ts';
+import { developerScope, projectScope } from '../../../shared/auth/session-keys.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { invoke } from '../../support/invoke.ts';
+import { storedUsers } from '../../support/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
+
+Object.assign(process.env, { RATE_LIMIT: '0' });
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The ids of those whom sessions are opened for; `fails` has the table refuse to store them. */
+const watchSessions = (fails: boolean): string[] => {
+  const openedFor: string[] = [];
+  const send = DynamoDBClient.prototype.send as (this: DynamoDBClient, command: unknown) => Promise<unknown>;
+  vi.spyOn(DynamoDBClient.prototype, 'send').mockImplementation(async function (
+    this: DynamoDBClient,
+    command: unknown,
+  ) {
+    if (!(command instanceof TransactWriteItemsCommand)) return send.call(this, command);
+    const key = command.input.TransactItems?.[0]?.Put?.Item?.sk?.S ?? '';
+    openedFor.push(key.split('#')[1] ?? '');
+    if (fails) throw Object.assign(new Error('The table is down'), { name: 'InternalServerError' });
+    return send.call(this, command);
+  } as never);
+  return openedFor;
+};
+
+const asUser = (body: unknown) => invoke(signUp, { key: project.publishableKey, body });
+const asDeveloper = (body: unknown) => invoke(registerDeveloper, { body });
+
+describe.each([
+  ['a sign-up', asUser, () => projectScope(project.id), 'USER_EXISTS'],
+  ['a registration', asDeveloper, () => developerScope, 'DEVELOPER_EXISTS'],
+] as const)('%s', (_what, ask, scope, taken) => {
+  const accountsOf = async (email: string): Promise<number> =>
+    ask === asUser
+      ? (await storedUsers(project, { email })).length
+      : onControl((db) => db.collection('developers').countDocuments({ email }));
+
+  test('503 without an account where the session cannot be stored, and 201 the next time', async () => {
+    const credentials = newCredentials();
+    watchSessions(true);
+    expect(await ask(credentials)).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+    expect(await accountsOf(credentials.email)).toBe(0);
+    vi.restoreAllMocks();
+    expect((await ask(credentials)).status).toBe(201);
+    expect(await accountsOf(credentials.email)).toBe(1);
+  });
+
+  test('409 without a session where the address is taken', async () => {
+    const credentials = newCredentials();
+    expect((await ask(credentials)).status).toBe(201);
+    const openedFor = watchSessions(false);
+    expect(await ask(credentials)).toMatchObject({ status: 409, body: { code: taken } });
+    vi.restoreAllMocks();
+    expect(openedFor).toHaveLength(1);
+    expect(await listSessions(scope(), openedFor[0] ?? '')).toEqual([]);
+  });
+});
