@@ -1,11 +1,14 @@
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib/core';
 import { DeployProblem } from './deploy/deploy-problem.ts';
-import { bundleFolder } from './function-files.ts';
+import { deploymentsFile, readDeployments } from './deployments-file.ts';
+import { bundleFolder, root } from './function-files.ts';
 import { bundledIn } from './packaged-function.ts';
 import { addService } from './service.ts';
+import { fileContext } from './settings.ts';
 
-const app = new App();
 try {
+  const app = new App({ context: { [fileContext]: readDeployments(join(root, deploymentsFile)) } });
   addService(app, bundledIn(bundleFolder));
   app.synth();
 } catch (error) {

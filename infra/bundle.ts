@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { type BuildOptions, build, type Metafile, stop } from 'esbuild';
 import { apiDescriptions } from './api-descriptions.ts';
 import { builtinsByRequire } from './builtin-modules.ts';
+import { DeployProblem } from './deploy/deploy-problem.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
 
@@ -81,6 +82,8 @@ export const bundleFunctions = async (
   outDir: string,
   { prefixes = [''], sourceMaps = false }: BundleOptions = {},
 ): Promise<readonly Bundle[]> => {
+  // Before minutes of work, as it may have to be downloaded.
+  const binary = await nativeBcrypt();
   await rm(outDir, { recursive: true, force: true });
   const files = functionFiles().filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
   const bundles: Bundle[] = [];
@@ -99,7 +102,7 @@ export const bundleFunctions = async (
     await stop();
   }
   const native = bundles.filter((bundle) => bundle.native);
-  await Promise.all(native.map(({ name }) => copyFile(nativeBcrypt(), join(outDir, name, nativeFile))));
+  await Promise.all(native.map(({ name }) => copyFile(binary, join(outDir, name, nativeFile))));
   return bundles;
 };
 
@@ -123,7 +126,7 @@ if (import.meta.main) {
     printTable(bundles);
     console.log(`${bundles.length} functions in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
+    console.error(error instanceof DeployProblem ? error.message : error);
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,7 @@
+import { DeployProblem } from './deploy/deploy-problem.ts';
+
 /** What one function instance opens towards MongoDB at most: for its operations, side by side at times, and to watch the server. */
-const connectionsPerInstance = 3;
+export const connectionsPerInstance = 3;
 
 /** Share of a cluster's connections that functions may take; the rest is for people, backups and instances that have just ended. */
 const shareOfFunctions = 0.8;
@@ -43,7 +45,7 @@ export const concurrencyOf = (
   const bound = mongoConnections === 0 ? accountConcurrency : instancesFor(mongoConnections);
   if (bound < kept + leastUnreserved) {
     const least = Math.ceil(((kept + leastUnreserved) * connectionsPerInstance) / shareOfFunctions);
-    throw new Error(`Deployment setting mongoConnections must be 0 (unbounded) or at least ${least}`);
+    throw new DeployProblem(`Deployment setting mongoConnections must be 0 (unbounded) or at least ${least}`);
   }
   const most = Math.min(bound, accountConcurrency);
   return { ownUrl, ofQueue: (runs) => runs, heldBack: accountConcurrency - most, most };

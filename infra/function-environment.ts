@@ -1,6 +1,6 @@
 import type { Egress } from './egress.ts';
 import type { Sessions } from './grants.ts';
-import type { DeploymentSettings } from './settings.ts';
+import type { Choice, DeploymentSettings } from './settings.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -10,6 +10,9 @@ const given = (variables: Readonly<Record<string, string | undefined>>): Variabl
 
 /** What every function has: a text that starts it afresh when it changes. */
 export const everyEnvironment = ({ restart }: DeploymentSettings): Variables => given({ RESTART: restart });
+
+/** What was chosen, written down where the next deployment and the doctor find it. */
+export const recordEnvironment = (chosen: Choice): Variables => ({ DEPLOYED_SETTINGS: JSON.stringify(chosen) });
 
 /** The limits that functions behind a gateway count by. */
 export const limitsEnvironment = (settings: DeploymentSettings): Variables => ({
@@ -29,12 +32,13 @@ export const mailPaceEnvironment = ({ mailPerSecond }: DeploymentSettings): Vari
 
 /** What only the functions of one API need to know. */
 export const apiEnvironment = (
-  { dashboardUrl, dashboardGithubClientId, dashboardOrigins }: DeploymentSettings,
+  { dashboardUrl, dashboardGithubClientId, dashboardOrigins, developerSignup }: DeploymentSettings,
   dashboardApiUrl: string,
 ): Readonly<Record<Sessions, Variables>> => ({
   users: {},
   developers: {
     DASHBOARD_API_URL: dashboardApiUrl,
+    DEVELOPER_SIGNUP: developerSignup,
     DASHBOARD_ORIGINS: dashboardOrigins.join(','),
     ...given({ DASHBOARD_URL: dashboardUrl, DASHBOARD_GITHUB_CLIENT_ID: dashboardGithubClientId }),
   },

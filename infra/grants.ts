@@ -77,6 +77,7 @@ const statementOf: Readonly<Record<Use, (stores: Stores, sessions: Sessions) => 
   sessions: (stores, sessions) => onSessions(stores, sessionKeys[sessions]),
   'user-sessions': (stores) => onSessions(stores, everyProject),
   'developer-sessions': (stores) => onSessions(stores, developerScope),
+  'session-check': (stores) => onItems(stores, developerScope, ['GetItem']),
   'dashboard-github': ({ dashboardGithubSecret }) => readSecret(dashboardGithubSecret),
   'email-tokens': (stores, sessions) => onItems(stores, sessionKeys[sessions], ['PutItem', 'UpdateItem']),
   lockouts: (stores) => onItems(stores, 'lock#*', ['UpdateItem']),

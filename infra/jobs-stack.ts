@@ -17,6 +17,8 @@ export interface JobsStackProps extends StackProps {
   readonly house: House;
   /** Settings that every job shares. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What the job that a deployment runs knows besides: what was deployed. */
+  readonly record: Readonly<Record<string, string>>;
 }
 
 /** The longest that Lambda runs anything. */
@@ -47,7 +49,7 @@ export class JobsStack extends Stack {
   /** Name → its function. */
   readonly functions = new Map<string, EndpointFunction>();
 
-  constructor(scope: Construct, id: string, { stores, house, environment, ...props }: JobsStackProps) {
+  constructor(scope: Construct, id: string, { stores, house, environment, record, ...props }: JobsStackProps) {
     super(scope, id, props);
     new HeldBack(this, 'held-back', house);
     const fixedNames = new Map(Object.entries(stores.verifiers));
@@ -58,7 +60,11 @@ export class JobsStack extends Stack {
         packaged: house.packages(functionName('jobs', name)),
         description: job.summary,
         statements: statementsFor(job.uses, stores),
-        environment: { ...environment, ...variablesFor(job.uses, stores) },
+        environment: {
+          ...environment,
+          ...variablesFor(job.uses, stores),
+          ...(job.starts === 'on deployment' && record),
+        },
         timeout: timeoutOf(job),
         ways: waysOfJob(name, job),
         reservedConcurrency: reservedFor(job, house),

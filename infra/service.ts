@@ -19,6 +19,7 @@ import {
   everyEnvironment,
   limitsEnvironment,
   mailPaceEnvironment,
+  recordEnvironment,
   senderEnvironment,
 } from './function-environment.ts';
 import type { Sessions, Stores } from './grants.ts';
@@ -27,7 +28,7 @@ import { JobsStack } from './jobs-stack.ts';
 import { NetworkStack } from './network-stack.ts';
 import type { Packages } from './packaged-function.ts';
 import { QueueStack } from './queue-stack.ts';
-import { type DeploymentSettings, deploymentSettings } from './settings.ts';
+import { chosenSettings, type DeploymentSettings, settingsOf } from './settings.ts';
 import { verifiersOf } from './verifiers.ts';
 import { WatchStack } from './watch-stack.ts';
 
@@ -69,7 +70,8 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
  * area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a reason fails the synthesis.
  */
 export const addService = (app: App, packages: Packages): void => {
-  const settings = deploymentSettings(app.node);
+  const chosen = chosenSettings(app.node);
+  const settings = settingsOf(chosen);
   const { deployment } = settings;
   const named = (part: string): string => `${deployment}-${part}`;
   const { stores, queues, table, distribution } = addStores(app, named, settings);
@@ -99,6 +101,7 @@ export const addService = (app: App, packages: Packages): void => {
     stores,
     house,
     environment: { ...every, ...sender, ...mailPaceEnvironment(settings) },
+    record: recordEnvironment(chosen),
   });
 
   const environment = { ...limits, ...sender, PUBLIC_URL: settings.publicUrl ?? open.url };

@@ -1,20 +1,22 @@
 import * as v from 'valibot';
 
 /** A number as CDK context gives it: text from the command line, a number from a file. */
-const digits = (fallback: number) =>
-  v.pipe(
-    v.optional(v.union([v.string(), v.number()]), fallback),
-    v.transform(String),
-    v.regex(/^\d{1,9}$/, 'must be a whole number'),
-  );
+const digits = v.pipe(
+  v.union([v.string(), v.number()]),
+  v.transform(String),
+  v.regex(/^\d{1,9}$/, 'must be a whole number'),
+);
 
 /** A count of requests, as functions take it from their environment. */
-export const requests = digits;
+export const requests = (fallback: number) => v.optional(digits, fallback);
+
+/** One that follows from another count where it is not given. */
+export const followingRequests = v.optional(digits);
 
 /** A whole number from `least` to `most`. */
 export const wholeNumber = (fallback: number, least: number, most: number) =>
   v.pipe(
-    digits(fallback),
+    requests(fallback),
     v.transform(Number),
     v.check((count) => count >= least && count <= most, `must be from ${least} to ${most}`),
   );

@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
 import { DeployProblem } from './deploy/deploy-problem.ts';
+import { withRateLimits } from './rate-limits.ts';
 import { refuseContradictions } from './setting-rules.ts';
 import {
   baseUrl,
@@ -8,6 +9,7 @@ import {
   clientId,
   domain,
   edgeCertificate,
+  followingRequests,
   hostedZone,
   label,
   mailAddress,
@@ -30,8 +32,10 @@ const settings = v.object({
   ),
 
   rateLimit: requests(100),
-  authRateLimit: requests(60),
-  credentialRateLimit: requests(20),
+  /** 0.6 of the first where it is not given. */
+  authRateLimit: followingRequests,
+  /** 0.2 of the first where it is not given. */
+  credentialRateLimit: followingRequests,
   /** Requests counted at once; 0 for a thousandth of each limit, which counts limits under 2000 one by one. */
   rateBlock: requests(0),
   /** Requests a second that each gateway lets through, over all callers. */
@@ -45,6 +49,8 @@ const settings = v.object({
   /** `nat`: everything that talks to MongoDB does so from two fixed addresses. */
   egress: v.optional(v.picklist(['none', 'nat'], 'must be none or nat'), 'none'),
 
+  /** Whether strangers may open developer accounts. */
+  developerSignup: v.optional(v.picklist(['open', 'closed'], 'must be open or closed'), 'open'),
   /** Origins of the web pages that may call the dashboard API, separated by commas. */
   dashboardOrigins: origins,
   /**
@@ -94,29 +100,44 @@ const settings = v.object({
   restart: label,
 });
 
-export type DeploymentSettings = v.InferOutput<typeof settings>;
+export type DeploymentSettings = ReturnType<typeof withRateLimits<v.InferOutput<typeof settings>>>;
+
+/** Settings as they were given, by name: text or numbers, none with a default. */
+export type Choice = Readonly<Record<string, unknown>>;
 
 /** The settings there are, by name. */
 export const settingNames: readonly string[] = Object.keys(settings.entries);
 
-/** What `deployments` in `cdk.json` says of this deployment; a name that is none of a setting is refused. */
-const writtenDown = (node: Node, deployment: unknown): Readonly<Record<string, unknown>> => {
-  const all: unknown = node.tryGetContext('deployments') ?? {};
-  const own = Object.entries(all as Record<string, Record<string, unknown>>).find(([name]) => name === deployment)?.[1];
-  const unknown = Object.keys(own ?? {}).find((name) => name === 'deployment' || !settingNames.includes(name));
-  if (unknown) throw new DeployProblem(`Deployment setting ${unknown} in cdk.json is none; see docs/deployment.md`);
-  return own ?? {};
+/** The context in which the CDK app finds what `deployments.json` says. */
+export const fileContext = 'deploymentsFile';
+
+/** What a file says of one deployment below its name; a name that is none of a setting is refused. */
+export const writtenFor = (deployments: unknown, deployment: string, file: string): Choice => {
+  const all = Object.entries((deployments ?? {}) as Record<string, Choice>);
+  const own = all.find(([name]) => name === deployment)?.[1] ?? {};
+  const unknown = Object.keys(own).find((name) => name === 'deployment' || !settingNames.includes(name));
+  if (unknown) throw new DeployProblem(`Deployment setting ${unknown} in ${file} is none; see docs/deployment.md`);
+  return own;
 };
 
 /**
- * What a deployment can choose: `-c name=value` on the command line, before what `cdk.json` says below `deployments`
- * and the deployment's name. Throws where a value is not usable.
+ * What was chosen of a deployment: `-c name=value` on the command line, before `deployments.json`, before what `cdk.json`
+ * says below `deployments` and the deployment's name.
  */
-export const deploymentSettings = (node: Node): DeploymentSettings => {
-  const written = writtenDown(node, node.tryGetContext('deployment') ?? 'Basalt');
-  const context = Object.fromEntries(settingNames.map((name) => [name, node.tryGetContext(name) ?? written[name]]));
-  const parsed = v.safeParse(settings, context);
-  if (parsed.success) return refuseContradictions(parsed.output);
+export const chosenSettings = (node: Node): Choice => {
+  const deployment = String(node.tryGetContext('deployment') ?? 'Basalt');
+  const written = {
+    ...writtenFor(node.tryGetContext('deployments'), deployment, 'cdk.json'),
+    ...writtenFor(node.tryGetContext(fileContext), deployment, 'deployments.json'),
+  };
+  const all = settingNames.map((name) => [name, node.tryGetContext(name) ?? written[name]] as const);
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
+};
+
+/** The settings of a deployment, with defaults for what was not chosen. A value that cannot be used → `DeployProblem`. */
+export const settingsOf = (chosen: Choice): DeploymentSettings => {
+  const parsed = v.safeParse(settings, chosen);
+  if (parsed.success) return refuseContradictions(withRateLimits(parsed.output));
   const [issue] = parsed.issues;
   throw new DeployProblem(`Deployment setting ${v.getDotPath(issue) ?? ''} ${issue.message}`);
 };

@@ -90,6 +90,12 @@ export const dashboardSettings = lazily(
   }),
 );
 
+/** Whether strangers may open developer accounts: `closed` leaves that to the operator. */
+export const signupSettings = lazily(
+  'registration',
+  v.object({ DEVELOPER_SIGNUP: v.optional(v.picklist(['open', 'closed']), 'open') }),
+);
+
 /** Where the identity providers are; only the local emulation and tests set other places than the real ones. */
 export const socialSettings = lazily(
   'social sign-in',

@@ -49,6 +49,14 @@ const exactNumbers = (key: string, value: unknown, context: Source): unknown => 
   return value;
 };
 
+/** Where it stops being JSON, as far as the parser says; never anything of the text itself. */
+const whereIn = (cause: unknown): string => {
+  const said = cause instanceof Error ? cause.message : '';
+  if (said === 'Unexpected end of JSON input') return ': it ends too early';
+  const [, position] = / in JSON at position (\d+) \(line \d+ column \d+\)$/.exec(said) ?? [];
+  return position === undefined ? '' : ` from character ${Number(position) + 1} on`;
+};
+
 const parse = (text: string): unknown => {
   try {
     return mayBeInexact.test(text)
@@ -56,7 +64,7 @@ const parse = (text: string): unknown => {
       : JSON.parse(text);
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
-    throw new AppError('INVALID_JSON', 'The body is not valid JSON.', { cause });
+    throw new AppError('INVALID_JSON', `The body is not valid JSON${whereIn(cause)}.`, { cause });
   }
 };
 

@@ -1,33 +1,44 @@
 import { profileIn } from './deployment-name.ts';
-import { fillSecrets, type SecretArns } from './fill-secrets.ts';
+import { farewell, type Outputs } from './farewell.ts';
+import { fillSecrets } from './fill-secrets.ts';
 
 /** What a deployment is made of, so that its order can be tried without an account. */
 export interface DeployTools {
   /** The deployment's name, the prefix of its stacks. */
   readonly deployment: string;
+  /** True where functions of it are there already. */
+  readonly running: boolean;
   /** Runs the CDK with these arguments; rejects where it fails. */
   readonly cdk: (args: readonly string[]) => Promise<void>;
-  /** A file that the CDK can write outputs to, and what it then holds: stack → output → value. */
+  /** A file that the CDK can write outputs to, and what it then holds. */
   readonly outputsFile: string;
-  readonly readOutputs: () => Promise<Readonly<Record<string, SecretArns>>>;
+  readonly readOutputs: () => Promise<Outputs>;
   readonly environment: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
 }
 
+/** The doctor's options, where it would otherwise look at another deployment. */
+const doctorOptions = (deployment: string, profile: string | undefined): readonly string[] => [
+  ...(deployment === 'Basalt' ? [] : ['--deployment', deployment]),
+  ...(profile === undefined ? [] : ['--profile', profile]),
+];
+
 /**
  * Deploys everything: first the stack of the table and the secrets, then what the environment holds goes into the
- * secrets, then all other stacks, one of which makes the indexes of the control database and needs its URI. `args` go
- * to the CDK.
+ * secrets, then all other stacks, one of which makes the indexes of the control database and needs its URI. Ends with
+ * the addresses of what was deployed. `args` go to the CDK.
  */
 export const deploy = async (args: readonly string[], tools: DeployTools): Promise<void> => {
-  const { deployment, cdk, outputsFile, readOutputs, environment, say } = tools;
+  const { deployment, running, cdk, outputsFile, readOutputs, environment, say } = tools;
   const secretsStack = `${deployment}-Data`;
+  const profile = profileIn(args);
   await cdk(['deploy', secretsStack, '--outputs-file', outputsFile, ...args]);
-  const changed = await fillSecrets((await readOutputs())[secretsStack] ?? {}, environment, profileIn(args));
-  if (changed.length > 0) {
+  const changed = await fillSecrets((await readOutputs())[secretsStack] ?? {}, environment, profile);
+  if (changed.length > 0 && running) {
     say(
       `New: ${changed.join(', ')}. Functions that are running read them once they start anew: -c restart=<any new text>`,
     );
   }
-  await cdk(['deploy', '--all', ...args]);
+  await cdk(['deploy', '--all', '--outputs-file', outputsFile, ...args]);
+  for (const line of farewell(deployment, await readOutputs(), doctorOptions(deployment, profile))) say(line);
 };

@@ -6,14 +6,33 @@ const valuesOf = (args: readonly string[], ...names: readonly string[]): readonl
     return name === undefined ? [] : argument.slice(name.length + 1);
   });
 
+/** The context that arguments of the CDK give, as `-c name=value`; the last one of a name counts. */
+export const contextIn = (args: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    valuesOf(args, '-c', '--context').map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return [name, value.join('=')];
+    }),
+  );
+
 /**
  * The deployment that arguments of the CDK (`-c deployment=Staging`, the last one counts) or else its configuration
  * name.
  */
 export const deploymentIn = (args: readonly string[], context: Readonly<Record<string, unknown>>): string => {
-  const named = valuesOf(args, '-c', '--context').flatMap((pair) => /^deployment=(.+)$/.exec(pair)?.[1] ?? []);
-  return named.at(-1) ?? (typeof context.deployment === 'string' ? context.deployment : 'Basalt');
+  const named = contextIn(args).deployment;
+  return named || (typeof context.deployment === 'string' ? context.deployment : 'Basalt');
 };
 
 /** The AWS profile that arguments of the CDK name; `undefined` where the environment decides. */
 export const profileIn = (args: readonly string[]): string | undefined => valuesOf(args, '--profile').at(-1);
+
+/** Which region and profile the arguments, or else the environment, mean. */
+export const awsIn = (
+  args: readonly string[],
+  { AWS_REGION, AWS_DEFAULT_REGION }: NodeJS.ProcessEnv,
+): { readonly region?: string; readonly profile?: string } => {
+  const profile = profileIn(args);
+  const region = AWS_REGION ?? AWS_DEFAULT_REGION;
+  return { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+};

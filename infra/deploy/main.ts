@@ -1,18 +1,26 @@
 /**
- * `npm run deploy [-- <arguments of cdk deploy>]`: bundles the functions and deploys every stack. Secrets are taken
- * from the environment: MONGODB_URI (needed the first time), MAIL_PROVIDER_KEY, MAIL_WEBHOOK_SECRET,
- * DASHBOARD_GITHUB_SECRET, AI_API_KEY.
+ * `npm run deploy [-- [--keep] [--forget <setting>] <arguments of cdk deploy>]`: writes the settings that are given
+ * (`-c name=value`) into `deployments.json`, bundles the functions and deploys every stack. Secrets are taken from the
+ * environment: MONGODB_URI (needed the first time), MAIL_PROVIDER_KEY, MAIL_WEBHOOK_SECRET, DASHBOARD_GITHUB_SECRET,
+ * AI_API_KEY.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { bundleFunctions } from '../bundle.ts';
+import { deploymentsFile, readDeployments, writeDeployment } from '../deployments-file.ts';
 import { bundleFolder, root } from '../function-files.ts';
 import { filledSecrets } from '../secrets.ts';
+import { type Choice, settingNames, writtenFor } from '../settings.ts';
+import { agreeSettings } from './agree-settings.ts';
 import { deploy } from './deploy.ts';
 import { DeployProblem } from './deploy-problem.ts';
-import { deploymentIn } from './deployment-name.ts';
+import { deployedBefore } from './deployed-before.ts';
+import { awsIn, contextIn, deploymentIn } from './deployment-name.ts';
+import type { Outputs } from './farewell.ts';
+import { type SettingOptions, settingOptionsIn } from './setting-options.ts';
 
 /** The CDK needs to know none of the secrets. */
 const withoutSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
@@ -31,19 +39,56 @@ const cdk = (args: readonly string[]): Promise<void> =>
       );
   });
 
+/** What `cdk.json` says. */
+const configured = async (): Promise<Choice> => {
+  const { context = {} } = JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8')) as { readonly context?: Choice };
+  return context;
+};
+
+const settingsAmong = (context: Choice): Choice =>
+  Object.fromEntries(Object.entries(context).filter(([name]) => settingNames.includes(name)));
+
+/** The CDK has context of its own, whose names have other signs than letters. */
+const chosenIn = (args: readonly string[]): Choice =>
+  Object.fromEntries(Object.entries(contextIn(args)).filter(([name]) => /^[A-Za-z]+$/.test(name)));
+
+/** Sees that no setting gets lost, and writes down those that are given. */
+const settle = (
+  deployment: string,
+  args: readonly string[],
+  options: SettingOptions,
+  context: Choice,
+  deployed: Choice,
+): void => {
+  const file = join(root, deploymentsFile);
+  const sources = {
+    deployed,
+    repository: { ...writtenFor(context.deployments, deployment, 'cdk.json'), ...settingsAmong(context) },
+    file: writtenFor(readDeployments(file), deployment, deploymentsFile),
+    commandLine: chosenIn(args),
+  };
+  const agreed = agreeSettings(sources, options);
+  if (!isDeepStrictEqual(agreed, sources.file)) {
+    writeDeployment(file, deployment, agreed);
+    console.log(`The settings of ${deployment} are in ${deploymentsFile} now.`);
+  }
+};
+
 const folder = await mkdtemp(join(tmpdir(), 'basalt-deploy-'));
 const outputsFile = join(folder, 'outputs.json');
 try {
-  const args = process.argv.slice(2);
-  const configuration = JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8')) as {
-    readonly context?: Readonly<Record<string, unknown>>;
-  };
+  const { options, rest: args } = settingOptionsIn(process.argv.slice(2));
+  const context = await configured();
+  const deployment = deploymentIn(args, context);
+  const deployed = await deployedBefore(deployment, awsIn(args, process.env));
+  settle(deployment, args, options, context, deployed.settings);
   console.log(`${(await bundleFunctions(bundleFolder)).length} functions bundled`);
   await deploy(args, {
-    deployment: deploymentIn(args, configuration.context ?? {}),
+    deployment,
+    running: deployed.running,
     cdk,
     outputsFile,
-    readOutputs: async () => JSON.parse(await readFile(outputsFile, 'utf8')) as Record<string, Record<string, string>>,
+    readOutputs: async () => JSON.parse(await readFile(outputsFile, 'utf8')) as Outputs,
     environment: process.env,
     say: console.log,
   });

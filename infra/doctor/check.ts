@@ -18,6 +18,8 @@ export type Outcome = Omit<Finding, 'name'>;
 /** A deployment, or the local stack, as the doctor sees it. */
 export interface Target {
   readonly local: boolean;
+  /** The name that everything of a deployment begins with; empty where it is the local stack. */
+  readonly deployment: string;
   /** What the functions are told: every variable that any of them has. */
   readonly environment: Readonly<Record<string, string>>;
   /** The functions themselves; none where they run locally. */

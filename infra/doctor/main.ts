@@ -1,9 +1,15 @@
 import { StartProblem } from '../local/problem.ts';
 import { addressChecks } from './addresses.ts';
+import { alarmMailCheck } from './alarm-mail.ts';
 import { type Check, examine, type Finding } from './check.ts';
+import { concurrencyCheck } from './concurrency.ts';
+import { connectionsCheck } from './connections.ts';
 import { functionChecks } from './functions.ts';
+import { messagesCheck } from './messages.ts';
 import { mongoChecks } from './mongodb.ts';
+import { registrationCheck } from './registration.ts';
 import { lineOf, summaryOf } from './report.ts';
+import { schedulesCheck } from './schedules.ts';
 import { secretChecks } from './secrets.ts';
 import { settingChecks } from './settings.ts';
 import { storeChecks } from './stores.ts';
@@ -11,10 +17,16 @@ import { targetOf } from './target.ts';
 
 const checks: readonly Check[] = [
   ...functionChecks,
+  concurrencyCheck,
+  connectionsCheck,
   ...secretChecks,
   ...storeChecks,
+  messagesCheck,
+  schedulesCheck,
+  alarmMailCheck,
   ...mongoChecks,
   ...settingChecks,
+  registrationCheck,
   ...addressChecks,
 ];
 

@@ -6,19 +6,8 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { GetPublicAccessBlockCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { asking } from './asking.ts';
 import { type Check, failed, type Outcome, ok, setting, type Target, warning } from './check.ts';
-
-interface Client {
-  destroy(): void;
-}
-
-const asking = async <C extends Client, T>(client: C, ask: (client: C) => Promise<T>): Promise<T> => {
-  try {
-    return await ask(client);
-  } finally {
-    client.destroy();
-  }
-};
 
 const onTable = <T>(target: Target, ask: (client: DynamoDBClient, TableName: string) => Promise<T>): Promise<T> =>
   asking(new DynamoDBClient(target.aws), (client) => ask(client, setting(target, 'TABLE_NAME')));

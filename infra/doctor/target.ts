@@ -26,7 +26,7 @@ const localTarget = async (directory: string): Promise<Target> => {
   const environment = await runningEnvironment(directory);
   // The clients find the local stores by what functions are told, as functions do.
   Object.assign(process.env, environment);
-  return { local: true, environment, functions: [], aws: {} };
+  return { local: true, deployment: '', environment, functions: [], aws: {} };
 };
 
 /** Whom the command line asks to be looked at; nothing there to look at → `StartProblem`. */
@@ -40,5 +40,5 @@ export const targetOf = async (args: readonly string[], env: NodeJS.ProcessEnv):
       `There is no deployment ${deployment} in ${region ?? 'the region of the profile'}.\n${usage}`,
     );
   }
-  return { local: false, environment: environmentOf(functions), functions, aws };
+  return { local: false, deployment, environment: environmentOf(functions), functions, aws };
 };

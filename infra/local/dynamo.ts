@@ -11,7 +11,7 @@ import type { Part, PartOptions } from './part.ts';
 import { probePort } from './ports.ts';
 import { StartProblem } from './problem.ts';
 
-const startLimitMs = 10_000;
+const startLimitMs = 60_000;
 
 const binary = (): string => {
   try {
@@ -48,7 +48,8 @@ const launch = async (file: string, { onExit }: PartOptions): Promise<Part> => {
       else started.reject(new StartProblem(`DynamoDB did not start.\n${detail}`));
     },
   });
-  const limit = setTimeout(() => started.reject(new StartProblem('DynamoDB did not start within 10 s.')), startLimitMs);
+  const late = new StartProblem(`DynamoDB did not start within ${startLimitMs / 1000} s.`);
+  const limit = setTimeout(() => started.reject(late), startLimitMs);
   try {
     await started.promise;
     return { address, stop: child.stop };

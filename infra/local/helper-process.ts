@@ -12,7 +12,7 @@ export interface HelperOptions extends PartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const startLimitMs = 15_000;
+const startLimitMs = 60_000;
 
 /** Runs one of our own programs beside this process until it is stopped; resolves once it says that it is up. */
 export const startHelper = async ({ name, file, args, env, onExit }: HelperOptions): Promise<Pick<Part, 'stop'>> => {

@@ -27,11 +27,16 @@ export const listen = (server: Server, port: number, setting = 'PORT'): Promise<
     });
   });
 
-/** Takes a port for a moment: a free one (0), or the given one to see that nobody has it. */
+/** Ports that this process has given out: the system may draw one again that its new owner has not taken yet. */
+const given = new Set<number>();
+
+/** Takes a port for a moment: a free one (0) that was never given out before, or the given one to see that nobody has it. */
 export const probePort = async (port: number, setting?: string): Promise<number> => {
   const server = createServer();
   const taken = await listen(server, port, setting);
   await new Promise((resolve) => server.close(resolve));
+  if (port === 0 && given.has(taken)) return probePort(0);
+  given.add(taken);
   return taken;
 };
 

@@ -20,6 +20,9 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'requeue-mail': 'Mails that the queue has lost are not sent again',
 };
 
+/** Jobs that tell in their log how long the oldest has been due that they had no time for, and after how many hours that is late. */
+const lateHours: Partial<Readonly<Record<keyof typeof lost, number>>> = { 'remove-projects': 1, 'sweep-uploads': 3 };
+
 /** A run that takes this share of its time may next time be cut short. */
 const nearShare = 0.8;
 
@@ -44,6 +47,32 @@ const loggedErrors = (scope: Stack, name: string, logGroup: LogGroup, period: Du
     metricName: `${name}-errors`,
     metricValue: '1',
   }).metric({ statistic: 'Sum', period });
+
+/** How long, in minutes, something has been due that a job had no time for, as it tells at the end of each run. */
+const behind = (scope: Stack, name: string, logGroup: LogGroup, period: Duration): Metric =>
+  new MetricFilter(scope, `${name}-logged-behind`, {
+    logGroup,
+    filterPattern: FilterPattern.exists('$.behindMinutes'),
+    metricNamespace: scope.stackName,
+    metricName: `${name}-behind`,
+    metricValue: '$.behindMinutes',
+  }).metric({ statistic: 'Maximum', period });
+
+const behindAlarm = (scope: Stack, name: keyof typeof lost, logGroup: LogGroup): readonly AlarmDefinition[] => {
+  const hours = lateHours[name];
+  if (hours === undefined) return [];
+  const { period, periods } = runsOf(jobs[name]);
+  return [
+    {
+      id: `${name}-behind`,
+      title: `${lost[name]}: ${name} has more to do than it gets done`,
+      help: `The oldest of what ${name} has to do has been due for ${hours} h or more, and run after run had no time for it ("behindMinutes" in its log). Look at the load of MongoDB and DynamoDB, and for whoever makes so much of it.`,
+      metric: behind(scope, name, logGroup, period),
+      atLeast: hours * 60,
+      periods,
+    },
+  ];
+};
 
 const alarmsOf = (
   scope: Stack,
@@ -78,7 +107,7 @@ const alarmsOf = (
     atLeast: limitMs * nearShare,
     periods,
   };
-  return job.starts === 'invoked' ? [failing] : [failing, slow];
+  return job.starts === 'invoked' ? [failing] : [failing, slow, ...behindAlarm(scope, name, log)];
 };
 
 /** What is lost when jobs fail, or take nearly all the time they have; what they log is counted in `scope`. */

@@ -27,8 +27,8 @@ const operations = [
 export const tableAlarms = (table: ITable): readonly AlarmDefinition[] => [
   {
     id: 'TableWritesThrottled',
-    title: 'Sign-ins, uploads and mails are refused or late: the table is written faster than it takes',
-    help: 'DynamoDB turned writes away. A peak that doubles the last one passes within minutes; one project or one address above 1 000 writes a second does not (docs/scale.md, "DynamoDB").',
+    title: 'Writes, sign-ins, uploads and mails are refused or late: the table takes no more writes',
+    help: 'DynamoDB turned writes away, and whatever is not a plain read answers 503 where it cannot be counted; reads go on uncounted. A peak that doubles the last one passes within minutes; one project or one address above 1 000 writes a second does not (docs/scale.md, "DynamoDB").',
     metric: throttleEvents(table, 'Write'),
     atLeast: 10,
     periods: 2,
@@ -43,8 +43,8 @@ export const tableAlarms = (table: ITable): readonly AlarmDefinition[] => [
   },
   {
     id: 'TableFailing',
-    title: 'Sign-ins, uploads and mails fail: DynamoDB itself has failures',
-    help: 'Requests to the data API go on uncounted meanwhile. See the AWS Health Dashboard; nothing has to be done afterwards.',
+    title: 'All writes, sign-ins, uploads and mails fail: DynamoDB itself has failures',
+    help: 'Whatever is not a plain read answers 503, documents included, as it cannot be counted; reads go on uncounted. See the AWS Health Dashboard; nothing has to be done afterwards.',
     metric: table.metricSystemErrorsForOperations({ operations, period, statistic: 'Sum' }),
     atLeast: 5,
   },

@@ -31,7 +31,7 @@ const endOf = ({ month }: Pick<CountedProposal, 'month'>): number => {
 const overLimit = (plan: PlanName, counted: CountedProposal, now: number): AppError =>
   new AppError(
     'ASSISTANT_QUOTA_EXCEEDED',
-    `The ${plan} plan allows a project ${plans[plan].proposals} proposals a month. Define the schema by hand, or ask for a larger plan.`,
+    `The ${plan} plan allows a project ${plans[plan].proposals} proposals a month. Define the schema by hand, or ask the operator of this service for a larger plan.`,
     { retryAfter: Math.max(1, Math.ceil((endOf(counted) - now) / 1000)) },
   );
 

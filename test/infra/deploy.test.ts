@@ -14,8 +14,28 @@ const uri = 'mongodb+srv://basalt:hunter2@cluster.example.mongodb.net';
 const arnOf = (output: string): string => `arn:aws:secretsmanager:eu-west-1:123456789012:secret:${output}`;
 const arns = Object.fromEntries(Object.values(filledSecrets).map(({ output }) => [output, arnOf(output)]));
 
+const outputs = {
+  'Basalt-Data': arns,
+  'Basalt-PublicApi': { Url: 'https://api.example.com', ExportsOutputRefApi: 'abc' },
+  'Basalt-DashboardApi': { Url: 'https://dashboard-api.example.com' },
+  'Basalt-Routes-mail-webhook': { receivewebhookurl: 'https://abc.lambda-url.eu-west-1.on.aws/' },
+  'Basalt-Files': { FilesUrl: 'https://files.example.com', DistributionId: 'E1' },
+  'Basalt-Watch': { AlarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms' },
+};
+
+const farewell = [
+  '',
+  'Basalt is deployed:',
+  '  public API           https://api.example.com',
+  '  dashboard API        https://dashboard-api.example.com',
+  '  mail webhook         https://abc.lambda-url.eu-west-1.on.aws/',
+  '  public files         https://files.example.com',
+  '  topic of the alarms  arn:aws:sns:eu-west-1:123456789012:alarms',
+];
+
 /** What happens, in order, when a deployment is run with these variables on secrets that hold `stored`. */
 const run = async (environment: Record<string, string>, stored = 'random letters', args: string[] = []) => {
+  const running = stored === uri;
   const events: string[] = [];
   secrets.on(GetSecretValueCommand).resolves({ SecretString: stored });
   secrets.on(PutSecretValueCommand).callsFake(({ SecretId }: { readonly SecretId: string }) => {
@@ -24,9 +44,10 @@ const run = async (environment: Record<string, string>, stored = 'random letters
   });
   const outcome = deploy(args, {
     deployment: 'Basalt',
+    running,
     cdk: async (all) => void events.push(`cdk ${all.join(' ')}`),
     outputsFile: 'outputs.json',
-    readOutputs: async () => ({ 'Basalt-Data': arns }),
+    readOutputs: async () => outputs,
     environment,
     say: (line) => void events.push(line),
   });
@@ -38,16 +59,12 @@ const run = async (environment: Record<string, string>, stored = 'random letters
 };
 
 const first = 'cdk deploy Basalt-Data --outputs-file outputs.json';
+const all = 'cdk deploy --all --outputs-file outputs.json';
 
 describe('a first deployment', () => {
   test('fills the secret between the stack that holds it and all others', async () => {
     const { events } = await run({ MONGODB_URI: uri });
-    expect(events).toEqual([
-      first,
-      'put MongodbSecretArn',
-      expect.stringMatching(/^New: MongodbUri/),
-      'cdk deploy --all',
-    ]);
+    expect(events).toEqual([first, 'put MongodbSecretArn', all, ...farewell, 'next: npm run doctor']);
     expect(secrets.commandCalls(PutSecretValueCommand)[0]?.args[0].input.SecretString).toBe(uri);
   });
 
@@ -73,17 +90,27 @@ describe('a first deployment', () => {
 describe('a later deployment', () => {
   test('needs to be told nothing', async () => {
     const { events } = await run({}, uri);
-    expect(events).toEqual([first, 'cdk deploy --all']);
+    expect(events).toEqual([first, all, ...farewell, 'next: npm run doctor']);
   });
 
   test('leaves a secret alone that is the same', async () => {
     const { events } = await run({ MONGODB_URI: uri }, uri);
-    expect(events).toEqual([first, 'cdk deploy --all']);
+    expect(events).toEqual([first, all, ...farewell, 'next: npm run doctor']);
   });
 
   test('gives its arguments to the CDK', async () => {
     const { events } = await run({}, uri, ['-c', 'rateLimit=200']);
-    expect(events).toEqual([`${first} -c rateLimit=200`, 'cdk deploy --all -c rateLimit=200']);
+    expect(events.slice(0, 2)).toEqual([`${first} -c rateLimit=200`, `${all} -c rateLimit=200`]);
+  });
+
+  test('says that functions which run do not know a new secret yet', async () => {
+    const { events } = await run({ MONGODB_URI: `${uri}/?appName=new` }, uri);
+    expect(events.slice(1, 3)).toEqual(['put MongodbSecretArn', expect.stringMatching(/^New: MongodbUri/)]);
+  });
+
+  test('names the profile to the doctor', async () => {
+    const { events } = await run({}, uri, ['--profile', 'ops']);
+    expect(events.at(-1)).toBe('next: npm run doctor -- --profile ops');
   });
 });
 
@@ -113,6 +140,14 @@ test.each([
   [['-c', 'rateLimit=1'], { deployment: 'Other' }, 'Other'],
 ])('%j with the context %j deploys %s', (args, context, name) => {
   expect(deploymentIn(args, context)).toBe(name);
+});
+
+test('every address that a deployment ends with is an output of its stack', () => {
+  const { outputs: made } = synthesise();
+  for (const [stack, values] of Object.entries(outputs)) {
+    const wanted = Object.keys(values).filter((name) => !name.startsWith('ExportsOutput'));
+    expect(made.get(stack)).toEqual(expect.arrayContaining(wanted));
+  }
 });
 
 test.each([

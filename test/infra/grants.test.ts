@@ -85,6 +85,7 @@ const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   sessions: { users: `${sessionActions} "p#*"`, developers: `${sessionActions} "d#developers"` },
   'user-sessions': same(`${sessionActions} "p#*"`),
   'developer-sessions': same(`${sessionActions} "d#developers"`),
+  'session-check': same('GetItem on Table keys "d#developers"'),
   'dashboard-github': same('GetSecretValue on DashboardGithubSecret'),
   'email-tokens': {
     users: 'PutItem UpdateItem on Table keys "p#*"',
@@ -259,6 +260,12 @@ describe('every command that the code sends is granted', () => {
     expectGranted(granted.sessions.users);
     expectGranted(granted['user-sessions'].developers);
     expect(sent().map((command) => command.split(' ')[0])).toContain('ConditionCheckItem');
+  });
+
+  test('asking whether the session of a developer still stands', async () => {
+    dynamo.onAnyCommand().resolves({});
+    await requireSession(developerScope, '0123456789abcdef01234567', 's1').catch(() => undefined);
+    expectGranted(granted['session-check'].developers);
   });
 
   test('counting the proposals of the schema assistant', async () => {

@@ -174,7 +174,13 @@ describe('the settings of a function', () => {
       for (const { function: lambda } of name.includes('Routes') ? routesOf(resources) : []) {
         const known = JSON.stringify(lambda.Properties.Environment);
         const expected = name.startsWith('Staging-Routes-dashboard');
-        for (const part of ['//app.example.com', 'some-client', 'DASHBOARD_API_URL', 'DASHBOARD_ORIGINS']) {
+        for (const part of [
+          '//app.example.com',
+          'some-client',
+          'DASHBOARD_API_URL',
+          'DASHBOARD_ORIGINS',
+          'DEVELOPER_SIGNUP',
+        ]) {
           expect(known.includes(part), `${name} ${part}`).toBe(expected);
         }
       }
@@ -184,7 +190,7 @@ describe('the settings of a function', () => {
   test('name the language model to the schema assistant alone', () => {
     const named = [...chosen.stacks].filter(([, resources]) =>
       [...ofType(resources, 'AWS::Lambda::Function').values()].some(({ Properties }) =>
-        JSON.stringify(Properties.Environment ?? {}).includes('models.example.com'),
+        JSON.stringify(Properties.Environment ?? {}).includes('"AI_BASE_URL"'),
       ),
     );
     expect(named.map(([name]) => name)).toEqual(['Staging-Routes-dashboard-assistant']);

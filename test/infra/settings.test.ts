@@ -1,9 +1,9 @@
 import { App } from 'aws-cdk-lib/core';
 import { expect, test } from 'vitest';
-import { deploymentSettings } from '../../infra/settings.ts';
+import { chosenSettings, settingsOf } from '../../infra/settings.ts';
 import { everything } from './synthesis.ts';
 
-const read = (context: Record<string, unknown>) => deploymentSettings(new App({ context }).node);
+const read = (context: Record<string, unknown>) => settingsOf(chosenSettings(new App({ context }).node));
 
 test('a deployment without settings has those of the contract', () => {
   const chosen = Object.entries(read({})).filter(([, value]) => value !== undefined);
@@ -18,6 +18,7 @@ test('a deployment without settings has those of the contract', () => {
     accountConcurrency: 1000,
     mongoConnections: 0,
     egress: 'none',
+    developerSignup: 'open',
     dashboardOrigins: [],
     mailPerSecond: '2',
     logDays: 30,
@@ -27,7 +28,13 @@ test('a deployment without settings has those of the contract', () => {
 
 test.each([
   [{ rateLimit: 250 }, { rateLimit: '250' }],
-  [{ rateLimit: '0' }, { rateLimit: '0' }],
+  [{ rateLimit: '0' }, { rateLimit: '0', authRateLimit: '0', credentialRateLimit: '0' }],
+  [{ rateLimit: 10_000 }, { rateLimit: '10000', authRateLimit: '6000', credentialRateLimit: '2000' }],
+  [
+    { rateLimit: 10_000, credentialRateLimit: 20 },
+    { authRateLimit: '6000', credentialRateLimit: '20' },
+  ],
+  [{ rateLimit: 3 }, { authRateLimit: '2', credentialRateLimit: '1' }],
   [{ deployment: 'Staging' }, { deployment: 'Staging' }],
   [
     { dashboardOrigins: 'https://a.example, http://localhost:3000,' },
@@ -47,6 +54,12 @@ test.each([
   [{ deployments: { Basalt: { rateLimit: 7 } }, rateLimit: '8' }, { rateLimit: '8' }],
   [{ deployments: { Staging: { rateLimit: 7 } } }, { rateLimit: '100' }],
   [{ deployment: 'Staging', deployments: { Staging: { rateLimit: 7 } } }, { rateLimit: '7' }],
+  [{ deploymentsFile: { Basalt: { rateLimit: 7 } } }, { rateLimit: '7' }],
+  [{ deploymentsFile: { Basalt: { rateLimit: 7 } }, rateLimit: '8' }, { rateLimit: '8' }],
+  [
+    { deploymentsFile: { Basalt: { rateLimit: 7 } }, deployments: { Basalt: { rateLimit: 6, logDays: 7 } } },
+    { rateLimit: '7', logDays: 7 },
+  ],
   [{ emailFrom: 'no-reply@example.com' }, { emailFrom: 'no-reply@example.com' }],
   [{ emailFrom: 'My App <no-reply@example.com>' }, { emailFrom: 'My App <no-reply@example.com>' }],
 ])('%j is taken', (context, expected) => {
@@ -64,6 +77,7 @@ test.each([
   [{ publicUrl: 'http://api.example.com' }, 'publicUrl must be an address such as'],
   [{ aiBaseUrl: 'http://api.example.com/v1' }, 'aiBaseUrl must be an address such as'],
   [{ aiModel: 'a model' }, 'aiModel must be the name'],
+  [{ developerSignup: 'no' }, 'developerSignup must be open or closed'],
   [{ egress: 'vpn' }, 'egress must be none or nat'],
   [{ accountConcurrency: 0 }, 'accountConcurrency must be from 1 to'],
   [{ mailPerSecond: '1.5' }, 'mailPerSecond must be a whole number'],
@@ -78,6 +92,7 @@ test.each([
   [{ ...everything, publicDomain: 'notexample.com' }, 'publicDomain must lie in hostedZoneName, example.com'],
   [{ deployments: { Basalt: { rateLimt: 7 } } }, 'rateLimt in cdk.json is none'],
   [{ deployments: { Basalt: { deployment: 'Other' } } }, 'deployment in cdk.json is none'],
+  [{ deploymentsFile: { Basalt: { rateLimt: 7 } } }, 'rateLimt in deployments.json is none'],
   [{ emailFrom: 'example.com' }, 'emailFrom must be like'],
   [{ emailFrom: 'My App <no-reply@example.com' }, 'emailFrom must be like'],
 ])('%j is refused by name', (context, message) => {

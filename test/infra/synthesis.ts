@@ -52,6 +52,7 @@ export const everything = {
   accountConcurrency: '1000',
   mongoConnections: '1500',
   egress: 'nat',
+  developerSignup: 'closed',
   dashboardOrigins: 'https://app.example.com, http://localhost:3000',
   dashboardUrl: 'https://app.example.com',
   dashboardGithubClientId: 'some-client',

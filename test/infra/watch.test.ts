@@ -55,7 +55,17 @@ describe('an alarm watches', () => {
       expect(measuring(`Errors of ${name}`), name).toHaveLength(1);
       expect(measuring(`A run of ${name} took`), name).toHaveLength(name.startsWith('verify') ? 0 : 1);
     }
-    expect(ofType(watch, 'AWS::Logs::MetricFilter').size).toBe(named.length);
+    const errors = [...ofType(watch, 'AWS::Logs::MetricFilter').keys()].filter((id) => id.includes('loggederrors'));
+    expect(errors).toHaveLength(named.length);
+  });
+
+  test.each([
+    ['sweep-uploads', 180],
+    ['remove-projects', 60],
+  ])('how long the oldest has been due that %s had no time for: %i minutes', (name, minutes) => {
+    const alarms = measuring(`"${name}-behind"`);
+    expect(alarms.map(({ Threshold }) => Threshold)).toEqual([minutes]);
+    expect(JSON.stringify([...ofType(watch, 'AWS::Logs::MetricFilter').values()])).toContain('$.behindMinutes');
   });
 
   test('a run that takes four fifths of its time', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Answer } from './answer.ts';
+import { type Answer, ok } from './answer.ts';
 import { bouncesSoftly, type EventKind, type Fate, fateOf, refuseBySwitch } from './fates.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -51,6 +51,8 @@ export class Mails {
   readonly #webhooks: Webhooks;
   /** The last event of each mail, which the provider shows with it. */
   readonly #last = new Map<string, EventKind>();
+  /** The mails to each address, oldest first: a reader who waits for one asks often. */
+  readonly #idsTo = new Map<string, string[]>();
 
   constructor(emulator: string, webhooks: Webhooks) {
     this.#emulator = emulator;
@@ -86,6 +88,12 @@ export class Mails {
     return { status: response.status, body: last ? { ...body, last_event: last.slice('email.'.length) } : body };
   }
 
+  /** The mails to one address, oldest first. */
+  async listTo(address: string): Promise<Answer> {
+    const answers = await Promise.all((this.#idsTo.get(address) ?? []).map((id) => this.show(id)));
+    return ok({ object: 'list', has_more: false, data: answers.map(({ body }) => body) });
+  }
+
   async #ask(path: string, body: string, idempotencyKey: string | undefined): Promise<Answer> {
     const response = await fetch(`${this.#emulator}${path}`, {
       method: 'POST',
@@ -99,6 +107,9 @@ export class Mails {
   async #announce({ mail, id, broadcastId }: Announced): Promise<void> {
     if (this.#last.has(id)) return;
     this.#last.set(id, 'email.sent');
+    for (const address of new Set(addressesOf(mail))) {
+      this.#idsTo.set(address, [...(this.#idsTo.get(address) ?? []), id]);
+    }
     const common = {
       created_at: new Date().toISOString(),
       email_id: id,

@@ -93,6 +93,8 @@ export const createMailProvider = ({ origin, emulator, webhook }: MailProviderOp
       if (request.headers.authorization !== undefined) keyOf(request);
       return mails.take(path, text, typeof idempotencyKey === 'string' ? idempotencyKey : undefined);
     }
+    const to = url.searchParams.get('to');
+    if (method === 'GET' && pathname === '/emails' && to !== null) return mails.listTo(to);
     const shown = /^\/emails\/([^/]+)$/.exec(pathname)?.[1];
     if (method === 'GET' && shown !== undefined) return mails.show(decodeURIComponent(shown));
     const contactId = /^\/unsubscribe\/([^/]+)$/.exec(pathname)?.[1];

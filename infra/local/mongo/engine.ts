@@ -8,7 +8,7 @@ import { howToRun } from './how-to-run.ts';
 import { repairCounts } from './repair.ts';
 
 const host = path.join(import.meta.dirname, 'host.mjs');
-const startLimitMs = 30_000;
+const startLimitMs = 60_000;
 
 /** The engine empties this file when it ends in order. */
 const stoppedUncleanly = async (directory: string): Promise<boolean> =>
@@ -49,7 +49,8 @@ const launch = async (directory: string, { report, onExit }: PartOptions): Promi
       else started.reject(new StartProblem(`MongoDB did not start.\n${detail}`));
     },
   });
-  const limit = setTimeout(() => started.reject(new StartProblem('MongoDB did not start within 30 s.')), startLimitMs);
+  const late = new StartProblem(`MongoDB did not start within ${startLimitMs / 1000} s.`);
+  const limit = setTimeout(() => started.reject(late), startLimitMs);
   try {
     return { address: await started.promise, stop: child.stop };
   } catch (error) {

@@ -1,0 +1,28 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { asking } from './asking.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+import { deployedSettings } from './deployed-settings.ts';
+
+/** What the deployment was told of its account, and what the account says itself. */
+export const concurrencyCheck: Check = {
+  name: 'concurrency of the account',
+  deployedOnly: true,
+  run: async (target) => {
+    const { accountConcurrency } = deployedSettings(target);
+    const { AccountLimit } = await asking(new LambdaClient(target.aws), (client) =>
+      client.send(new GetAccountSettingsCommand({})),
+    );
+    const quota = AccountLimit?.ConcurrentExecutions ?? 0;
+    if (quota < accountConcurrency) {
+      return failed(
+        `only ${quota} functions may run at once, and accountConcurrency says ${accountConcurrency}`,
+        `Have the quota L-B99A9384 raised, and until then deploy with -c accountConcurrency=${quota}.`,
+      );
+    }
+    if (quota === accountConcurrency) return ok(`${quota} functions may run at once`);
+    return warning(
+      `${quota} functions may run at once, and accountConcurrency says ${accountConcurrency}`,
+      `Deploy with -c accountConcurrency=${quota}; mongoConnections holds back by what it says.`,
+    );
+  },
+};

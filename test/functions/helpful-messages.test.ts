@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { call, type RequestOptions } from '../support/client.ts';
+import { newProject, type TestProject } from '../support/project.ts';
+
+const own = 'https://app.example.com';
+let project: TestProject;
+
+/** A project whose settings are there before anybody uses its keys, so that no process knows others. */
+const projectWith = async (
+  settings: object,
+  collections: readonly { readonly name: string }[],
+): Promise<TestProject> => {
+  const made = await newProject(collections);
+  const answer = await made.developer.dashboard('PATCH', `/api/projects/${made.id}`, settings);
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  return made;
+};
+
+beforeAll(async () => {
+  project = await projectWith({ allowedDomains: [own] }, [{ name: 'notes' }]);
+});
+
+const send = (method: string, path: string, options: RequestOptions) =>
+  call<{ code: string; message: string }>(inject('stack').baseUrl, method, path, options);
+
+const refusal = (status: number, code: string, message: RegExp) => ({
+  status,
+  body: { code, message: expect.stringMatching(message) },
+});
+
+describe('a refusal says what to do:', () => {
+  test('404 of a collection that is not there names the route that makes one', async () => {
+    const answer = await send('GET', '/api/data/Notes', { key: project.secretKey });
+    expect(answer).toMatchObject(
+      refusal(404, 'COLLECTION_NOT_FOUND', /"Notes".*POST \/api\/projects\/:projectId\/coll/),
+    );
+  });
+
+  test.each([
+    ['of another page', { origin: 'https://evil.example' }, /^https:\/\/evil\.example is not .*allowedDomains/],
+    ['of no page at all', {}, /^This request has no Origin.*secret key/],
+    ['with a long origin', { origin: `https://${'a'.repeat(300)}.example` }, /^https:\/\/a{92} is not/],
+  ] as const)('403 of a request %s', async (_what, headers, message) => {
+    const answer = await send('GET', '/api/data/notes', { key: project.publishableKey, headers });
+    expect(answer).toMatchObject(refusal(403, 'ORIGIN_NOT_ALLOWED', message));
+  });
+
+  test('403 of a write without row security names the setting, by the same words for one document and many', async () => {
+    const options = { key: project.publishableKey, headers: { origin: own } };
+    const message = /row-level security.*off in "notes".*rls\.enabled/;
+    for (const [path, body] of [
+      ['/api/data/notes', { text: 'a' }],
+      ['/api/data/notes/bulk', [{ text: 'a' }]],
+    ] as const) {
+      expect(await send('POST', path, { ...options, body })).toMatchObject(refusal(403, 'RLS_REQUIRED', message));
+    }
+  });
+
+  test('403 where accounts are off, and where there is no collection for them, tell which', async () => {
+    const body = { email: 'ada@example.com', password: 'correct horse' };
+    const options = { key: project.publishableKey, headers: { origin: own }, body };
+    const logIn = () => send('POST', '/api/userAuth/login', options);
+    expect(await logIn()).toMatchObject(refusal(403, 'AUTH_DISABLED', /not enabled.*authEnabled/));
+    const users = await projectWith({ allowedDomains: [own], authEnabled: true }, []);
+    const without = await send('POST', '/api/userAuth/login', { ...options, key: users.publishableKey });
+    expect(without).toMatchObject(refusal(403, 'AUTH_DISABLED', /collection users, which this project does not have/));
+  });
+
+  test('404 of a file asks for the path and not the URL', async () => {
+    const body = { path: 'https://files.example.com/x/y.txt' };
+    const answer = await send('DELETE', '/api/storage/file', { key: project.secretKey, body });
+    expect(answer).toMatchObject(refusal(404, 'FILE_NOT_FOUND', /Send the path .*not the URL/));
+  });
+
+  test('404 of another developer’s project says that one may be no member', async () => {
+    const path = `/api/projects/${'0'.repeat(24)}`;
+    expect(await project.developer.dashboard('GET', path)).toMatchObject(
+      refusal(404, 'PROJECT_NOT_FOUND', /no member of it/),
+    );
+  });
+});

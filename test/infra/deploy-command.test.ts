@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { root } from '../../infra/function-files.ts';
+import { plainEnvironment } from '../support/plain-environment.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Answers as Lambda does, of one function that has the settings of its deployment written down. */
+let lambda: Server;
+
+const DEPLOYED_SETTINGS = JSON.stringify({ alarmEmail: 'ops@example.com', logDays: '7' });
+
+beforeAll(async () => {
+  lambda = createServer((_request, response) => {
+    const Functions = [{ FunctionName: 'Tried-Jobs-1', Environment: { Variables: { DEPLOYED_SETTINGS } } }];
+    response.end(JSON.stringify({ Functions }));
+  });
+  await new Promise<void>((resolve) => lambda.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => lambda.close());
+
+const deploy = (args: readonly string[]) =>
+  new Promise<{ readonly code: unknown; readonly text: string }>((resolve) => {
+    const env = {
+      ...plainEnvironment(),
+      AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${(lambda.address() as AddressInfo).port}`,
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    };
+    const command = [join(root, 'infra/deploy/main.ts'), '-c', 'deployment=Tried', ...args];
+    execFile(process.execPath, command, { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, text: stdout + stderr }),
+    );
+  });
+
+test('npm run deploy does nothing where a setting that is deployed would be lost', async () => {
+  const { code, text } = await deploy(['-c', 'logDays=14']);
+  expect(text).toMatch(/^Nothing was deployed, .*would be lost:\n {2}alarmEmail=ops@example\.com\n.*--keep/);
+  expect(code).toBe(1);
+});
+
+test.each([
+  [['--forget'], '--forget needs the name of a setting after it.\n'],
+  [['--keep', '-c', 'logDays=8'], 'Deployment setting logDays must be one of 1, 3, 5'],
+  [['--keep', '-c', 'logDay=7'], 'Deployment setting logDay is none'],
+])('npm run deploy -- %j says what is wrong before anything is done', async (args, message) => {
+  const { code, text } = await deploy(args);
+  expect(text).toContain(message);
+  expect(text.split('\n').length).toBeLessThan(5);
+  expect(code).toBe(1);
+});
