@@ -1,11 +1,17 @@
 import { removeAbandonedCollections } from '../../shared/collections/remove-abandoned.ts';
+import { tidyEditedCollections } from '../../shared/collections/tidy-edited.ts';
 import { removeDeletedProjects } from '../../shared/projects/remove-project.ts';
 
 /**
  * Runs on a schedule: removes what deleted projects owned, and collections whose creation or deletion was cut short.
  * Carries on where an earlier run stopped.
  */
-export const handler = async (): Promise<{ readonly projects: number; readonly collections: number }> => ({
+export const handler = async (): Promise<{
+  readonly projects: number;
+  readonly collections: number;
+  readonly edits: number;
+}> => ({
   projects: await removeDeletedProjects(),
   collections: await removeAbandonedCollections(),
+  edits: await tidyEditedCollections(),
 });

@@ -32,8 +32,8 @@ const mismatch = (size: number, stored: number): AppError =>
 /** A path in the state `confirmed` with this size; any other state is the caller's mistake or a matter of waiting. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
   if (!state) throw fileNotFound();
-  if (state.size !== size) throw mismatch(size, state.size);
   if (state.kind === 'requested') throw notReady();
+  if (state.size !== size) throw mismatch(size, state.size);
 };
 
 const requireSize = async (ref: FileRef, stored: StoredObject, size: number): Promise<void> => {
@@ -90,7 +90,7 @@ const answer = (project: Project, path: string): ConfirmedUpload => {
 
 /**
  * Step three of an upload (contract 4): makes the file public and charges its size, once, however often and by however many it is
- * confirmed; all get the same answer. Nothing uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400
+ * confirmed; all get the same answer. Nothing uploaded yet → 409 `UPLOAD_NOT_READY`, whatever the size; another size than uploaded → 400
  * `SIZE_MISMATCH`; a path that is malformed, foreign, never requested, expired or deleted → 404 `FILE_NOT_FOUND`.
  */
 export const confirmUpload = async (project: Project, filePath: string, size: number): Promise<ConfirmedUpload> => {

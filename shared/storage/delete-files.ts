@@ -1,3 +1,4 @@
+import { describeError, log } from '../log.ts';
 import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { fileKey, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
@@ -17,13 +18,29 @@ const forget = async (project: Project, filePath: string): Promise<boolean> => {
 const objectsAt = (filePath: string): string[] => [pendingKey(filePath), fileKey(filePath)];
 
 /**
+ * Removes the bytes of files that are deleted already. Where their storage does not do it now the sweep does: it was told so with
+ * the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
+ */
+const removeBytes = async (project: Project, filePaths: readonly string[]): Promise<void> => {
+  try {
+    await (await bucketOf(project)).remove(filePaths.flatMap(objectsAt));
+  } catch (error) {
+    log.warn({
+      message: 'Bytes of deleted files wait for the sweep',
+      project: project.id,
+      error: describeError(error),
+    });
+  }
+};
+
+/**
  * Deletes a confirmed file and frees exactly what it was charged, once (contract 4). Malformed, foreign, unconfirmed or
  * gone → 404 `FILE_NOT_FOUND`. Where its storage does not answer in time, the file is deleted, and the sweep removes
  * its bytes.
  */
 export const deleteFile = async (project: Project, filePath: string): Promise<void> => {
   if (!(await forget(project, filePath))) throw fileNotFound();
-  await (await bucketOf(project)).remove(objectsAt(filePath));
+  await removeBytes(project, [filePath]);
 };
 
 /** Which of the paths were files, and are deleted, and which were not. */
@@ -44,6 +61,6 @@ export const deleteFiles = async (project: Project, filePaths: readonly string[]
     if (await forget(project, filePath)) deleted.push(filePath);
     else notFound.push(filePath);
   }
-  await (await bucketOf(project)).remove(deleted.flatMap(objectsAt));
+  await removeBytes(project, deleted);
   return { deleted, notFound };
 };

@@ -6,39 +6,54 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
-import { type DueEntry, dueOrder, duePartition, shards, toDueEntry } from './due-entries.ts';
+import {
+  type DueEntry,
+  type DueQueue,
+  dueOrder,
+  duePartition,
+  moveDueEntry,
+  shards,
+  toDueEntry,
+} from './due-entries.ts';
+import { transact } from './transact.ts';
 import { type Item, number, text } from './upload-items.ts';
 
 const day = 24 * 60 * 60 * 1000;
-const pageSize = 100;
+const pageSize = 25;
 
-/** Remembers up to when everything due has been done, so that a run need not look at all days there ever were. */
-const doneKey = { pk: text('due#uploads#done'), sk: text('until') };
+/** Remembers up to when everything due of a queue has been done, so that a run need not look at all days there ever were. */
+const doneKey = (queue: DueQueue) => ({
+  pk: text('due#uploads#done'),
+  sk: text(queue === 'managed' ? 'until' : `until#${queue}`),
+});
 
-/** How far back a run looks that does not know, or that is told of a time yet to come, as a clock that went wrong leaves it. */
-const farBackMs = 8 * day;
+/**
+ * How far back a run looks that does not know, or is told of a time yet to come, as a clock that went wrong leaves it: longer
+ * than this job may stand still with its alarm on.
+ */
+const farBackMs = 100 * day;
 
 /** Milliseconds since 1970 before which nothing due is left. */
-export const doneUntil = async (now: number): Promise<number> => {
+export const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
   const { Item } = await onTable((client, TableName) =>
-    client.send(new GetItemCommand({ TableName, Key: doneKey, ConsistentRead: true })),
+    client.send(new GetItemCommand({ TableName, Key: doneKey(queue), ConsistentRead: true })),
   );
   const until = Number(Item?.until?.N ?? Number.NaN);
   return until <= now ? until : now - farBackMs;
 };
 
-/** Moves that time on, never back. */
-export const setDoneUntil = async (time: number): Promise<void> => {
+/** Moves that time on to `time`, never back, but from one that has yet to come by the clock of the run that began at `now`. */
+export const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise<void> => {
   try {
     await onTable((client, TableName) =>
       client.send(
         new UpdateItemCommand({
           TableName,
-          Key: doneKey,
+          Key: doneKey(queue),
           UpdateExpression: 'SET #until = :time',
-          ConditionExpression: 'attribute_not_exists(#until) OR #until < :time',
+          ConditionExpression: 'attribute_not_exists(#until) OR #until < :time OR #until > :now',
           ExpressionAttributeNames: { '#until': 'until' },
-          ExpressionAttributeValues: { ':time': number(time) },
+          ExpressionAttributeValues: { ':time': number(time), ':now': number(now) },
         }),
       ),
     );
@@ -47,17 +62,21 @@ export const setDoneUntil = async (time: number): Promise<void> => {
   }
 };
 
-/** The partitions that hold what is due from `since` to `now`, the oldest first. */
-export const partitionsBetween = (since: number, now: number): string[] => {
-  const partitions: string[] = [];
-  const today = Math.floor(now / day);
-  for (let number = Math.floor(since / day); number <= today; number++) {
-    for (let shard = 0; shard < shards; shard++) partitions.push(duePartition(number * day, shard));
-  }
-  return partitions;
-};
+/** What is due on one day: its partitions, and up to when all is done once they are. */
+export interface DueDay {
+  readonly partitions: readonly string[];
+  readonly end: number;
+}
 
-/** What is due by `now` in one partition, the longest overdue first, up to 100 at a time. */
+/** The days that hold what is due from `since` to `now`, the oldest first. */
+export function* daysBetween(queue: DueQueue, since: number, now: number): Generator<DueDay> {
+  for (let start = Math.floor(since / day) * day; start <= now; start += day) {
+    const partitions = Array.from({ length: shards }, (_, shard) => duePartition(queue, start, shard));
+    yield { partitions, end: Math.min(start + day, now) };
+  }
+}
+
+/** What is due by `now` in one partition, the longest overdue first, up to 25 at a time. */
 export async function* dueIn(partition: string, now: number): AsyncGenerator<DueEntry[]> {
   let after: Item | undefined;
   do {
@@ -81,3 +100,8 @@ export async function* dueIn(partition: string, now: number): AsyncGenerator<Due
 
 export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> =>
   onTable((client, TableName) => client.send(new DeleteItemCommand({ TableName, Key: { ...key } })));
+
+/** Puts one off, unless another run has done or put off the same. */
+export const postpone = async (entry: DueEntry): Promise<void> => {
+  await transact(moveDueEntry(entry));
+};

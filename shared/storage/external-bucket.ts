@@ -1,4 +1,5 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
+import { inLanes } from '../work/in-lanes.ts';
 import type { Bucket } from './bucket.ts';
 import { onExternal } from './external-client.ts';
 import { s3Bucket } from './s3-bucket.ts';
@@ -21,15 +22,7 @@ export const externalBucket = (
     copy: async (copy) => ((await bucket.head(copy.to)) ? 'refused' : bucket.copy(copy)),
 
     // Not every storage can remove many at once.
-    remove: async (names) => {
-      const left = [...names];
-      const lane = async (): Promise<void> => {
-        for (let Key = left.pop(); Key !== undefined; Key = left.pop()) {
-          const command = { Key };
-          await on((client, Bucket) => client.send(new DeleteObjectCommand({ Bucket, ...command })));
-        }
-      };
-      await Promise.all(Array.from({ length: Math.min(lanes, left.length) }, lane));
-    },
+    remove: (names) =>
+      inLanes(names, lanes, (Key) => on((client, Bucket) => client.send(new DeleteObjectCommand({ Bucket, Key })))),
   };
 };

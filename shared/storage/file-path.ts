@@ -27,7 +27,8 @@ export const newFilePath = (projectId: string, filename: string): string =>
   `${projectId}/${sortableUuid()}_${sanitisedName(filename)}`;
 
 /** The refusal of a path that is not a file of the project (404). */
-export const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'File not found');
+export const fileNotFound = (): AppError =>
+  new AppError('FILE_NOT_FOUND', 'There is no such file. Send the path that the upload answered, not the URL.');
 
 /** Whether a text is a path that this project may have given out. */
 export const isPathOf = (projectId: string, text: string): boolean => shape.exec(text)?.[1] === projectId;

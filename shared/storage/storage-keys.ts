@@ -28,5 +28,8 @@ export const externalStorageId = ({ endpoint, bucket }: Pick<ExternalPlace, 'end
     .digest('hex')
     .slice(0, 24);
 
+export const managedStorageId = 'managed';
+
 /** Names the storage that a project's files go to; uploads, files and their quota are kept apart by it. */
-export const storageIdOf = (storage: StoragePlace): string => (storage.kind === 'external' ? storage.id : 'managed');
+export const storageIdOf = (storage: StoragePlace): string =>
+  storage.kind === 'external' ? storage.id : managedStorageId;

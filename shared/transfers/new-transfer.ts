@@ -17,6 +17,7 @@ export const newTransfer = async (project: Project, collectionName: string) => {
     _id: new ObjectId(),
     ...(requestId !== undefined && { requestId }),
     projectId: new ObjectId(project.id),
+    ownerId: project.ownerId,
     collectionName,
     origin: originOf(project, collection),
     state: 'awaiting',

@@ -4,8 +4,9 @@ import { runExport } from './run-export.ts';
 import { runImport } from './run-import.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import type { TransferRecord } from './transfer-record.ts';
-import { claimTransfer, failTransfer, giveBack, isHopeless, TransferTaken } from './transfer-runs.ts';
+import { failTransfer, giveBack, isHopeless, TransferTaken } from './transfer-runs.ts';
 import { runMs } from './transfer-times.ts';
+import { claimTransfer, wakeNext } from './turns.ts';
 
 const run = (record: TransferRecord, withinMs: number): Promise<void> =>
   record.kind === 'export' ? runExport(record, withinMs) : runImport(record, withinMs);
@@ -32,7 +33,8 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
 };
 
 /**
- * The task `transfer`: works on an export or import for a few minutes at most; what is left then is queued anew. One
+ * The task `transfer`: works on an export or import for a few minutes at most; what is left then is queued anew. One whose
+ * owner has two at work already waits for one of them. One
  * that is cancelled meanwhile ends before its next part or batch.
  */
 export const runTransfer = async (id: string, withinMs = runMs): Promise<void> => {
@@ -45,5 +47,7 @@ export const runTransfer = async (id: string, withinMs = runMs): Promise<void> =
     if (!(error instanceof TransferTaken)) throw error;
     log.info({ job: 'transfer', transfer: id, message: 'It was cancelled, or another run has it' });
     await discardExport(record);
+  } finally {
+    await wakeNext(record);
   }
 };

@@ -28,6 +28,8 @@ export interface Origin {
 interface Transfer {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
+  /** Who owns the project, for the turns of running transfers. */
+  readonly ownerId: string;
   readonly collectionName: string;
   readonly origin: Origin;
   readonly state: TransferState;
@@ -35,6 +37,10 @@ interface Transfer {
   readonly slot?: number;
   /** While it is queued or running; then a collection has no second one of its kind. */
   readonly active?: true;
+  /** While it runs: numbers those of an owner, so that a unique index holds how many do at once. */
+  readonly turn?: number;
+  /** It has come to its turn while as many of its owner were running as may. */
+  readonly waits?: true;
   /** Until then one run of the task has it to itself. */
   readonly leasedUntil: Date;
   /** An active transfer without progress by this time is put on the queue again. */
@@ -106,6 +112,13 @@ export const transferIndexes: readonly IndexDescription[] = [
     unique: true,
     partialFilterExpression: { slot: { $exists: true } },
   },
+  {
+    key: { ownerId: 1, turn: 1 },
+    name: 'turn',
+    unique: true,
+    partialFilterExpression: { turn: { $exists: true } },
+  },
+  { key: { ownerId: 1, dueAt: 1 }, name: 'waiting', partialFilterExpression: { waits: true } },
   { key: { dueAt: 1 }, name: 'due', partialFilterExpression: { active: true } },
   { key: { expiresAt: 1 }, name: 'expired' },
   { key: { fileEndsAt: 1 }, name: 'file', sparse: true },

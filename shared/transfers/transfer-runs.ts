@@ -1,27 +1,14 @@
-import { ObjectId } from 'mongodb';
 import { clock } from '../clock.ts';
 import { queueTask } from '../work/work-queue.ts';
 import { discardExport } from './discard-export.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
-import { lease, mostTries, uploadEnd, whenLost } from './transfer-times.ts';
+import { mostTries, uploadEnd, whenLost } from './transfer-times.ts';
+import { wakeNext } from './turns.ts';
 
 /** Thrown when a run must stop: its transfer was cancelled or deleted, or another run has taken it over. */
 export class TransferTaken extends Error {
   override readonly name = 'TransferTaken';
 }
-
-/** Claims a transfer for this run; `null` if it has ended, or another run holds it. */
-export const claimTransfer = (id: string): Promise<TransferRecord | null> => {
-  const leasedUntil = lease();
-  const now = new Date(clock.now());
-  return onTransfers((transfers) =>
-    transfers.findOneAndUpdate(
-      { _id: new ObjectId(id), active: true, leasedUntil: { $lte: now } },
-      { $set: { state: 'running', leasedUntil, dueAt: leasedUntil, updatedAt: now }, $inc: { tries: 1 } },
-      { returnDocument: 'after' },
-    ),
-  );
-};
 
 /** Whether too many runs have failed to try again. */
 export const isHopeless = ({ tries }: TransferRecord): boolean => tries > mostTries;
@@ -59,7 +46,7 @@ export const endOf = ({ kind, createdAt }: TransferRecord, end: TransferEnd): ob
     updatedAt: new Date(clock.now()),
     ...(kind === 'import' && { fileEndsAt: uploadEnd(createdAt) }),
   },
-  $unset: { active: '', slot: '' },
+  $unset: { active: '', slot: '', turn: '', waits: '' },
 });
 
 /** Ends a transfer. */
@@ -75,9 +62,10 @@ export const failTransfer = async (record: TransferRecord, failure: string): Pro
 /** Ends a run early and queues the next one, which carries on. */
 export const sendOn = async (record: TransferRecord): Promise<void> => {
   await giveBack(record);
+  await wakeNext(record);
   await queueTask({ task: 'transfer', transferId: record._id.toHexString() });
 };
 
 /** Releases the transfer, so that another run can start at once instead of when the lease ends. */
 export const giveBack = (record: TransferRecord): Promise<void> =>
-  change(record, { $set: { state: 'queued', leasedUntil: new Date(0), dueAt: whenLost() } });
+  change(record, { $set: { state: 'queued', leasedUntil: new Date(0), dueAt: whenLost() }, $unset: { turn: '' } });

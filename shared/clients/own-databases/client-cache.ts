@@ -1,4 +1,5 @@
 import type { Db, MongoClient } from 'mongodb';
+import { endClient } from './guarded-connections.ts';
 
 /** A client and the database that its documents are in. */
 export interface OpenDatabase {
@@ -10,9 +11,23 @@ interface Entry {
   readonly opened: Promise<OpenDatabase>;
   users: number;
   retired: boolean;
+  closed: boolean;
 }
 
-/** Clients of customers' databases in one process: at most `size`, the longest unused goes first, none closed while in use. */
+/** A client in somebody's hands; whoever takes it gives it back, and may say before what is wrong with it. */
+export interface Lease {
+  readonly opened: Promise<OpenDatabase>;
+  /** Has the client closed as soon as nobody uses it, and another opened for the next one who asks. */
+  retire(): void;
+  /** Has the client closed at once, whoever uses it: what they wait for fails. */
+  drop(): void;
+  giveBack(): void;
+}
+
+/**
+ * Clients of customers' databases in one process: at most `size`, the longest unused goes first, none closed while in use unless
+ * it is dropped.
+ */
 export class ClientCache {
   readonly #entries = new Map<string, Entry>();
   readonly #size: number;
@@ -21,47 +36,59 @@ export class ClientCache {
     this.#size = size;
   }
 
-  /** Runs `act` with the client of a key; the first to ask has it opened. What could not be opened is not remembered. */
-  async use<T>(key: string, open: () => Promise<OpenDatabase>, act: (opened: OpenDatabase) => Promise<T>): Promise<T> {
+  /** The client of a key; the first to ask has it opened. What could not be opened is not remembered. */
+  lease(key: string, open: () => Promise<OpenDatabase>): Lease {
     const entry = this.#entryOf(key, open);
     entry.users += 1;
-    try {
-      return await act(await entry.opened);
-    } finally {
-      entry.users -= 1;
-      this.#closeUnused(entry);
-    }
-  }
-
-  /** Has a client closed as soon as nobody uses it, and another opened for the next one who asks. */
-  retire(key: string): void {
-    const entry = this.#entries.get(key);
-    if (!entry) return;
-    this.#entries.delete(key);
-    entry.retired = true;
-    this.#closeUnused(entry);
+    return {
+      opened: entry.opened,
+      retire: () => this.#retire(key, entry),
+      drop: () => {
+        this.#retire(key, entry);
+        void this.#close(entry);
+      },
+      giveBack: () => {
+        entry.users -= 1;
+        this.#closeUnused(entry);
+      },
+    };
   }
 
   /** Closes every client, used or not. */
   async close(): Promise<void> {
     const entries = [...this.#entries.values()];
     this.#entries.clear();
-    await Promise.allSettled(entries.map(async ({ opened }) => (await opened).client.close()));
+    await Promise.all(entries.map((entry) => this.#close(entry)));
   }
 
   #entryOf(key: string, open: () => Promise<OpenDatabase>): Entry {
-    const entry = this.#entries.get(key) ?? { opened: open(), users: 0, retired: false };
+    const entry = this.#entries.get(key) ?? { opened: open(), users: 0, retired: false, closed: false };
     entry.opened.catch(() => {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
     });
     this.#entries.delete(key);
     this.#entries.set(key, entry);
-    if (this.#entries.size > this.#size) this.retire(this.#entries.keys().next().value as string);
+    for (const [oldest, unused] of this.#entries) {
+      if (this.#entries.size <= this.#size) break;
+      this.#retire(oldest, unused);
+    }
     return entry;
   }
 
+  /** The key may have another client by now, which stays. */
+  #retire(key: string, entry: Entry): void {
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    entry.retired = true;
+    this.#closeUnused(entry);
+  }
+
   #closeUnused(entry: Entry): void {
-    if (!entry.retired || entry.users > 0) return;
-    entry.opened.then(({ client }) => client.close()).catch(() => undefined);
+    if (entry.retired && entry.users === 0) void this.#close(entry);
+  }
+
+  async #close(entry: Entry): Promise<void> {
+    if (entry.closed) return;
+    entry.closed = true;
+    await entry.opened.then(({ client }) => endClient(client)).catch(() => undefined);
   }
 }

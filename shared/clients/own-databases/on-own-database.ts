@@ -3,8 +3,8 @@ import { AppError } from '../../errors.ts';
 import { mongoFailure, unavailable } from '../mongo-failure.ts';
 import { observed } from '../observed.ts';
 import type { Placement } from '../placement.ts';
-import { timed } from '../timed.ts';
-import { ClientCache, type OpenDatabase } from './client-cache.ts';
+import { isOverdue, timed } from '../timed.ts';
+import { ClientCache, type Lease, type OpenDatabase } from './client-cache.ts';
 import { parseDatabaseUri } from './database-uri.ts';
 import { openClient } from './open-client.ts';
 import { resolveSeeds } from './resolve-seeds.ts';
@@ -28,6 +28,15 @@ const failureOf = (error: unknown): AppError => {
 };
 
 /**
+ * The next request gets another client: where no server was found because they may have moved, where nothing was answered in time
+ * because the old one may still be taking in what it is sent, in a process that serves others by then.
+ */
+const giveUp = (lease: Lease, error: unknown): void => {
+  if (isOverdue(error)) lease.drop();
+  else if (error instanceof MongoServerSelectionError) lease.retire();
+};
+
+/**
  * Runs an operation on a project's own database, through a client of its own that no other project uses. `settings` and
  * `limitMs` are those of operations of a kind, which `kind` names. Whatever goes wrong is an `AppError`: what the caller asked
  * for in a wrong way as on ours, everything else 503 `DATABASE_UNAVAILABLE`.
@@ -39,19 +48,16 @@ export const onOwnDatabase = async <T>(
   limitMs: number,
   operation: (db: Db) => Promise<T>,
 ): Promise<T> => {
-  const key = `${kind} ${placement.encryptedUri}`;
+  const lease = clients.lease(`${kind} ${placement.encryptedUri}`, () =>
+    open(placement, { ...settings, maxPoolSize: 2 }),
+  );
   try {
-    return await timed(limitMs, () =>
-      clients.use(
-        key,
-        () => open(placement, { ...settings, maxPoolSize: 2 }),
-        ({ db }) => operation(db),
-      ),
-    );
+    return await timed(limitMs, async () => operation((await lease.opened).db));
   } catch (error) {
-    // Its servers may have moved: the next request looks them up again.
-    if (error instanceof MongoServerSelectionError) clients.retire(key);
+    giveUp(lease, error);
     throw failureOf(error);
+  } finally {
+    lease.giveBack();
   }
 };
 

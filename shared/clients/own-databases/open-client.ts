@@ -1,23 +1,26 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { pinnedLookup } from '../../net/pinned-lookup.ts';
 import { type DatabaseUri, seedText } from './database-uri.ts';
+import { GuardedConnections, keepConnections } from './guarded-connections.ts';
 import { guardMembers } from './hello-guard.ts';
 import type { Target } from './resolve-seeds.ts';
 import { UnsupportedUri } from './uri-options.ts';
 
-/** The driver knows more of what goes together than its options say. */
+/** The driver knows more of what goes together than its options say, and takes one that its types do not name. */
 const newClient = (uri: string, options: MongoClientOptions): MongoClient => {
+  const connections = new GuardedConnections();
+  const { connectionType } = connections;
   try {
-    return new MongoClient(uri, options);
+    return keepConnections(new MongoClient(uri, { ...options, connectionType } as MongoClientOptions), connections);
   } catch {
     throw new UnsupportedUri();
   }
 };
 
 /**
- * A client of a customer's database; connects on first use, and only to addresses that are checked at that moment. Options that
- * the driver does not take together → `UnsupportedUri`. `onRefused` is told when a server names a member that
- * is restricted.
+ * A client of a customer's database; connects on first use, and only to addresses that are checked at that moment. What a server
+ * sends that is no reply, or larger than one, ends its connection; `endClient` closes it whatever its servers do. Options that the
+ * driver does not take together → `UnsupportedUri`. `onRefused` is told when a server names a member that is restricted.
  */
 export const openClient = (
   { credentials, authDatabase }: DatabaseUri,

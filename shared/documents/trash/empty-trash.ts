@@ -3,6 +3,7 @@ import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import { onCollections } from '../../collections/control-collections.ts';
 import { describeError, log } from '../../log.ts';
+import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ProjectRecord } from '../../projects/project-record.ts';
 import { queueTask } from '../../work/work-queue.ts';
@@ -13,7 +14,10 @@ import { notTrashedAfter } from './trash-conditions.ts';
 const remember = async (project: Project, name: string, until: Date): Promise<void> => {
   const projectId = new ObjectId(project.id);
   await onCollections((collections) =>
-    collections.updateOne({ projectId, name: { $eq: name }, state: 'active' }, { $max: { trashEmptiedAt: until } }),
+    collections.updateOne(
+      { projectId, name: { $eq: name }, state: 'active' },
+      { $max: { [`trashEmptied.${databaseOf(project)}`]: until } },
+    ),
   );
   await onControl((db) =>
     db

@@ -5,6 +5,7 @@ import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { onCollections } from '../../collections/control-collections.ts';
 import { AppError } from '../../errors.ts';
 import { describeError, log } from '../../log.ts';
+import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import { graceEnd } from './grace.ts';
 import { type Removal, removeTrashed } from './remove-trashed.ts';
@@ -13,7 +14,7 @@ import { notTrashedAfter, trashedBy } from './trash-conditions.ts';
 const runMs = 60_000;
 const collectionsAtOnce = 100;
 
-type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptiedAt'>;
+type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptied'>;
 
 /** The collections after `name`, in that order. Users have no trash. */
 const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> =>
@@ -22,7 +23,7 @@ const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> 
       .find(
         { projectId: new ObjectId(project.id), state: 'active', name: { $gt: name, $ne: usersCollection } },
         {
-          projection: { name: 1, trashEmptiedAt: 1 },
+          projection: { name: 1, trashEmptied: 1 },
           sort: { name: 1 },
           limit: collectionsAtOnce,
           maxTimeMS: 5000,
@@ -32,18 +33,20 @@ const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> 
   );
 
 /** What was emptied is gone; what is trashed from now on is kept again. */
-const forgetEmptying = (_id: ObjectId, trashEmptiedAt: Date): Promise<unknown> =>
-  onCollections((collections) => collections.updateOne({ _id, trashEmptiedAt }, { $unset: { trashEmptiedAt: '' } }));
+const forgetEmptying = (_id: ObjectId, mark: string, until: Date): Promise<unknown> =>
+  onCollections((collections) => collections.updateOne({ _id, [mark]: until }, { $unset: { [mark]: '' } }));
 
 const purgeCollection = async (
   project: Project,
-  { _id, name, trashEmptiedAt }: Purgeable,
+  { _id, name, trashEmptied }: Purgeable,
   deadline: number,
 ): Promise<Removal> => {
   const expired = await removeTrashed(project, name, trashedBy(graceEnd()), deadline);
-  if (!trashEmptiedAt || !expired.complete) return expired;
-  const emptied = await removeTrashed(project, name, notTrashedAfter(trashEmptiedAt), deadline);
-  if (emptied.complete) await forgetEmptying(_id, trashEmptiedAt);
+  const database = databaseOf(project);
+  const until = trashEmptied?.[database];
+  if (!until || !expired.complete) return expired;
+  const emptied = await removeTrashed(project, name, notTrashedAfter(until), deadline);
+  if (emptied.complete) await forgetEmptying(_id, `trashEmptied.${database}`, until);
   return { removed: expired.removed + emptied.removed, complete: emptied.complete };
 };
 
@@ -51,8 +54,8 @@ const purgeCollection = async (
 const isDown = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_UNAVAILABLE';
 
 /**
- * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of. Works
- * for a minute at most, and not beyond a move of the project to another database; `complete` says whether that was
+ * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of, in the
+ * database that the project is in now: the trash of another one waits until the project is back there. Works for a minute at most, and not beyond a move of the project to another database; `complete` says whether that was
  * enough. What is left is found again by the next run, and any number of runs may work at once. A collection that
  * cannot be purged does not keep the others; its failure is thrown at the end.
  */

@@ -1,5 +1,6 @@
-import { ObjectId } from 'mongodb';
+import { type Filter, ObjectId } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
+import { clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { describeError, log } from '../../log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
@@ -10,12 +11,31 @@ import { purgeProject } from './purge-project.ts';
 import { nextPurge, purgeLease } from './purge-times.ts';
 import type { Removal } from './remove-trashed.ts';
 
-const setDue = (projectId: string, condition: Partial<ProjectRecord>, trashDueAt: Date): Promise<unknown> =>
-  onControl((db) =>
+const updateProject = async (
+  projectId: string,
+  condition: Filter<ProjectRecord>,
+  changes: Partial<ProjectRecord>,
+): Promise<boolean> => {
+  const { matchedCount } = await onControl((db) =>
     db
       .collection<ProjectRecord>('projects')
-      .updateOne({ ...condition, _id: new ObjectId(projectId), state: 'active' }, { $set: { trashDueAt } }),
+      .updateOne({ ...condition, _id: new ObjectId(projectId), state: 'active' }, { $set: changes }),
   );
+  return matchedCount > 0;
+};
+
+/**
+ * Keeps the project due within the hour. False where its own database was seen to within the last one: how long that takes is
+ * up to whoever runs it, and the runs of the queue are everybody's.
+ */
+const begin = ({ id, placement }: Project, lease: Date): Promise<boolean> =>
+  placement.kind === 'managed'
+    ? updateProject(id, {}, { trashDueAt: lease })
+    : updateProject(
+        id,
+        { ownPurgeAfter: { $not: { $gt: new Date(clock.now()) } } },
+        { trashDueAt: lease, ownPurgeAfter: lease },
+      );
 
 /** An own database that is down or refuses is its owner's to fix: it is retried the next day. */
 const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
@@ -29,17 +49,17 @@ const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
 };
 
 /**
- * The task `purge-trash`: purges one project and sends itself on where that takes longer than a run. Until it has ended
- * the project stays due within the hour, so that a lost message or a run that died is made up for. Unknown project →
- * nothing.
+ * The task `purge-trash`: purges one project and sends itself on where that takes longer than a run; what is left in an own
+ * database waits for the schedule. Until it has ended the project stays due within the hour, so that a lost message or a run
+ * that died is made up for. Unknown project → nothing.
  */
 export const runPurge = async (projectId: string, withinMs?: number): Promise<void> => {
   const project = await findProjectById(projectId);
   if (!project) return;
   const lease = purgeLease();
-  await setDue(projectId, {}, lease);
+  if (!(await begin(project, lease))) return;
   const { removed, complete } = await purge(project, withinMs);
-  if (complete) await setDue(projectId, { trashDueAt: lease }, nextPurge());
-  else await queueTask({ task: 'purge-trash', projectId });
+  if (complete) await updateProject(projectId, { trashDueAt: lease }, { trashDueAt: nextPurge() });
+  else if (project.placement.kind === 'managed') await queueTask({ task: 'purge-trash', projectId });
   if (removed > 0) log.info({ job: 'purge-trash', project: projectId, removed, complete });
 };

@@ -1,0 +1,65 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { describeError, log } from '../log.ts';
+import { queueTask } from '../work/work-queue.ts';
+import { onTransfers, type TransferRecord } from './transfer-record.ts';
+import { lease, whenLost } from './transfer-times.ts';
+
+/** How many transfers of all projects of one owner run at once: fewer than the queue has runs, so that nobody has them all. */
+const mostRunning = 2;
+
+const free = (id: string, now: Date) => ({ _id: new ObjectId(id), active: true as const, leasedUntil: { $lte: now } });
+
+/** The unique index on turns decides; `taken` where another transfer of its owner has this one. */
+const claimTurn = async (id: string, turn: number): Promise<TransferRecord | null | 'taken'> => {
+  const leasedUntil = lease();
+  const now = new Date(clock.now());
+  try {
+    return await onTransfers((transfers) =>
+      transfers.findOneAndUpdate(
+        free(id, now),
+        {
+          $set: { state: 'running', turn, leasedUntil, dueAt: leasedUntil, updatedAt: now },
+          $unset: { waits: '' },
+          $inc: { tries: 1 },
+        },
+        { returnDocument: 'after' },
+      ),
+    );
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return 'taken';
+    throw error;
+  }
+};
+
+/**
+ * Claims a transfer for this run; `null` if it has ended, another run holds it, or it has to wait: as many of its owner are
+ * running as may. One that waits is queued again by the next of them that stops, or by the schedule.
+ */
+export const claimTransfer = async (id: string): Promise<TransferRecord | null> => {
+  for (let turn = 0; turn < mostRunning; turn++) {
+    const claimed = await claimTurn(id, turn);
+    if (claimed !== 'taken') return claimed;
+  }
+  await onTransfers((transfers) =>
+    transfers.updateOne(free(id, new Date(clock.now())), { $set: { waits: true, dueAt: whenLost() } }),
+  );
+  return null;
+};
+
+/** Queues the transfer of the same owner that has waited longest for its turn, if there is one; the schedule makes up for failures. */
+export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
+  try {
+    const next = await onTransfers((transfers) =>
+      transfers.findOneAndUpdate(
+        { ownerId, waits: true, active: true },
+        { $unset: { waits: '' }, $set: { dueAt: whenLost() } },
+        { sort: { dueAt: 1 }, projection: { _id: 1 } },
+      ),
+    );
+    if (next) await queueTask({ task: 'transfer', transferId: next._id.toHexString() });
+  } catch (error) {
+    log.warn({ message: 'A transfer waits for the schedule', error: describeError(error) });
+  }
+};
