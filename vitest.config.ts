@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const onStack = {
   include: ['test/functions/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/local/**/*.test.ts'],
@@ -8,9 +9,13 @@ const onStack = {
 export default defineConfig({
   test: {
     maxWorkers: 2,
-    hookTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
     // A busy machine takes its time; nothing is asserted to be quick.
-    expect: { poll: { timeout: 15_000 } },
+    hookTimeout: 300_000,
+    testTimeout: 150_000,
+    expect: { poll: { timeout: 60_000 } },
+    // A machine that stood still for seconds makes calls time out; `scripts/test.ts` names every test that needed this.
+    retry: { count: 1, delay: 1000 },
     projects: [
       { test: { name: 'unit', include: ['test/shared/**/*.test.ts'] } },
       {
@@ -18,7 +23,6 @@ export default defineConfig({
           ...onStack,
           name: 'integration',
           globalSetup: ['test/support/stack.ts'],
-          testTimeout: 60_000,
         },
       },
       // The same with every function in processes of its own, each of which has to start; `npm run test:bundled` runs it.
@@ -27,7 +31,7 @@ export default defineConfig({
           ...onStack,
           name: 'bundled',
           globalSetup: ['test/support/bundles.ts', 'test/support/stack.ts'],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 600_000,
         },
       },
@@ -47,7 +51,6 @@ export default defineConfig({
           name: 'infra',
           include: ['test/infra/**/*.test.ts'],
           isolate: false,
-          testTimeout: 120_000,
           env: { CDK_DISABLE_STACK_TRACE: '1' },
         },
       },

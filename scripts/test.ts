@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import type { TestCase } from 'vitest/node';
 import { requireNode } from '../infra/local/node-version.ts';
 
 /**
- * What `npm test` runs: lint and types side by side, then every test but the long ones; `npm run test:long` runs those,
- * and `npm run test:bundled` those of the stack on bundles. Ends with `N passed, N failed`.
+ * What `npm test` runs: every test but the long ones, with lint and types beside them; `npm run test:long` runs those, and
+ * `npm run test:bundled` those of the stack on bundles. A test that failed is tried once more, and named `again: …` then, however
+ * it ended; one that could not be asked is named `skipped: …`. Ends with `N passed, N failed`, in which each test that was run
+ * counts once.
  */
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -33,15 +36,26 @@ const quickProjects = ['unit', 'integration', 'infra'];
 /** A run of one project that takes minutes: no lint and types, and every test is named when it is over. */
 const isLong = ['--project=long', '--project=bundled'].some((argument) => process.argv.includes(argument));
 
-interface Counts {
+interface Outcome {
   readonly passed: number;
   readonly failed: number;
+  /** The tests that were tried once more, with what was wrong before, and those that were not run, with why. */
+  readonly named: readonly string[];
 }
+
+const firstError = (test: TestCase): string => test.result().errors?.[0]?.message.split('\n', 1)[0] ?? '';
+
+const linesOf = (test: TestCase): string[] => {
+  const name = `${test.module.relativeModuleId} > ${test.fullName}`;
+  const { state, note } = test.result() as { readonly state: string; readonly note?: string };
+  if ((test.diagnostic()?.retryCount ?? 0) > 0) return [`again: ${name}: ${firstError(test)}`];
+  return state === 'skipped' && note !== undefined ? [`skipped: ${name}: ${note}`] : [];
+};
 
 /**
  * Runs vitest with its own arguments; files that cannot be run and failures outside of any test count as failed tests.
  */
-const runTests = async (args: readonly string[]): Promise<Counts> => {
+const runTests = async (args: readonly string[]): Promise<Outcome> => {
   const begin = performance.now();
   const { parseCLI, startVitest } = await import('vitest/node');
   const { filter, options } = parseCLI(['vitest', 'run', ...args]);
@@ -53,14 +67,15 @@ const runTests = async (args: readonly string[]): Promise<Counts> => {
     reporters: isLong ? ['verbose'] : ['dot'],
   });
   const modules = vitest.state.getTestModules();
-  const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const states = tests.map((test) => test.result().state);
   const outside = vitest.state.getUnhandledErrors().length + modules.flatMap((module) => module.errors()).length;
   await vitest.close();
   const passed = states.filter((state) => state === 'passed').length;
   const failed = states.filter((state) => state !== 'passed' && state !== 'skipped').length + outside;
   const ok = failed === 0 && passed > 0;
   say('tests', ok, begin);
-  return { passed, failed: ok ? 0 : Math.max(failed, 1) };
+  return { passed, failed: ok ? 0 : Math.max(failed, 1), named: tests.flatMap(linesOf) };
 };
 
 requireNode();
@@ -69,11 +84,12 @@ if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
 process.env.NODE_COMPILE_CACHE ??= path.join(root, 'node_modules/.cache/basalt/compiled');
 const checks = isLong
   ? []
-  : await Promise.all([
+  : [
       check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings']),
       check('types', 'typescript/bin/tsc', ['-p', '.']),
-    ]);
+    ];
 const tests = await runTests(process.argv.slice(2));
-const failed = tests.failed + checks.filter((ok) => !ok).length;
+const failed = tests.failed + (await Promise.all(checks)).filter((ok) => !ok).length;
+for (const line of tests.named) console.log(line);
 console.log(`${tests.passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -44,16 +44,16 @@ afterAll(async () => {
 });
 
 describe('every example of both documents is answered as its operation says', () => {
-  test('developer accounts', () => walkDevelopers(context), 30_000);
-  test('projects and collections', () => walkProject(context), 30_000);
-  test('members and tokens', () => walkMembers(context), 30_000);
-  test('documents and the trash', () => walkDocuments(context), 30_000);
-  test('exports and imports', () => walkTransfers(context), 30_000);
-  test('end users', () => walkUsers(context), 30_000);
-  test('files', () => walkFiles(context), 30_000);
-  test('mail', () => walkMail(context), 30_000);
-  test('audiences and broadcasts', () => walkMarketing(context), 30_000);
-  test('the APIs themselves', () => walkService(context), 30_000);
+  test('developer accounts', () => walkDevelopers(context));
+  test('projects and collections', () => walkProject(context));
+  test('members and tokens', () => walkMembers(context));
+  test('documents and the trash', () => walkDocuments(context));
+  test('exports and imports', () => walkTransfers(context));
+  test('end users', () => walkUsers(context));
+  test('files', () => walkFiles(context));
+  test('mail', () => walkMail(context));
+  test('audiences and broadcasts', () => walkMarketing(context));
+  test('the APIs themselves', () => walkService(context));
 
   test('401 without a key or token', async () => {
     for (const api of [context.open, context.dashboard]) {
@@ -77,7 +77,7 @@ describe('every example of both documents is answered as its operation says', ()
     }
   });
 
-  test('what comes last, and the end of the project', () => walkEnd(context), 30_000);
+  test('what comes last, and the end of the project', () => walkEnd(context));
 
   test('none was left out', () => {
     expect(context.open.missing).toEqual([]);

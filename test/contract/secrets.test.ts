@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { type Child, startChild } from '../../infra/local/child.ts';
 import { issueAccessToken } from '../../shared/auth/access-tokens.ts';
 import { sealedTo } from '../../shared/auth/signing-keys.ts';
 import type { UserRecord } from '../../shared/auth/users/user-record.ts';
@@ -24,7 +23,6 @@ import { put } from '../support/files.ts';
 import { codeIn, mailTo, tokenIn } from '../support/inbox.ts';
 import { LanguageModel } from '../support/language-model.ts';
 import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
 import {
   dashboardCases,
   publicCases,
@@ -34,6 +32,7 @@ import {
   takesAnything,
 } from '../support/route-cases.ts';
 import { landingOf } from '../support/social.ts';
+import { type RunningStack, startTestStack } from '../support/start-stack.ts';
 import { claimsOf, users } from '../support/users.ts';
 import { eventOf, signedHeaders } from '../support/webhook.ts';
 
@@ -75,36 +74,22 @@ const told: Told[] = [];
 let requestsUntold = 0;
 const secrets: Secret[] = [];
 let directory: string;
-let child: Child;
 let ownDatabase: OwnDatabase;
 let model: LanguageModel;
-let stack: { baseUrl: string; dashboardUrl: string; env: Record<string, string> };
+let stack: RunningStack;
 
 const startLoggingStack = async (): Promise<void> => {
   [ownDatabase, model] = await Promise.all([startOwnDatabase(), LanguageModel.start()]);
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-secrets-'));
-  const started = Promise.withResolvers<typeof stack>();
-  child = startChild({
-    name: 'the logging stack',
-    command: process.execPath,
-    args: [path.resolve(import.meta.dirname, '../support/serve-stack.ts'), directory],
-    env: {
-      ...plainEnvironment(),
-      RATE_LIMIT: '0',
-      PASSWORD_COST: '4',
-      LOG: 'debug',
-      AI_BASE_URL: model.url,
-      AI_MODEL: 'sample',
-      AI_API_KEY: modelKey,
-      PERMITTED_ADDRESSES: `${inject('stack').env.PERMITTED_ADDRESSES ?? ''},${ownDatabase.address}`,
-    },
-    onLine: (line) => {
-      if (line.startsWith('{"baseUrl":')) started.resolve(JSON.parse(line) as typeof stack);
-      else lines.push(line);
-    },
-    onExit: (detail) => started.reject(new Error(detail)),
-  });
-  stack = await started.promise;
+  const env = {
+    LOG: 'debug',
+    USAGE_SECONDS: '10',
+    AI_BASE_URL: model.url,
+    AI_MODEL: 'sample',
+    AI_API_KEY: modelKey,
+    PERMITTED_ADDRESSES: `${inject('stack').env.PERMITTED_ADDRESSES ?? ''},${ownDatabase.address}`,
+  };
+  stack = await startTestStack(directory, env, (line) => lines.push(line));
   // Domain functions that run here look into that stack's databases.
   Object.assign(process.env, stack.env, { LOG: 'silent' });
 };
@@ -475,7 +460,7 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   const address = colleagueEmail;
   const act = (id: string, options: RequestOptions, more: Record<string, string> = {}) =>
     send(routeNamed(id), { projectId, ...more }, options);
-  const { token } = await signIn('register-developer', { body: { email: address, password: first } });
+  await signIn('register-developer', { body: { email: address, password: first } });
   await act('verify-developer-email', { body: { token: await linkTokenTo(address, 1) } });
   await act('resend-developer-verification', { body: { email: address } });
   await act('request-developer-reset', { body: { email: address } });
@@ -493,8 +478,8 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   await act('refresh-developer', { headers: { cookie: elsewhere.cookie } });
 
   await act('create-invitation', { token: owner, body: { email: address, role: 'viewer' } });
-  await act('accept-invitation', { token, body: { token: await linkTokenTo(address, 3) } });
-  const developerId = String(claimsOf(token).sub);
+  await act('accept-invitation', { token: here.token, body: { token: await linkTokenTo(address, 3) } });
+  const developerId = String(claimsOf(here.token).sub);
   await act('update-member', { token: owner, body: { role: 'admin' } }, { developerId });
   const personal = await act('create-token', { token: here.token, body: { name: 'script', scopes: ['account:read'] } });
   const { _id, token: script } = personal.body.data as { _id: string; token: string };
@@ -502,7 +487,7 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   noteHashed('personal access token', script);
   await act('get-developer', { token: script });
   await act('revoke-token', { token: here.token }, { id: _id });
-  await act('remove-member', { token }, { developerId });
+  await act('remove-member', { token: here.token }, { developerId });
   const open = await act('create-invitation', { token: owner, body: { email: `2${address}`, role: 'admin' } });
   const { _id: invitation } = open.body.data as { _id: string };
   await linkTokenTo(`2${address}`, 1);
@@ -635,14 +620,14 @@ beforeAll(async () => {
   await noteStoredSecrets(projectId);
   await noteUsers(secretKey);
   await send(routeNamed('update-collection'), parameters, { token, body: { rls: { enabled: false } } });
-  for (const id of ['delete-index', 'delete-collection', 'delete-user', 'log-out-developer', 'delete-project']) {
+  for (const id of ['delete-index', 'delete-collection', 'delete-user', 'delete-project', 'log-out-developer']) {
     await send(routeNamed(id), parametersFor(routeNamed(id)), { token, key: secretKey, headers: { cookie } });
   }
-});
+}, 600_000);
 
 afterAll(async () => {
   await closeMongo();
-  await child.stop();
+  await stack.stop();
   await Promise.all([ownDatabase.stop(), model.close()]);
   await rm(directory, { recursive: true, force: true });
 });

@@ -81,7 +81,6 @@ describe('npm run doctor -- --local', () => {
       1,
       {
         ENCRYPTION_KEY: 'c2hvcnQ=',
-        MAIL_PROVIDER_KEY: random,
         MAIL_PROVIDER_URL: nowhere,
         TABLE_NAME: 'another',
         FILES_BUCKET: 'another-bucket',
@@ -93,7 +92,6 @@ describe('npm run doctor -- --local', () => {
       {
         failed: [
           'master key',
-          'secret of the mail provider',
           'table',
           'expiry of items',
           'bucket of the files',
@@ -116,6 +114,7 @@ describe('npm run doctor -- --local', () => {
       'what can be done without',
       0,
       {
+        MAIL_PROVIDER_KEY: random,
         MAIL_WEBHOOK_SECRET: random,
         AI_BASE_URL: nowhere,
         AI_API_KEY: '{random}',
@@ -124,9 +123,11 @@ describe('npm run doctor -- --local', () => {
       },
       {
         warning: [
+          'secret of the mail provider',
           'secret of the mail webhook',
           'secret of the language model',
           'addresses that own databases see',
+          'mail provider',
           'CORS of the dashboard API',
         ],
       },

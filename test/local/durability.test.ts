@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/client.ts';
+import { killHard } from '../support/kill-hard.ts';
 import { descendantsOf, stillRunning } from '../support/local-start.ts';
 import { type RunningStack, startTestStack, type TestStack } from '../support/start-stack.ts';
 import { type Chain, Ledger, type LoadTarget, writeUntilGone } from '../support/write-load.ts';
@@ -119,14 +120,6 @@ const isUnderWay = (insertedBefore: number): boolean =>
   target.counters.every((id) => (ledger.counters.get(id)?.acknowledged ?? 0) > 0) &&
   ledger.chains.every(({ previous }) => previous !== undefined);
 
-const killHard = (pid: number): void => {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // An idle function may have ended by itself.
-  }
-};
-
 describe('kill -9 under a load of writes loses nothing that was acknowledged, and leaves no process behind', () => {
   test.each([
     ['of the parent, started again at once', false],
@@ -135,14 +128,14 @@ describe('kill -9 under a load of writes loses nothing that was acknowledged, an
   ] as const)('%s', async (_how, everything) => {
     const before = ledger.inserted.length;
     const load = writeUntilGone(stack, target, ledger);
-    await expect.poll(() => isUnderWay(before), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => isUnderWay(before), { timeout: 60_000 }).toBe(true);
     await pause(500 + Math.random() * 700);
     const children = await descendantsOf(stack.pid);
     expect(children.length).toBeGreaterThanOrEqual(3);
     for (const pid of [stack.pid, ...(everything ? children : [])]) killHard(pid);
     await load;
     stack = await startTestStack(directory);
-    await expect.poll(() => stillRunning(children), { timeout: 10_000, interval: 100 }).toEqual([]);
+    await expect.poll(() => stillRunning(children), { timeout: 60_000, interval: 100 }).toEqual([]);
     expect(ledger.inserted.length).toBeGreaterThan(0);
     await Promise.all([expectInserted(), expectUpdated(), expectWholeSessions()]);
     for (const chain of ledger.chains) await expectRefreshes(chain);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Use } from '../../shared/http/route.ts';
@@ -16,6 +17,8 @@ beforeAll(async () => {
 afterEach(() => Promise.all([stack.mongo.heal(), stack.dynamo.heal()]));
 
 afterAll(() => stack.stop());
+
+const newName = (): string => `late-${randomBytes(6).toString('hex')}`;
 
 const insert = (body: unknown) => stack.api('POST', '/api/data/notes', { body });
 const list = (query: string) =>
@@ -104,6 +107,22 @@ test('no route answers 5xx while nothing is wrong', async () => {
   for (const { name, status } of await sweep(stack)) expect(status, name).toBeLessThan(500);
 });
 
+const refresh = (token: string) =>
+  stack.userAuth<{ refreshToken: string }>('POST', 'refresh-token', { headers: { 'x-refresh-token': token } });
+
+/** Refreshes while the project is still remembered; answers the token whose refresh was answered 503. */
+const refreshUntilRefused = async (first: string): Promise<string> => {
+  for (let token = first; ; ) {
+    const { status, body } = await refresh(token);
+    if (status !== 200) {
+      expect(status).toBe(503);
+      return token;
+    }
+    token = body.refreshToken;
+    await pause(500);
+  }
+};
+
 describe('503 in the envelope within 6 s, and recovery without a restart: MongoDB', () => {
   test('is stopped, under every route and 50 callers more, for known collections and for others', async () => {
     await list('limit=1');
@@ -114,21 +133,25 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     await expectRecovered();
   });
 
-  test('refuses connections', async () => {
+  test('refuses connections; a token whose refresh fails meanwhile is good afterwards', async () => {
+    const token = (await refresh(stack.unusedRefreshToken())).body.refreshToken;
     await stack.mongo.proxy.refuse();
-    expectNothingWithoutMongo((await Promise.all([sweep(stack), crowd()])).flat());
+    const [refused, ...answers] = await Promise.all([refreshUntilRefused(token), sweep(stack), crowd()]);
+    expectNothingWithoutMongo(answers.flat());
     await stack.mongo.heal();
     await expectRecovered();
+    expect((await refresh(refused)).status).toBe(200);
   });
 
   test('is killed and comes back with everything that was acknowledged', async () => {
-    const acknowledged = await inParallel(10, (index) => insert({ kept: index }));
+    const kept = newName();
+    const acknowledged = await inParallel(10, () => insert({ kept }));
     expect(tally(acknowledged)).toEqual({ 201: 10 });
     await stack.mongo.kill();
     expectNothingWithoutMongo(await sweep(stack));
     await stack.mongo.restart();
     await expectRecovered();
-    expect((await list('kept_exists=true')).body.data.total).toBe(10);
+    expect((await list(`kept=${kept}`)).body.data.total).toBe(10);
   });
 
   test('falls silent on the connections there are, as behind a firewall that forgot them', async () => {
@@ -138,35 +161,19 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     await expectRecovered();
   });
 
-  test('fails a refresh, whose token is good afterwards', async () => {
-    const refresh = (token: string) =>
-      stack.userAuth<{ refreshToken: string }>('POST', 'refresh-token', { headers: { 'x-refresh-token': token } });
-    let token = (await refresh(stack.unusedRefreshToken())).body.refreshToken;
-    await stack.mongo.proxy.refuse();
-    let answer = await refresh(token);
-    while (answer.status === 200) {
-      token = answer.body.refreshToken;
-      await pause(500);
-      answer = await refresh(token);
-    }
-    expect(answer.status).toBe(503);
-    await stack.mongo.heal();
-    expect((await refresh(token)).status).toBe(200);
-  });
-
   test('falls silent while an index is built, which may take longer than that', async () => {
     const path = `/api/projects/${stack.projectId}/collections`;
     stack.mongo.proxy.hangAt('createIndexes');
     const begin = performance.now();
     const answers = await Promise.all([
-      stack.dashboard('POST', path, { body: { name: 'late', schema: null } }),
+      stack.dashboard('POST', path, { body: { name: newName(), schema: null } }),
       stack.dashboard('POST', `${path}/notes/indexes`, { body: { keys: { n: 1 } } }),
     ]);
     expect(performance.now() - begin).toBeLessThan(promisedMs);
     expect(tally(answers)).toEqual({ 503: 2 });
     await stack.mongo.heal();
     await expectRecovered();
-    expect((await stack.dashboard('POST', path, { body: { name: 'later', schema: null } })).status).toBe(201);
+    expect((await stack.dashboard('POST', path, { body: { name: newName(), schema: null } })).status).toBe(201);
   });
 });
 
@@ -175,6 +182,7 @@ const tableUses: ReadonlySet<Use> = new Set([
   'sessions',
   'user-sessions',
   'developer-sessions',
+  'session-check',
   'uploads',
   'usage',
   'mail-quota',
@@ -227,14 +235,15 @@ describe('the queue falls silent', () => {
     const sender = (id: string, path: string, body: unknown): Promise<Swept> =>
       observe({ id, method: 'POST' }, stack.userAuth, path, { body });
     const { email } = stack.credentials;
+    const silent = `${newName()}@example.com`;
     await stack.signalQueue('SIGSTOP');
     const [signedUp, ...others] = await Promise.all([
-      sender('sign-up', 'signup', { email: 'silent@example.com', password: 'sample-password' }),
+      sender('sign-up', 'signup', { email: silent, password: 'sample-password' }),
       sender('request-password-reset', 'request-password-reset', { email }),
       sender('request-password-reset for nobody', 'request-password-reset', { email: 'nobody@example.com' }),
       sender('resend-verification-otp', 'resend-verification-otp', { email }),
     ]);
-    expect(signedUp).toMatchObject({ status: 201, body: { user: { email: 'silent@example.com' } } });
+    expect(signedUp).toMatchObject({ status: 201, body: { user: { email: silent } } });
     expect(signedUp.ms).toBeLessThan(promisedMs);
     for (const answer of others) expectUnavailable(answer);
     await stack.signalQueue('SIGCONT');
@@ -255,7 +264,7 @@ describe('a connection that is cut in mid-request', () => {
     ['in the request', 0],
     ['before the reply', 1],
   ] as const)('%s: 503 for the insert, which happened %i times, and the next one works', async (place, times) => {
-    const mark = `cut ${place}`;
+    const mark = `cut ${place} ${newName()}`;
     const cuts = stack.mongo.proxy.cutNext(mark, place);
     const answer = await insert({ mark });
     expect(cuts()).toBe(1);
@@ -273,14 +282,16 @@ describe('a connection that is cut in mid-request', () => {
 
   test('in two of five waves of inserts: each that was acknowledged is there once, no other twice', async () => {
     const answers = [];
+    const of = newName();
     for (const wave of [0, 1, 2, 3, 4]) {
-      if (wave % 2 === 1) stack.mongo.proxy.cutNext(`wave ${wave}`, wave === 1 ? 'in the request' : 'before the reply');
-      answers.push(...(await inParallel(10, (n) => insert({ n: 10 * wave + n, wave: `wave ${wave}` }))));
+      if (wave % 2 === 1)
+        stack.mongo.proxy.cutNext(`${of} ${wave}`, wave === 1 ? 'in the request' : 'before the reply');
+      answers.push(...(await inParallel(10, (n) => insert({ n: 10 * wave + n, of, wave: `${of} ${wave}` }))));
     }
-    const stored = (await list('wave_exists=true&limit=1000')).body.data.items.map(({ n }) => n);
+    const stored = (await list(`of=${of}&limit=1000`)).body.data.items.map(({ n }) => n);
     expect(new Set(stored).size).toBe(stored.length);
     const acknowledged = answers.flatMap(({ status }, n) => (status === 201 ? [n] : []));
-    expect(acknowledged.length).toBeGreaterThanOrEqual(30);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(20);
     expect(stored).toEqual(expect.arrayContaining(acknowledged));
     for (const { status } of answers) expect([201, 503]).toContain(status);
   });

@@ -58,14 +58,11 @@ const read = (text: string): Advice => {
   }
 };
 
-test('no package that is shipped has a known vulnerability of high severity', async () => {
+test('no package that is shipped has a known vulnerability of high severity', async ({ skip }) => {
   const { vulnerabilities, message = 'no answer' } = read(await audit());
   if (!vulnerabilities) {
-    const reason = message.replace(/https?:\S+/g, 'the registry');
-    process.stdout.write(
-      `vulnerabilities were NOT looked at, as the registry cannot be asked for them here: ${reason}\n`,
-    );
-    return;
+    // Neither a pass nor a failure: nobody has looked.
+    return skip(`not asked, as the registry does not answer: ${message.replace(/https?:\S+/g, 'the registry')}`);
   }
   const serious = Object.entries(vulnerabilities).filter(([, { severity }]) => /^(high|critical)$/.test(severity));
   process.stdout.write(`known vulnerabilities: ${Object.keys(vulnerabilities).length}, serious: ${serious.length}\n`);

@@ -15,6 +15,7 @@ import { settleHeldSlots } from '../../shared/mail/reserve-slots.ts';
 import { sweepUploads } from '../../shared/storage/sweep-uploads.ts';
 import { call } from '../support/client.ts';
 import { type Deployment, openDeployment } from '../support/deployment.ts';
+import { killHard } from '../support/kill-hard.ts';
 import { descendantsOf, stillRunning } from '../support/local-start.ts';
 import { loadUntilGone, MixedLedger, type MixedTarget } from '../support/mixed-load.ts';
 import { recountAll } from '../support/recount.ts';
@@ -55,14 +56,8 @@ const newProject = async (email: string, collection: object, plan: string): Prom
   return project;
 };
 
-/** A port that was free when it was chosen may be another program's by the time it is used. */
-const start = async (attempts = 3): Promise<void> => {
-  try {
-    stack = await startTestStack(directory);
-  } catch (error) {
-    if (attempts === 1 || !String(error).includes('ended')) throw error;
-    return start(attempts - 1);
-  }
+const start = async (): Promise<void> => {
+  stack = await startTestStack(directory);
   at = openDeployment(stack.env);
 };
 
@@ -77,7 +72,7 @@ beforeAll(async () => {
     projectId: data._id,
     usersProjectId: accounts._id,
   };
-}, 60_000);
+});
 
 afterAll(async () => {
   closeDynamo();
@@ -124,7 +119,7 @@ const requireAccounts = async (): Promise<void> => {
 
 /** Mails go on being delivered meanwhile, so a count may be of two moments. */
 const requireCounters = (settled: boolean): Promise<void> =>
-  expect.poll(() => recountAll(at, settled), { timeout: 20_000, interval: 500 }).toEqual([]);
+  expect.poll(() => recountAll(at, settled), { timeout: 60_000, interval: 500 }).toEqual([]);
 
 const requireAll = async (settled: boolean): Promise<void> => {
   await requireDocuments();
@@ -162,9 +157,9 @@ describe('kill -9 of everything under a mixed load', () => {
     await pause(500 + Math.random() * 1000);
     const children = await descendantsOf(stack.pid);
     // Every other time only the parent, whose end the others have to notice.
-    for (const pid of [stack.pid, ...(time % 2 === 0 ? children : [])]) process.kill(pid, 'SIGKILL');
+    for (const pid of [stack.pid, ...(time % 2 === 0 ? children : [])]) killHard(pid);
     await load;
-    await expect.poll(() => stillRunning(children), { timeout: 20_000, interval: 50 }).toEqual([]);
+    await expect.poll(() => stillRunning(children), { timeout: 60_000, interval: 50 }).toEqual([]);
     await at.close();
     await start();
     await requireAll(false);

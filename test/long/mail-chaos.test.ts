@@ -10,6 +10,7 @@ import { requeueMail } from '../../shared/mail/requeue-mail.ts';
 import { settleHeldSlots } from '../../shared/mail/reserve-slots.ts';
 import { sendProjectMail } from '../../shared/mail/send-mail.ts';
 import type { Project } from '../../shared/projects/project.ts';
+import { killHard } from '../support/kill-hard.ts';
 import { type Fault, FaultyProvider, type ProviderRequest } from '../support/mail-provider.ts';
 import { plainEnvironment } from '../support/plain-environment.ts';
 import { newProject } from '../support/project.ts';
@@ -37,7 +38,6 @@ beforeAll(async () => {
     MAIL_RETRY_SECONDS: '0',
   };
   Object.assign(process.env, env);
-  project = await domainProject(await newProject());
 });
 afterAll(() => provider.close());
 
@@ -93,7 +93,7 @@ const keepKilling = (): { readonly stop: () => Promise<number> } => {
   let killed = 0;
   const timer = setInterval(() => {
     const [oldest] = running;
-    if (oldest) process.kill(oldest.pid, 'SIGKILL');
+    if (oldest) killHard(oldest.pid);
     killed++;
     if (killed === mostKills) clearInterval(timer);
   }, killEveryMs);
@@ -143,9 +143,13 @@ const settleAll = async (): Promise<void> => {
   }
 };
 
-test(`each of ${count} accepted mails is sent exactly once, or has failed and its slot is back`, async () => {
+test(`each of ${count} accepted mails is sent exactly once, or has failed and its slot is back`, async ({
+  onTestFinished,
+}) => {
+  project = await domainProject(await newProject());
   provider.decide(faultOf);
   const chaos = keepKilling();
+  onTestFinished(async () => void (await chaos.stop()));
   const begin = performance.now();
   const ids: string[] = [];
   for (let start = 0; start < count; start += 20) {

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { newProviderKey } from '../support/mail-project.ts';
 import { measured } from '../support/measured-process.ts';
-import { newProject } from '../support/project.ts';
+import { newUsersProject } from '../support/users.ts';
+import type { WarmProject } from '../support/warm-requests.ts';
 
 /** Half of what a function has deployed. */
 const heapMiB = 256;
@@ -8,9 +10,20 @@ const heapMiB = 256;
 /** What the heap of a warm function may have grown by. */
 const boundMiB = 2;
 
-test('the heap of a warm function is the same after 100 000 requests', async () => {
-  const project = await newProject([{ name: 'notes', schema: null }]);
-  const { beforeMiB = 0, afterMiB = 0, seconds } = await measured('warm-function.ts', project.secretKey, heapMiB);
+test('the heap of a warm function is the same after 100 000 requests of every area', async () => {
+  const project = await newUsersProject({ settings: { providerApiKey: newProviderKey() } });
+  await project.addCollection({ name: 'notes', schema: null });
+  const { email, password, accessToken } = await project.newUser();
+  const { id, secretKey, publishableKey, developer } = project;
+  const warm: WarmProject = {
+    id,
+    secretKey,
+    publishableKey,
+    credentials: { email, password },
+    userToken: accessToken,
+    developerToken: developer.token,
+  };
+  const { beforeMiB = 0, afterMiB = 0, seconds } = await measured('warm-function.ts', JSON.stringify(warm), heapMiB);
   process.stdout.write(
     `heap ${beforeMiB.toFixed(2)} MiB before, ${afterMiB.toFixed(2)} MiB after 100 000 requests in ${seconds.toFixed(0)} s\n`,
   );

@@ -2,8 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as browseDocuments } from '../../functions/dashboard/documents/browse-documents.ts';
 import { handler as getDocument } from '../../functions/data/get-document.ts';
 import { handler as listDocuments } from '../../functions/data/list-documents.ts';
+import { listenToCommands } from '../../infra/local/command-notes.ts';
 import type { Project } from '../../shared/projects/project.ts';
-import { listenToCommands } from '../support/commands.ts';
+import type { RequestOptions } from '../support/client.ts';
 import { type Plan, plansOf } from '../support/explain.ts';
 import { invoke } from '../support/invoke.ts';
 import { addMany } from '../support/many-documents.ts';
@@ -16,6 +17,7 @@ const authors = 1000;
 const trashed = 20_000;
 const collectionName = 'posts';
 const limit = 20;
+const ofAuthor = count / authors + 2;
 /**
  * Totals of filters are exact up to 10 000; of each number there are 20 documents, and one in the trash, which is read
  * past.
@@ -25,8 +27,12 @@ const counted = Math.ceil(10_001 * (1 + 1 / 20));
 let project: TestProject;
 let domain: Project;
 
-const list = async (query: string) => {
-  const answer = await invoke(listDocuments, { key: project.secretKey, params: { collectionName }, query });
+/** The id of an author, who is a user. */
+const authorOf = (n: number): string => (n % authors).toString(16).padStart(24, '0');
+const author = authorOf(7);
+
+const list = async (query: string, caller: RequestOptions = { key: project.secretKey }) => {
+  const answer = await invoke(listDocuments, { ...caller, params: { collectionName }, query });
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body.data as { readonly items: readonly { readonly _id: string }[]; readonly nextCursor?: string };
 };
@@ -51,6 +57,7 @@ beforeAll(async () => {
   project = await newProject([
     {
       name: collectionName,
+      rls: { enabled: true, mode: 'private', ownerField: 'author' },
       schema: [
         { key: 'slug', type: 'String', unique: true },
         { key: 'author', type: 'String' },
@@ -59,13 +66,12 @@ beforeAll(async () => {
     },
   ]);
   domain = await domainProject(project);
-  await addIndex({ author: 1, _id: 1 });
   await addIndex({ likes: 1, _id: 1 });
   const begin = performance.now();
   await addTrashed(domain, collectionName, trashed, 3, (n) => ({ slug: `gone-${n}`, author: 'nobody', likes: n }));
   await addMany(domain, collectionName, count, (n) => ({
     slug: `post-${n}`,
-    author: `author-${n % authors}`,
+    author: authorOf(n),
     likes: n % 50_000,
     title: `Post number ${n}`,
   }));
@@ -90,15 +96,35 @@ const find = async (act: () => Promise<unknown>): Promise<Plan> => {
 describe(`of ${count} documents, a page is read by an index and nothing besides`, () => {
   test.each([
     ['the newest', '', 'IXSCAN _id_'],
-    ['those of nobody', 'author=none', 'IXSCAN author_1__id_1'],
-    ['those of an author', 'author=author-7', 'IXSCAN author_1__id_1'],
-    ['those of an author, oldest first', 'author=author-7&sort=_id:asc', 'IXSCAN author_1__id_1'],
+    ['those of nobody', 'author=none', 'IXSCAN basalt_read_author'],
+    ['those of an author', `author=${author}`, 'IXSCAN basalt_read_author'],
+    ['those of an author, oldest first', `author=${author}&sort=_id:asc`, 'IXSCAN basalt_read_author'],
     ['the one with a unique value', 'slug=post-500000', 'IXSCAN basalt_read_slug'],
     ['those with a number', 'likes=49999', 'IXSCAN likes_1__id_1'],
     ['the most liked', 'sort=likes:desc', 'IXSCAN likes_1__id_1'],
     ['the least liked', 'sort=likes:asc', 'IXSCAN likes_1__id_1'],
+    ['those with a common pattern', 'title_regex=%5Epost+number+9', 'IXSCAN _id_'],
   ])('%s (%s)', async (_what, query, index) => {
     expectServed(await find(() => list(`${query}&limit=${limit}`)), index, limit + 2);
+  });
+
+  test.each([
+    ['those of two authors', `author_in=${author},${authorOf(8)}`, 'IXSCAN basalt_read_author', 2 * (limit + 2)],
+    ['those with two values', `author=${author}&likes=7`, 'IXSCAN ', ofAuthor],
+    ['those with a value and a range', `author=${author}&likes_gte=25000`, 'IXSCAN ', ofAuthor],
+    ['those with a value and a rare pattern', `author=${author}&title_regex=00007%24`, 'IXSCAN ', ofAuthor],
+    ['the thousandth page', 'page=1000', 'IXSCAN _id_', 1000 * limit + 2],
+  ])('%s (%s), or what it has to pass by', async (_what, query, index, most) => {
+    expectServed(await find(() => list(`${query}&limit=${limit}`)), index, most);
+  });
+
+  test.each([
+    ['the own ones', '', 'IXSCAN basalt_read_author', limit + 2],
+    ['the own ones, oldest first', 'sort=_id:asc', 'IXSCAN basalt_read_author', limit + 2],
+    ['the own ones with a value', 'likes=7', 'IXSCAN ', ofAuthor],
+  ])('%s, where each sees only their own (%s)', async (_what, query, index, most) => {
+    const caller = { key: project.publishableKey, token: await project.tokenFor(author) };
+    expectServed(await find(() => list(`${query}&limit=${limit}`, caller)), index, most);
   });
 
   test('100 000 documents deep, by a cursor', async () => {
@@ -130,7 +156,7 @@ test('one document is found by its id alone', async () => {
 });
 
 test.each([
-  ['an author', 'author=author-7', 'author_1__id_1', count / authors],
+  ['an author', `author=${author}`, 'basalt_read_author', ofAuthor],
   ['more than are counted', 'likes_gte=1000', 'likes_1__id_1', counted],
 ])('the total of a filter by %s reads no more than it counts', async (_what, query, index, most) => {
   const plans = await plansOf(domain, () => list(`${query}&limit=${limit}`));

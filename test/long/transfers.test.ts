@@ -4,6 +4,7 @@ import { onProject } from '../../shared/clients/mongo.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import { downloadLink } from '../../shared/transfers/transfer-file.ts';
 import { type TransferRecord, transferKey } from '../../shared/transfers/transfer-record.ts';
+import { killHard } from '../support/kill-hard.ts';
 import { measured, startMeasured } from '../support/measured-process.ts';
 import { newProject } from '../support/project.ts';
 import { domainProject } from '../support/stored-users.ts';
@@ -55,7 +56,7 @@ const runAndKill = async (record: TransferRecord, step: number): Promise<number>
       if ((await linesDone(record)) >= goal) break;
       await pause(5);
     }
-    process.kill(child.pid, 'SIGKILL');
+    killHard(child.pid);
     await ended;
     if ((await recordOf(record)).state === 'done') return kills;
     await abandon(record);

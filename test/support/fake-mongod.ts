@@ -9,6 +9,8 @@ export interface FakeMongod {
   readonly port: number;
   /** How often anybody has connected. */
   readonly connections: () => number;
+  /** How many of them are open. */
+  readonly open: () => number;
   stop(): Promise<void>;
 }
 
@@ -48,9 +50,9 @@ export const helloReply: Reply = {
   maxWireVersion: 21,
 };
 
-/** Starts one on a loopback address; `reply` gets each command and answers it, or `undefined` for silence. */
+/** Starts one on a loopback address; `reply` gets each command and answers it, or `undefined` for silence or what it sends itself. */
 export const startFakeMongod = async (
-  reply: (command: Reply, port: number) => Reply | undefined,
+  reply: (command: Reply, port: number, socket: Socket) => Reply | undefined,
   host = '127.0.0.1',
 ): Promise<FakeMongod> => {
   const sockets = new Set<Socket>();
@@ -65,7 +67,7 @@ export const startFakeMongod = async (
       while (waiting.length >= 4 && waiting.length >= waiting.readInt32LE(0)) {
         const request = waiting.subarray(0, waiting.readInt32LE(0));
         waiting = waiting.subarray(request.length);
-        const answer = reply(commandIn(request), port);
+        const answer = reply(commandIn(request), port, socket);
         if (answer) socket.write(answerTo(request, answer));
       }
     });
@@ -74,6 +76,7 @@ export const startFakeMongod = async (
   return {
     port,
     connections: () => connections,
+    open: () => sockets.size,
     stop: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

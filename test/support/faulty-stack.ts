@@ -23,7 +23,7 @@ export interface FaultyStack {
   /** Another project of the developer's, for calls that may delete it. */
   readonly spareProjectId: string;
   readonly credentials: { readonly email: string; readonly password: string };
-  /** The developer's refresh cookie, never used. */
+  /** A refresh cookie of the developer's, never used, of another session than that of `dashboard`. */
   readonly cookie: string;
   readonly publishableKey: string;
   /** An access token of the project's user. */
@@ -69,8 +69,8 @@ const settings = {
   socialProviders: { github: { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' } },
 };
 
-/** More than a run of the tests uses up. */
-const sessionCount = 30;
+/** More than a run of the tests uses up, those included that are tried once more. */
+const sessionCount = 60;
 
 const queuePid = async (stackPid: number): Promise<number> => {
   for (const pid of await descendantsOf(stackPid)) {
@@ -108,6 +108,7 @@ export const startFaultyStack = async (): Promise<FaultyStack> => {
   };
   const registered = await call<Registered>(stack.dashboardUrl, 'POST', '/api/auth/register', { body: credentials });
   const token = registered.body.data.accessToken;
+  const loggedIn = await call<Registered>(stack.dashboardUrl, 'POST', '/api/auth/login', { body: credentials });
   const dashboard: FaultyStack['dashboard'] = (method, where, options = {}) =>
     call(stack.dashboardUrl, method, where, { token, ...options });
   const newProject = async (name: string): Promise<Created['data']> =>
@@ -134,7 +135,7 @@ export const startFaultyStack = async (): Promise<FaultyStack> => {
     projectId,
     spareProjectId: (await newProject('spare'))._id,
     credentials,
-    cookie: registered.cookies[0]?.split(';')[0] ?? '',
+    cookie: loggedIn.cookies[0]?.split(';')[0] ?? '',
     publishableKey,
     userToken,
     unusedRefreshToken: () => {

@@ -11,24 +11,23 @@ export interface ReceivedMail {
   readonly text: string;
 }
 
-const patienceMs = 10_000;
+const patienceMs = 60_000;
 
 /** What has been mailed to an address so far; `provider` is another stack's than that of the test run. */
 export const mailsTo = async (address: string, provider?: string): Promise<readonly ReceivedMail[]> => {
   const origin = provider ?? inject('stack').env.MAIL_PROVIDER_URL ?? '';
-  const response = await fetch(`${origin}/emails`);
-  const { data } = (await response.json()) as { readonly data: readonly ReceivedMail[] };
-  return data.filter(({ to }) => to.includes(address));
+  const response = await fetch(`${origin}/emails?to=${encodeURIComponent(address)}`);
+  return ((await response.json()) as { readonly data: readonly ReceivedMail[] }).data;
 };
 
-/** Waits until `count` mails to an address have arrived and answers the latest; fails after 10 s. */
+/** Waits until `count` mails to an address have arrived and answers the latest; fails after a minute. */
 export const mailTo = async (address: string, count = 1, provider?: string): Promise<ReceivedMail> => {
   const end = Date.now() + patienceMs;
   for (;;) {
     const mails = await mailsTo(address, provider);
     const latest = mails[count - 1];
     if (latest) return latest;
-    if (Date.now() > end) throw new Error(`${mails.length} of ${count} mails to ${address} arrived within 10 s`);
+    if (Date.now() > end) throw new Error(`${mails.length} of ${count} mails to ${address} arrived in time`);
     await pause(50);
   }
 };
@@ -39,7 +38,7 @@ export const mailAbout = async (address: string, subject: RegExp, provider?: str
   for (;;) {
     const found = (await mailsTo(address, provider)).find((mail) => subject.test(mail.subject));
     if (found) return found;
-    if (Date.now() > end) throw new Error(`No mail to ${address} like ${subject} arrived within 10 s`);
+    if (Date.now() > end) throw new Error(`No mail to ${address} like ${subject} arrived in time`);
     await pause(50);
   }
 };

@@ -17,6 +17,8 @@ export interface Measuring {
   readonly child: Child;
   /** `undefined` where it was killed. */
   readonly ended: Promise<Measured | undefined>;
+  /** How it ended, and the last that it said. */
+  readonly said: () => string;
 }
 
 /**
@@ -25,6 +27,7 @@ export interface Measuring {
  */
 export const startMeasured = (script: string, argument: string, heapMiB = 64): Measuring => {
   const result = Promise.withResolvers<Measured | undefined>();
+  let said = '';
   const child = startChild({
     name: script,
     command: process.execPath,
@@ -33,14 +36,18 @@ export const startMeasured = (script: string, argument: string, heapMiB = 64): M
     onLine: (line) => {
       if (line.startsWith('{') && line.includes('"peakMiB":')) result.resolve(JSON.parse(line) as Measured);
     },
-    onExit: () => result.resolve(undefined),
+    onExit: (detail) => {
+      said = detail;
+      result.resolve(undefined);
+    },
   });
-  return { child, ended: result.promise };
+  return { child, ended: result.promise, said: () => said };
 };
 
 /** The same to its end; one that dies fails the test. */
 export const measured = async (script: string, argument: string, heapMiB?: number): Promise<Measured> => {
-  const ended = await startMeasured(script, argument, heapMiB).ended;
-  if (!ended) throw new Error(`${script} died`);
+  const process = startMeasured(script, argument, heapMiB);
+  const ended = await process.ended;
+  if (!ended) throw new Error(process.said());
   return ended;
 };

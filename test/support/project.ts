@@ -18,17 +18,27 @@ export interface Developer {
   ) => Promise<Answer<Body>>;
 }
 
+/** Asks up to three times where a part of the stack does not answer for now: what runs before tests is not tried again. */
+const patiently = async <Body>(ask: () => Promise<Answer<Body>>, attempt = 1): Promise<Answer<Body>> => {
+  const answer = await ask();
+  return answer.status === 503 && attempt < 3 ? patiently(ask, attempt + 1) : answer;
+};
+
 /** Registers a fresh developer; `pro` unless said otherwise, so that limits only matter where they are tested. */
 export const newDeveloper = async (plan: PlanName = 'pro'): Promise<Developer> => {
   const email = `dev-${randomBytes(8).toString('hex')}@example.com`;
   const password = randomBytes(12).toString('hex');
   const base = inject('stack').dashboardUrl;
-  const registered = await call<{ data: { accessToken: string } }>(base, 'POST', '/api/auth/register', {
-    body: { email, password },
-  });
-  if (registered.status !== 201) throw new Error(`register answered ${JSON.stringify(registered.body)}`);
+  const enter = (route: string) =>
+    patiently(() =>
+      call<{ data: { accessToken: string } }>(base, 'POST', `/api/auth/${route}`, { body: { email, password } }),
+    );
+  const registered = await enter('register');
+  // 409: an earlier try registered it, and only its answer was lost.
+  const entered = registered.status === 409 ? await enter('login') : registered;
+  if (entered.status >= 300) throw new Error(`register answered ${JSON.stringify(entered.body)}`);
   if (plan !== 'free') await setPlan(email, plan);
-  const token = registered.body.data.accessToken;
+  const token = entered.body.data.accessToken;
   return {
     email,
     password,
@@ -66,18 +76,17 @@ export const newProject = async (
   owner?: Developer,
 ): Promise<TestProject> => {
   const developer = owner ?? (await newDeveloper());
-  const made = await developer.dashboard<{ data: { _id: string; publishableKey: string; secretKey: string } }>(
-    'POST',
-    '/api/projects',
-    { name: 'test project' },
+  const made = await patiently(() =>
+    developer.dashboard<{ data: { _id: string; publishableKey: string; secretKey: string } }>('POST', '/api/projects', {
+      name: 'test project',
+    }),
   );
   if (made.status !== 201) throw new Error(`create project answered ${JSON.stringify(made.body)}`);
   const { _id: id, publishableKey, secretKey } = made.body.data;
   const addCollection = async (collection: CollectionInput): Promise<void> => {
-    const answer = await developer.dashboard('POST', `/api/projects/${id}/collections`, {
-      schema: null,
-      ...collection,
-    });
+    const answer = await patiently(() =>
+      developer.dashboard('POST', `/api/projects/${id}/collections`, { schema: null, ...collection }),
+    );
     if (answer.status !== 201) throw new Error(`create collection answered ${JSON.stringify(answer.body)}`);
   };
   for (const collection of collections) await addCollection(collection);

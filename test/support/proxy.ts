@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { listen } from '../../infra/local/ports.ts';
+import { freePorts } from './free-ports.ts';
 
 /** Where a proxy leads: a port on loopback, or a Unix socket. */
 export type ProxyTarget = { readonly port: number } | { readonly path: string };
@@ -92,7 +93,8 @@ export class FaultProxy {
 
   static async start(target: ProxyTarget): Promise<FaultProxy> {
     const server = createServer();
-    return new FaultProxy(server, await listen(server, 0), target);
+    // Not one of those that the system gives to others while nobody listens here.
+    return new FaultProxy(server, await listen(server, await freePorts()), target);
   }
 
   #open(client: Socket): void {

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { listen } from '../../infra/local/ports.ts';
 import { isChange, nameOf, type System } from './outgoing-command.ts';
 import type { ProxyTarget } from './proxy.ts';
@@ -13,8 +13,9 @@ import { type Step, StepLink } from './step-link.ts';
  * - `blip`: it is done, and only its answer is lost
  * - `late`: the client is cut off and its system is down; it is done after the operation has ended
  * - `hang`: its system is silent until the operation has ended; then it is done
+ * - `slow`: it arrives after more time than one try is given, at the latest when the operation has ended
  */
-export type StepFault = 'stop' | 'crash' | 'lose' | 'blip' | 'late' | 'hang';
+export type StepFault = 'stop' | 'crash' | 'lose' | 'blip' | 'late' | 'hang' | 'slow';
 
 /** The command at which the fault happened. */
 export interface Hit {
@@ -37,6 +38,7 @@ const steps: Readonly<Record<StepFault, Step>> = {
   blip: 'lose the answer',
   late: 'late',
   hang: 'hold',
+  slow: 'delay',
 };
 
 const quietMs = 30;
@@ -88,7 +90,7 @@ export class StepFaults {
   #begin(fault: StepFault, system: System): Step {
     if (fault === 'hang') this.#silent.add(system);
     else if (fault === 'crash') for (const each of systems) this.#down.add(each);
-    else if (fault !== 'blip') this.#down.add(system);
+    else if (fault !== 'blip' && fault !== 'slow') this.#down.add(system);
     return steps[fault];
   }
 
@@ -104,11 +106,15 @@ export class StepFaults {
     return hit;
   }
 
+  /** Time alone says nothing where this process stood still: what has come meanwhile is read after its timers have run. */
   async #quiet(): Promise<void> {
-    for (;;) {
+    for (let idle = false; ; ) {
       const leftMs = quietMs - (performance.now() - this.#activeAt);
-      if (leftMs <= 0) return;
-      await pause(leftMs);
+      if (leftMs <= 0 && idle) return;
+      idle = leftMs <= 0;
+      await pause(Math.max(5, leftMs));
+      await nextTurn();
+      await nextTurn();
     }
   }
 

@@ -4,11 +4,13 @@ import type { ProxyTarget } from './proxy.ts';
 /**
  * What becomes of what a client has just written: it goes on; the connection is cut, with nothing or half of it gone
  * on, or with the answer lost; it arrives only when the link is released, the client having been cut off at once
- * (`late`) or left waiting (`hold`).
+ * (`late`) or left waiting (`hold`), or in a while (`delay`).
  */
-export type Step = 'pass' | 'cut' | 'cut halfway' | 'lose the answer' | 'late' | 'hold';
+export type Step = 'pass' | 'cut' | 'cut halfway' | 'lose the answer' | 'late' | 'hold' | 'delay';
 
 const arrivalMs = 3000;
+/** More than one try at the table, the queues or the files is given. */
+const delayMs = 2600;
 
 /** One connection of a client through a `StepProxy`. */
 export class StepLink {
@@ -53,9 +55,11 @@ export class StepLink {
         return;
       case 'late':
       case 'hold':
+      case 'delay':
         this.#mode = 'keeping';
         this.#kept.push(chunk);
         if (step === 'late') this.#client.destroy();
+        if (step === 'delay') setTimeout(() => void this.release(), delayMs).unref();
     }
   }
 

@@ -58,7 +58,7 @@ export class TransferRequests {
         expect(['done', 'failed', 'cancelled']).toContain(body.data.state);
         return body.data;
       },
-      { timeout: 20_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
   }
 

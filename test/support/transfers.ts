@@ -1,8 +1,10 @@
-import { ObjectId } from 'mongodb';
+import { Collection, ObjectId } from 'mongodb';
+import { vi } from 'vitest';
 import { requireRecord } from '../../shared/collections/control-collections.ts';
 import { readProject } from '../../shared/projects/find-project-by-id.ts';
 import { managedBucket } from '../../shared/storage/managed-bucket.ts';
 import { originOf } from '../../shared/transfers/place.ts';
+import { runTransfer } from '../../shared/transfers/run-transfer.ts';
 import {
   type ExportRecord,
   type ImportRecord,
@@ -21,6 +23,7 @@ const fields = async (projectId: string, collectionName: string) => {
   if (!project) throw new Error('The project is gone');
   return {
     projectId: new ObjectId(projectId),
+    ownerId: project.ownerId,
     collectionName,
     origin: originOf(project, await requireRecord(project, collectionName)),
     state: 'queued',
@@ -71,6 +74,32 @@ export const heldImport = async (projectId: string, collection: string, content:
   });
   await managedBucket.put(transferKey(held), Buffer.from(content), 'application/x-ndjson');
   return held;
+};
+
+/** Runs an import, and does something after its first batch was stored and before that is written down. */
+export const runAnd = async (held: ImportRecord, act: () => Promise<unknown>): Promise<void> => {
+  const stored = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const { insertMany } = Collection.prototype;
+  const inserts = vi.spyOn(Collection.prototype, 'insertMany').mockImplementation(async function (
+    this: Collection,
+    ...args: Parameters<typeof insertMany>
+  ) {
+    const result = await insertMany.apply(this, args);
+    if (this.collectionName === held.collectionName) {
+      stored.resolve();
+      await go.promise;
+    }
+    return result;
+  });
+  try {
+    const running = runTransfer(idOf(held));
+    await Promise.race([stored.promise, running]);
+    await act().finally(go.resolve);
+    await running;
+  } finally {
+    inserts.mockRestore();
+  }
 };
 
 /** A transfer as it is now. */

@@ -1,5 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clock } from '../../../shared/clock.ts';
+import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
 import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
 import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
@@ -10,7 +12,7 @@ import { connectOwn, serveVerifiers } from '../../support/own-project.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
 import { domainProject } from '../../support/stored-users.ts';
 import { heldExport, heldImport, recordOf } from '../../support/transfers.ts';
-import { addTrashed, purgeDueAt, stored } from '../../support/trash.ts';
+import { addTrashed, makePurgeDue, purgeDueAt, stored } from '../../support/trash.ts';
 
 let own: OwnDatabase;
 let stopVerifiers: () => Promise<void>;
@@ -73,18 +75,44 @@ describe('in a database of the developer’s own', () => {
     expect(await collection('notes').countDocuments({ n: 'imported' })).toBe(2);
   });
 
+  test('the trash is left alone where another database was emptied, which is emptied once the project is back', async () => {
+    const moved = await newProject([{ name: 'notes' }]);
+    const before = await domainProject(moved);
+    await addTrashed(before, 'notes', 1500, 1);
+    expect(await connectOwn(moved, own.uri('moved'))).toMatchObject({ status: 200 });
+    const now = await domainProject(moved);
+    await addTrashed(now, 'notes', 3, 1);
+    expect(await emptyTrash(before, 'notes')).toEqual({ removed: 1000, complete: false });
+    expect(await purgeProject(now)).toEqual({ removed: 0, complete: true });
+    expect(await stored(now, 'notes')).toBe(3);
+
+    const { status } = await moved.developer.dashboard('DELETE', `/api/projects/${moved.id}/database`);
+    expect(status).toBe(200);
+    const realNow = clock.now;
+    clock.now = () => realNow() + 5001;
+    try {
+      await purgeProject(before);
+    } finally {
+      clock.now = realNow;
+    }
+    expect([await stored(before, 'notes'), await stored(now, 'notes')]).toEqual([0, 3]);
+  });
+
   test.each([
     ['refuses connections', () => own.proxy.refuse()],
     ['is silent', () => Promise.resolve(own.proxy.hang())],
-  ])('one that %s keeps no other project waiting for its purge', async (_what, fail) => {
+  ])('one that %s keeps no other project waiting for its purge', async (what, fail) => {
     const theirs = await domainProject(managed);
     await addTrashed(theirs, 'notes', 10, 31);
+    await makePurgeDue(await domainProject(project));
     await fail();
     try {
-      const begin = performance.now();
-      const failed = runPurge(project.id);
+      let ended = false;
+      const failed = runPurge(project.id).finally(() => {
+        ended = true;
+      });
       expect(await purgeProject(theirs)).toEqual({ removed: 10, complete: true });
-      expect(performance.now() - begin).toBeLessThan(2000);
+      if (what === 'is silent') expect(ended).toBe(false);
       await failed;
     } finally {
       await own.proxy.heal();

@@ -2,11 +2,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as verifyA } from '../../../functions/jobs/verify-database-a.ts';
 import { handler as verifyB } from '../../../functions/jobs/verify-database-b.ts';
-import { probePort } from '../../../infra/local/ports.ts';
 import type { Verdict } from '../../../shared/byod/verdict.ts';
 import { verificationId } from '../../../shared/byod/verify-database.ts';
 import { seal } from '../../../shared/secrets/sealed.ts';
 import { type FakeMongod, helloReply, startFakeMongod } from '../../support/fake-mongod.ts';
+import { freePorts } from '../../support/free-ports.ts';
 import { listenOn } from '../../support/listen-on.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
 import { permitAddresses } from '../../support/permitted-addresses.ts';
@@ -176,7 +176,7 @@ const cases: readonly Case[] = [
   ],
   ['a name that does not resolve', 'unreachable', () => 'mongodb://gone.example.com,gone2.example.com/x'],
   ['a name without an SRV record', 'unreachable', () => 'mongodb+srv://gone.example.com/x'],
-  ['a port where nobody listens', 'unreachable', async () => `mongodb://127.0.0.1:${permit(await probePort(0))}/x`],
+  ['a port where nobody listens', 'unreachable', async () => `mongodb://127.0.0.1:${permit(await freePorts())}/x`],
   ['an account that the database does not know', 'unreachable', () => `mongodb://ann:wrong@${own.address}/x`],
   ['another replica set', 'unreachable', () => own.uri('x', 'replicaSet=other')],
   [
@@ -251,7 +251,7 @@ describe('a verifier is', () => {
   });
 
   test('never connected to what is inside', () => expect(secret.connections()).toBe(0));
-  test('done within 9.5 seconds', () => expect(slowestMs).toBeLessThan(9500));
+  test('done, and not after half a minute', () => expect(slowestMs).toBeLessThan(29_000));
 });
 
 describe('a hostile database does not end the process', () => {

@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { handler as getDashboardHealth } from '../../../functions/dashboard/service/get-dashboard-health.ts';
 import { handler as getHealth } from '../../../functions/service/get-health.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { clock } from '../../../shared/clock.ts';
 import { call, inParallel, tally } from '../../support/client.ts';
-import { commandsOf, listenToCommands } from '../../support/commands.ts';
 import { invoke } from '../../support/invoke.ts';
 
 listenToCommands();

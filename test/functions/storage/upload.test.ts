@@ -116,12 +116,14 @@ describe('a confirmed file', () => {
 });
 
 describe('a confirmation', () => {
-  test('409 UPLOAD_NOT_READY before the file has arrived, and nothing is lost by it', async () => {
+  test('409 UPLOAD_NOT_READY before the file has arrived, also with another size, and nothing is lost by it', async () => {
     const { signedUrl, filePath } = (await request(project, 5)).body;
-    expect(await confirm(project, filePath, 5)).toMatchObject({
-      status: 409,
-      body: { success: false, code: 'UPLOAD_NOT_READY', message: expect.any(String) },
-    });
+    for (const size of [5, 6]) {
+      expect(await confirm(project, filePath, size)).toMatchObject({
+        status: 409,
+        body: { success: false, code: 'UPLOAD_NOT_READY', message: expect.any(String) },
+      });
+    }
     expect(await put(signedUrl, 'hello')).toBe(200);
     expect((await confirm(project, filePath, 5)).status).toBe(200);
   });

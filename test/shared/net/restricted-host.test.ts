@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRestrictedHost } from '../../../shared/net/restricted-host.ts';
+import { seed } from '../../support/fuzz-values.ts';
+
+fc.configureGlobal({ seed });
 
 const permission = Symbol.for('basalt.permitted-addresses');
 const permit = (...entries: readonly string[]): boolean => Reflect.set(globalThis, permission, new Set(entries));

@@ -16,7 +16,7 @@ const providerIdOf = ({ open }: WalkContext, id: string): Promise<string> =>
       if (!found) throw new Error('The mail has not been sent yet');
       return found;
     },
-    { timeout: 15_000, interval: 100 },
+    { timeout: 60_000, interval: 50 },
   );
 
 /** Mails, what became of them, and templates. */

@@ -69,7 +69,7 @@ const ended = (run: () => Promise<string | undefined>) =>
       const state = await run();
       if (state !== 'done') throw new Error(`It is ${state}`);
     },
-    { timeout: 15_000, interval: 100 },
+    { timeout: 60_000, interval: 50 },
   );
 
 /** An export and an import, in the background. */

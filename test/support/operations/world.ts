@@ -138,9 +138,8 @@ export const openWorld = async (): Promise<World> => {
     at,
     ownUri: (database) => `mongodb://127.0.0.1:${ownPort}/${database}?directConnection=true`,
     mailsTo: async (address) => {
-      const response = await fetch(`${env.MAIL_PROVIDER_URL}/emails`);
-      const { data } = (await response.json()) as { readonly data: readonly { readonly to: readonly string[] }[] };
-      return data.filter(({ to }) => to.includes(address)).length;
+      const response = await fetch(`${env.MAIL_PROVIDER_URL}/emails?to=${encodeURIComponent(address)}`);
+      return ((await response.json()) as { readonly data: readonly unknown[] }).data.length;
     },
     sweep: async (later) => {
       await inHours(2, async () => {

@@ -18,11 +18,18 @@ const open = (key: string) => async (): Promise<OpenDatabase> => {
   return { client, db: { databaseName: key } as Db };
 };
 
-const use = (key: string, act: () => Promise<unknown> = async () => undefined) =>
-  cache.use(key, open(key), async ({ db }) => {
+const use = async (key: string, act: () => Promise<unknown> = async () => undefined) => {
+  const lease = cache.lease(key, open(key));
+  try {
+    const { db } = await lease.opened;
     await act();
     return db.databaseName;
-  });
+  } finally {
+    lease.giveBack();
+  }
+};
+
+const never = () => new Promise<never>(() => undefined);
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -55,31 +62,41 @@ describe('ClientCache', () => {
   });
 
   it('closes one that is retired once, and opens another for the next', async () => {
-    await use('a');
-    cache.retire('a');
-    cache.retire('a');
+    const lease = cache.lease('a', open('a'));
+    lease.retire();
+    lease.retire();
+    await settled();
+    expect(closed).toEqual([]);
+    lease.giveBack();
+    lease.retire();
     await settled();
     expect(closed).toEqual(['a']);
     await use('a');
     expect(opened).toEqual(['a', 'a']);
   });
 
-  it('does not remember one that could not be opened', async () => {
-    const fail = () =>
-      cache.use(
-        'a',
-        () => Promise.reject(new Error('no')),
-        async () => 1,
-      );
-    await expect(fail()).rejects.toThrow('no');
-    expect(await use('a')).toBe('a');
+  it('closes one that is dropped at once and once, whoever uses it, and opens another for the next', async () => {
+    void use('a', never);
+    const [first, second] = [cache.lease('a', open('a')), cache.lease('a', open('a'))];
+    first.drop();
+    first.giveBack();
+    await settled();
+    expect(closed).toEqual(['a']);
+    await use('a');
+    expect(opened).toEqual(['a', 'a']);
+    second.drop();
+    second.giveBack();
+    await use('a');
+    expect(opened).toEqual(['a', 'a']);
+    expect(closed).toEqual(['a']);
   });
 
-  it('passes on what the use of it throws, and keeps the client', async () => {
-    await expect(use('a', () => Promise.reject(new Error('mine')))).rejects.toThrow('mine');
-    await use('a');
-    expect(opened).toEqual(['a']);
-    expect(closed).toEqual([]);
+  it('does not remember one that could not be opened', async () => {
+    const lease = cache.lease('a', () => Promise.reject(new Error('no')));
+    await expect(lease.opened).rejects.toThrow('no');
+    lease.drop();
+    lease.giveBack();
+    expect(await use('a')).toBe('a');
   });
 
   it('closes all of them in the end', async () => {
