@@ -25,7 +25,8 @@ export default defineConfig({
           globalSetup: ['test/support/stack.ts'],
         },
       },
-      // The same with every function in processes of its own, each of which has to start; `npm run test:bundled` runs it.
+      // The same with every function in processes of its own, each of which has to start; `npm run test:bundled` runs
+      // it.
       {
         test: {
           ...onStack,
@@ -45,7 +46,8 @@ export default defineConfig({
           testTimeout: 900_000,
         },
       },
-      // Loading the CDK takes longer than these tests, so their files share it; where its constructs were made is not looked up.
+      // Loading the CDK takes longer than these tests, so their files share it; where its constructs were made is not
+      // looked up.
       {
         test: {
           name: 'infra',

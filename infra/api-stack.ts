@@ -15,16 +15,16 @@ import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'a
 import type { Construct } from 'constructs';
 import { defaultRoutes } from '../functions/default/routes.ts';
 import { ApiDomain, type ApiDomainProps } from './api-domain.ts';
-import { waysOf } from './egress.ts';
+import { gatewaysFor } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
 import { functionName } from './function-files.ts';
 import { rateCounting, type Stores, statementsFor, variablesFor } from './grants.ts';
-import type { House } from './house.ts';
 import type { PackagedFunction } from './packaged-function.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stores: Stores;
-  readonly house: House;
+  readonly defaults: FunctionDefaults;
   /** Settings that every function behind this gateway shares. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cors: CorsPreflightOptions | undefined;
@@ -62,7 +62,7 @@ export class ApiStack extends Stack {
   readonly accessLog: LogGroup;
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stores, house, environment, cors, requestsPerSecond, domain, ...stackProps } = props;
+    const { stores, defaults, environment, cors, requestsPerSecond, domain, ...stackProps } = props;
     super(scope, id, stackProps);
     this.api = new HttpApi(this, 'Api', {
       apiName: id,
@@ -71,7 +71,7 @@ export class ApiStack extends Stack {
     });
     this.accessLog = new LogGroup(this, 'AccessLog', {
       logGroupName: `/${this.stackName}/requests`,
-      retention: house.logRetention,
+      retention: defaults.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const stage = new HttpStage(this, 'Stage', {
@@ -89,18 +89,18 @@ export class ApiStack extends Stack {
 
     const { summary, uses } = defaultRoutes['not-found'];
     const notFound = new EndpointFunction(this, 'not-found', {
-      house,
-      packaged: house.packages(functionName('default', 'not-found')),
+      defaults,
+      packaged: defaults.packages(functionName('default', 'not-found')),
       description: summary,
       statements: [rateCounting(stores), ...statementsFor(uses, stores)],
       environment: { ...environment, ...variablesFor(uses, stores) },
-      ways: waysOf(uses),
+      ways: gatewaysFor(uses),
     });
     this.#route('UnknownRoute', HttpRouteKey.DEFAULT, notFound);
     if (cors) {
       // Without it the preflights of every path would fall through to `$default` and be refused.
       const preflight = new EndpointFunction(this, 'preflight', {
-        house,
+        defaults,
         packaged: preflightAnswer,
         description: 'Let the gateway answer CORS preflights',
         statements: [],

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib/core';
-import { DeployProblem } from './deploy/deploy-problem.ts';
+import { DeployProblem } from './deploy-problem.ts';
 import { deploymentsFile, readDeployments } from './deployments-file.ts';
 import { bundleFolder, root } from './function-files.ts';
 import { bundledIn } from './packaged-function.ts';

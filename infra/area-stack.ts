@@ -4,11 +4,11 @@ import { FunctionUrlAuthType, type Function as LambdaFunction } from 'aws-cdk-li
 import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { methodsOf, type RouteTable } from '../shared/http/route.ts';
-import { waysOf } from './egress.ts';
+import { gatewaysFor } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
 import { functionName } from './function-files.ts';
 import { rateCounting, type Sessions, type Stores, statementsFor, variablesFor } from './grants.ts';
-import type { House } from './house.ts';
 
 export interface AreaStackProps extends StackProps {
   /** The folder of its handlers below `functions`. */
@@ -17,7 +17,7 @@ export interface AreaStackProps extends StackProps {
   readonly api: HttpApi;
   readonly stores: Stores;
   readonly sessions: Sessions;
-  readonly house: House;
+  readonly defaults: FunctionDefaults;
   /** Settings that every function of the area shares. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -34,17 +34,17 @@ export class AreaStack extends Stack {
   readonly withOwnUrl: LambdaFunction[] = [];
 
   constructor(scope: Construct, id: string, props: AreaStackProps) {
-    const { area, table, api, stores, sessions, house, environment, ...stackProps } = props;
+    const { area, table, api, stores, sessions, defaults, environment, ...stackProps } = props;
     super(scope, id, stackProps);
     for (const [name, route] of Object.entries(table)) {
       const { lambda } = new EndpointFunction(this, name, {
-        house,
-        packaged: house.packages(functionName(area, name)),
+        defaults,
+        packaged: defaults.packages(functionName(area, name)),
         description: route.summary,
         statements: [rateCounting(stores), ...statementsFor(route.uses, stores, sessions)],
         environment: { ...environment, ...variablesFor(route.uses, stores) },
-        ways: waysOf(route.uses),
-        reservedConcurrency: route.ownUrl ? house.concurrency.ownUrl : undefined,
+        ways: gatewaysFor(route.uses),
+        reservedConcurrency: route.ownUrl ? defaults.concurrency.ownUrl : undefined,
       });
       if (route.ownUrl) this.#addUrl(name, lambda);
       const integration = new HttpLambdaIntegration(`${name}-integration`, lambda);

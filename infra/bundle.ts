@@ -4,7 +4,7 @@ import { styleText } from 'node:util';
 import { type BuildOptions, build, type Metafile, stop } from 'esbuild';
 import { apiDescriptions } from './api-descriptions.ts';
 import { builtinsByRequire } from './builtin-modules.ts';
-import { DeployProblem } from './deploy/deploy-problem.ts';
+import { DeployProblem } from './deploy-problem.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
 
@@ -75,8 +75,8 @@ export interface BundleOptions {
 const batchSize = 40;
 
 /**
- * Bundles every function, each into a folder of its own: `<outDir>/<area>-<name>/index.mjs` and, where passwords are hashed,
- * bcrypt's binary beside it. Replaces what `outDir` held.
+ * Bundles every function, each into a folder of its own: `<outDir>/<area>-<name>/index.mjs` and, where passwords are
+ * hashed, bcrypt's binary beside it. Replaces what `outDir` held.
  */
 export const bundleFunctions = async (
   outDir: string,

@@ -19,11 +19,11 @@ export interface Egress {
  * Through which NAT gateways a function connects: functions that use MongoDB through either, so that a cluster has to
  * allow exactly two addresses; a verifier only through its own, so that both are tested; others need no fixed address.
  */
-export const waysOf = (uses: readonly Use[]): readonly Way[] => (uses.includes('mongodb') ? ways : []);
+export const gatewaysFor = (uses: readonly Use[]): readonly Way[] => (uses.includes('mongodb') ? ways : []);
 
-/** The way of a job: `waysOf`, and for the verifiers the one that ends their name. */
-export const waysOfJob = (name: string, { starts, uses }: Job): readonly Way[] =>
-  starts === 'invoked' ? ways.filter((way) => name.endsWith(`-${way}`)) : waysOf(uses);
+/** The way of a job: `gatewaysFor`, and for the verifiers the one that ends their name. */
+export const gatewaysForJob = (name: string, { starts, uses }: Job): readonly Way[] =>
+  starts === 'invoked' ? ways.filter((way) => name.endsWith(`-${way}`)) : gatewaysFor(uses);
 
 const interfaces = `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}:*/*`;
 

@@ -4,11 +4,11 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { connect, networkStatements, type Way } from './egress.ts';
-import type { House } from './house.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
 import type { PackagedFunction } from './packaged-function.ts';
 
 export interface EndpointFunctionProps {
-  readonly house: House;
+  readonly defaults: FunctionDefaults;
   readonly packaged: PackagedFunction;
   readonly description: string;
   /** What the function may do besides writing its own log. */
@@ -38,7 +38,7 @@ export class EndpointFunction extends Construct {
   constructor(scope: Construct, id: string, props: EndpointFunctionProps) {
     super(scope, id);
     const {
-      house,
+      defaults,
       packaged,
       description,
       statements,
@@ -48,10 +48,10 @@ export class EndpointFunction extends Construct {
       reservedConcurrency,
       functionName,
     } = props;
-    const egress = ways.length > 0 ? house.egress : undefined;
+    const egress = ways.length > 0 ? defaults.egress : undefined;
     this.log = new LogGroup(this, 'Log', {
       logGroupName: `/${Stack.of(this).stackName}/${id}`,
-      retention: house.logRetention,
+      retention: defaults.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     const role = new Role(this, 'Role', {
@@ -83,7 +83,7 @@ export class EndpointFunction extends Construct {
       role,
       logGroup: this.log,
       loggingFormat: LoggingFormat.JSON,
-      systemLogLevelV2: house.platformLogs,
+      systemLogLevelV2: defaults.platformLogs,
     });
     if (egress) connect(this.lambda, egress, ways);
   }

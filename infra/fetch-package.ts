@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DeployProblem } from './deploy/deploy-problem.ts';
+import { DeployProblem } from './deploy-problem.ts';
 
 const run = promisify(execFile);
 
@@ -42,8 +42,8 @@ const unpack = async ({ name, version, integrity }: LockedPackage, folder: strin
 };
 
 /**
- * The folder of a package's files, downloaded the first time and kept below `cache`. What does not have the hash of the lock file is
- * thrown away. `DeployProblem` where it cannot be had.
+ * The folder of a package's files, downloaded the first time and kept below `cache`. What does not have the hash of the
+ * lock file is thrown away. `DeployProblem` where it cannot be had.
  */
 export const fetchPackage = async (locked: LockedPackage, cache: string, pack: Pack): Promise<string> => {
   const { name, version } = locked;

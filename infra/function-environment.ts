@@ -9,7 +9,7 @@ const given = (variables: Readonly<Record<string, string | undefined>>): Variabl
   Object.fromEntries(Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
 /** What every function has: a text that starts it afresh when it changes. */
-export const everyEnvironment = ({ restart }: DeploymentSettings): Variables => given({ RESTART: restart });
+export const commonEnvironment = ({ restart }: DeploymentSettings): Variables => given({ RESTART: restart });
 
 /** What was chosen, written down where the next deployment and the doctor find it. */
 export const recordEnvironment = (chosen: Choice): Variables => ({ DEPLOYED_SETTINGS: JSON.stringify(chosen) });

@@ -52,7 +52,10 @@ const onFiles = ({ files: { bucketArn } }: Stores): PolicyStatement =>
     resources: [bucketArn, ...fileFolders.map((folder) => `${bucketArn}/${folder}/*`)],
   });
 
-/** Exports and imports, in folders of their own that no public address leads to; a part of an upload is put like an object. */
+/**
+ * Exports and imports, in folders of their own that no public address leads to; a part of an upload is put like an
+ * object.
+ */
 const onTransfers = ({ files: { bucketArn } }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],

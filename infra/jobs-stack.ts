@@ -5,59 +5,60 @@ import { Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import { type Job, jobs, type QueueStart } from '../functions/jobs/jobs.ts';
-import { waysOfJob } from './egress.ts';
+import { ConcurrencyCap } from './concurrency-cap.ts';
+import { gatewaysForJob } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
 import { functionName } from './function-files.ts';
 import { type Stores, statementsFor, variablesFor } from './grants.ts';
-import { HeldBack } from './held-back.ts';
-import type { House } from './house.ts';
 
 export interface JobsStackProps extends StackProps {
   readonly stores: Stores;
-  readonly house: House;
+  readonly defaults: FunctionDefaults;
   /** Settings that every job shares. */
   readonly environment: Readonly<Record<string, string>>;
   /** What the job that a deployment runs knows besides: what was deployed. */
   readonly record: Readonly<Record<string, string>>;
 }
 
-/** The longest that Lambda runs anything. */
-const mostMinutes = 15;
+/** Lambda's maximum timeout. */
+const maxMinutes = 15;
 
-/** Who calls a function waits no longer. */
+/** Callers of an invoked function wait no longer than this. */
 const invokedLimit = Duration.seconds(10);
 
 /** How long a run of a job may take. */
 export const timeoutOf = ({ starts }: Job): Duration => {
   if (starts === 'on deployment') return Duration.minutes(1);
   if (starts === 'invoked') return invokedLimit;
-  return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, mostMinutes) : starts.minutes);
+  return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, maxMinutes) : starts.minutes);
 };
 
 const queueOf = ({ queue }: QueueStart, { mailQueue, workQueue }: Stores) =>
   ({ mail: mailQueue, work: workQueue })[queue];
 
-/** What a queue starts has its instances to itself, so that mails go out however many requests there are. */
-const reservedFor = ({ starts }: Job, { concurrency }: House): number | undefined =>
-  typeof starts === 'object' && 'queue' in starts ? concurrency.ofQueue(starts.concurrency) : undefined;
+/** Functions that a queue starts have reserved concurrency, so that mails go out however many requests there are. */
+const reservedFor = ({ starts }: Job, { concurrency }: FunctionDefaults): number | undefined =>
+  typeof starts === 'object' && 'queue' in starts ? concurrency.forQueue(starts.concurrency) : undefined;
 
 /**
- * The functions that a deployment, another function, the clock or a queue starts. A scheduled run that fails is not repeated: the next one carries on.
- * One that fails on deployment fails the deployment, so everything that is served depends on this stack.
+ * The functions that a deployment, another function, the clock or a queue starts. A scheduled run that fails is not
+ * repeated: the next one carries on. One that fails on deployment fails the deployment, so everything that is served
+ * depends on this stack.
  */
 export class JobsStack extends Stack {
   /** Name → its function. */
   readonly functions = new Map<string, EndpointFunction>();
 
-  constructor(scope: Construct, id: string, { stores, house, environment, record, ...props }: JobsStackProps) {
+  constructor(scope: Construct, id: string, { stores, defaults, environment, record, ...props }: JobsStackProps) {
     super(scope, id, props);
-    new HeldBack(this, 'held-back', house);
+    new ConcurrencyCap(this, 'held-back', defaults);
     const fixedNames = new Map(Object.entries(stores.verifiers));
     for (const [name, job] of Object.entries<Job>(jobs)) {
       const fixedName = fixedNames.get(name)?.functionName;
       const made = new EndpointFunction(this, name, {
-        house,
-        packaged: house.packages(functionName('jobs', name)),
+        defaults,
+        packaged: defaults.packages(functionName('jobs', name)),
         description: job.summary,
         statements: statementsFor(job.uses, stores),
         environment: {
@@ -66,8 +67,8 @@ export class JobsStack extends Stack {
           ...(job.starts === 'on deployment' && record),
         },
         timeout: timeoutOf(job),
-        ways: waysOfJob(name, job),
-        reservedConcurrency: reservedFor(job, house),
+        ways: gatewaysForJob(name, job),
+        reservedConcurrency: reservedFor(job, defaults),
         ...(fixedName !== undefined && { functionName: fixedName }),
       });
       this.functions.set(name, made);

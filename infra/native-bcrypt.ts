@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { DeployProblem } from './deploy/deploy-problem.ts';
+import { DeployProblem } from './deploy-problem.ts';
 import { fetchPackage, npmPack } from './fetch-package.ts';
 import { root } from './function-files.ts';
 

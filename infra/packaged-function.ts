@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { DeployProblem } from './deploy/deploy-problem.ts';
+import { DeployProblem } from './deploy-problem.ts';
 import { nativeFile } from './native-bcrypt.ts';
 
 /** The code of one function as it is deployed. */

@@ -13,17 +13,17 @@ import { DataStack } from './data-stack.ts';
 import { domainsOf } from './domains.ts';
 import { networkWildcards } from './egress.ts';
 import { FilesStack } from './files-stack.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
 import {
   apiEnvironment,
   areaEnvironment,
-  everyEnvironment,
+  commonEnvironment,
   limitsEnvironment,
   mailPaceEnvironment,
   recordEnvironment,
   senderEnvironment,
 } from './function-environment.ts';
 import type { Sessions, Stores } from './grants.ts';
-import type { House } from './house.ts';
 import { JobsStack } from './jobs-stack.ts';
 import { NetworkStack } from './network-stack.ts';
 import type { Packages } from './packaged-function.ts';
@@ -32,12 +32,12 @@ import { chosenSettings, type DeploymentSettings, settingsOf } from './settings.
 import { verifiersOf } from './verifiers.ts';
 import { WatchStack } from './watch-stack.ts';
 
-const houseOf = (
+const functionDefaults = (
   app: App,
   named: (part: string) => string,
   settings: DeploymentSettings,
   packages: Packages,
-): House => {
+): FunctionDefaults => {
   const runs = Object.values(jobTable).flatMap(({ starts }) =>
     typeof starts === 'object' && 'queue' in starts ? [starts.concurrency] : [],
   );
@@ -50,7 +50,7 @@ const houseOf = (
   };
 };
 
-/** The stacks of what is kept, which everything else is let into. */
+/** The stacks that hold data, which the other stacks are granted access to. */
 const addStores = (app: App, named: (part: string) => string, settings: DeploymentSettings) => {
   const data = new DataStack(app, named('Data'));
   const { pairs } = new QueueStack(app, named('Queues'));
@@ -66,8 +66,9 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
 };
 
 /**
- * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, one stack of routes an
- * area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a reason fails the synthesis.
+ * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, one
+ * stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a
+ * reason fails the synthesis.
  */
 export const addService = (app: App, packages: Packages): void => {
   const chosen = chosenSettings(app.node);
@@ -75,13 +76,13 @@ export const addService = (app: App, packages: Packages): void => {
   const { deployment } = settings;
   const named = (part: string): string => `${deployment}-${part}`;
   const { stores, queues, table, distribution } = addStores(app, named, settings);
-  const house = houseOf(app, named, settings, packages);
-  const every = everyEnvironment(settings);
+  const defaults = functionDefaults(app, named, settings, packages);
+  const every = commonEnvironment(settings);
   const limits = { ...every, ...limitsEnvironment(settings) };
   const domains = domainsOf(settings);
   const open = new ApiStack(app, named('PublicApi'), {
     stores,
-    house,
+    defaults,
     environment: limits,
     cors: publicCors,
     requestsPerSecond: settings.publicRequestsPerSecond,
@@ -89,7 +90,7 @@ export const addService = (app: App, packages: Packages): void => {
   });
   const dashboard = new ApiStack(app, named('DashboardApi'), {
     stores,
-    house,
+    defaults,
     environment: limits,
     cors: dashboardCors(settings.dashboardOrigins),
     requestsPerSecond: settings.dashboardRequestsPerSecond,
@@ -99,18 +100,18 @@ export const addService = (app: App, packages: Packages): void => {
   const sender = senderEnvironment(settings);
   const jobs = new JobsStack(app, named('Jobs'), {
     stores,
-    house,
+    defaults,
     environment: { ...every, ...sender, ...mailPaceEnvironment(settings) },
     record: recordEnvironment(chosen),
   });
 
   const environment = { ...limits, ...sender, PUBLIC_URL: settings.publicUrl ?? open.url };
   const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
-  const ofOneArea = areaEnvironment(settings, house.egress);
+  const ofOneArea = areaEnvironment(settings, defaults.egress);
   const addAreas = (tables: Readonly<Record<string, RouteTable>>, { api }: ApiStack, sessions: Sessions): AreaStack[] =>
     Object.entries(tables).map(([area, rows]) => {
       const own = { ...environment, ...ofOneApi[sessions], ...ofOneArea[area] };
-      const props = { area, table: rows, api, stores, sessions, house, environment: own };
+      const props = { area, table: rows, api, stores, sessions, defaults, environment: own };
       const stack = new AreaStack(app, named(areaStackName(area)), props);
       stack.addStackDependency(jobs);
       return stack;
@@ -126,11 +127,11 @@ export const addService = (app: App, packages: Packages): void => {
     publicFiles: distribution,
     jobs: jobs.functions,
     webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
-    concurrency: house.concurrency,
+    concurrency: defaults.concurrency,
     alarmEmail: settings.alarmEmail,
   });
 
-  for (const id of house.egress ? networkWildcards : []) {
+  for (const id of defaults.egress ? networkWildcards : []) {
     Validations.of(app).acknowledge({
       id,
       reason: 'Lambda takes no narrower names, and the function itself is denied it.',

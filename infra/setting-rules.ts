@@ -1,4 +1,4 @@
-import { DeployProblem } from './deploy/deploy-problem.ts';
+import { DeployProblem } from './deploy-problem.ts';
 import type { DeploymentSettings } from './settings.ts';
 
 type Domain = 'publicDomain' | 'dashboardDomain' | 'filesDomain';

@@ -1,6 +1,6 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
-import { DeployProblem } from './deploy/deploy-problem.ts';
+import { DeployProblem } from './deploy-problem.ts';
 import { withRateLimits } from './rate-limits.ts';
 import { refuseContradictions } from './setting-rules.ts';
 import {
@@ -121,8 +121,8 @@ export const writtenFor = (deployments: unknown, deployment: string, file: strin
 };
 
 /**
- * What was chosen of a deployment: `-c name=value` on the command line, before `deployments.json`, before what `cdk.json`
- * says below `deployments` and the deployment's name.
+ * What was chosen of a deployment: `-c name=value` on the command line, before `deployments.json`, before what
+ * `cdk.json` says below `deployments` and the deployment's name.
  */
 export const chosenSettings = (node: Node): Choice => {
   const deployment = String(node.tryGetContext('deployment') ?? 'Basalt');
@@ -134,7 +134,9 @@ export const chosenSettings = (node: Node): Choice => {
   return Object.fromEntries(all.filter(([, value]) => value !== undefined));
 };
 
-/** The settings of a deployment, with defaults for what was not chosen. A value that cannot be used → `DeployProblem`. */
+/**
+ * The settings of a deployment, with defaults for what was not chosen. A value that cannot be used → `DeployProblem`.
+ */
 export const settingsOf = (chosen: Choice): DeploymentSettings => {
   const parsed = v.safeParse(settings, chosen);
   if (parsed.success) return refuseContradictions(withRateLimits(parsed.output));

@@ -4,10 +4,10 @@ import type { TestCase } from 'vitest/node';
 import { requireNode } from '../infra/local/node-version.ts';
 
 /**
- * What `npm test` runs: every test but the long ones, with lint and types beside them; `npm run test:long` runs those, and
- * `npm run test:bundled` those of the stack on bundles. A test that failed is tried once more, and named `again: …` then, however
- * it ended; one that could not be asked is named `skipped: …`. Ends with `N passed, N failed`, in which each test that was run
- * counts once.
+ * What `npm test` runs: every test but the long ones, with lint and types beside them; `npm run test:long` runs those,
+ * and `npm run test:bundled` those of the stack on bundles. A test that failed is tried once more, and named `again: …`
+ * then, however it ended; one that could not be asked is named `skipped: …`. Ends with `N passed, N failed`, in which
+ * each test that was run counts once.
  */
 const root = path.resolve(import.meta.dirname, '..');
 

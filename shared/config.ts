@@ -19,7 +19,10 @@ const lazily = <const S extends v.GenericSchema>(feature: string, schema: S) => 
 const count = (fallback: string) =>
   v.pipe(v.optional(v.string(), fallback), v.regex(/^\d{1,9}$/, 'must be a whole number'), v.transform(Number));
 
-/** Requests per 15 minutes; `RATE_LIMIT=0` turns all limits off. `RATE_BLOCK`: requests counted at once, 0 for a thousandth of the limit. */
+/**
+ * Requests per 15 minutes; `RATE_LIMIT=0` turns all limits off. `RATE_BLOCK`: requests counted at once, 0 for a
+ * thousandth of the limit.
+ */
 export const rateLimits = lazily(
   'rate limits',
   v.object({
@@ -111,6 +114,7 @@ export const socialSettings = lazily(
 /** Seconds for which a process holds what it counts of requests before it writes it down; 0 counts nothing. */
 export const usageSettings = lazily('usage', v.object({ USAGE_SECONDS: count('10') }));
 
+/** What is logged: `debug` adds every database command, `silent` turns the log off. */
 export const logSettings = lazily(
   'the log',
   v.object({ LOG: v.optional(v.picklist(['info', 'debug', 'silent']), 'info') }),
@@ -123,8 +127,8 @@ export const mailQueueSettings = lazily('the mail queue', v.object({ MAIL_QUEUE_
 export const workQueueSettings = lazily('the work queue', v.object({ WORK_QUEUE_URL: v.string() }));
 
 /**
- * What the mail provider signs its events with: one `whsec_…`, or several while one is replaced, directly (local) or as the
- * secret that holds them (deployed).
+ * What the mail provider signs its events with: one `whsec_…`, or several while one is replaced, directly (local) or as
+ * the secret that holds them (deployed).
  */
 export const webhookSettings = lazily(
   'the mail webhook',
@@ -144,12 +148,18 @@ export const mailSettings = lazily(
     MAIL_PER_SECOND: count('2'),
     /** Seconds from the first failed try to the second; each further wait is three times as long. */
     MAIL_RETRY_SECONDS: count('10'),
-    /** Mails of user accounts that a project may send a day with the shared key, 0 for any number; else as many as its plan allows. */
+    /**
+     * Mails of user accounts that a project may send a day with the shared key, 0 for any number; else as many as its
+     * plan allows.
+     */
     ACCOUNT_MAILS_PER_DAY: v.optional(count('0')),
   }),
 );
 
-/** Our bucket, and the public origin of what is in it. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_S3`. */
+/**
+ * Our bucket, and the public origin of what is in it. The SDK itself reads region, credentials and
+ * `AWS_ENDPOINT_URL_S3`.
+ */
 export const fileSettings = lazily(
   'files',
   v.object({
@@ -160,7 +170,10 @@ export const fileSettings = lazily(
   }),
 );
 
-/** The language model of the schema assistant: any endpoint that speaks OpenAI's `chat/completions`; without it there is none. */
+/**
+ * The language model of the schema assistant: any endpoint that speaks OpenAI's `chat/completions`; without it there is
+ * none.
+ */
 export const assistantSettings = lazily(
   'the schema assistant',
   v.object({
@@ -174,7 +187,10 @@ export const assistantSettings = lazily(
   }),
 );
 
-/** The two functions that verify customers' databases. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_LAMBDA`. */
+/**
+ * The two functions that verify customers' databases. The SDK itself reads region, credentials and
+ * `AWS_ENDPOINT_URL_LAMBDA`.
+ */
 export const verifierSettings = lazily('the verifiers', v.object({ VERIFIER_A: v.string(), VERIFIER_B: v.string() }));
 
 /** The addresses that connections to customers' databases come from. */

@@ -1,20 +1,20 @@
-const longestAddress = 254;
+const maxAddressLength = 254;
 
 /** Dot-separated words, an @, and a host name with at least one dot: ASCII, as mail servers everywhere take it. */
 const plausible =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/i;
 
 /** Whether mail could reach an address; at most 254 characters. */
-export const isAddress = (text: string): boolean => text.length <= longestAddress && plausible.test(text);
+export const isAddress = (text: string): boolean => text.length <= maxAddressLength && plausible.test(text);
 
 /** A display name: quoted, or without anything that has a meaning in a list of addresses. */
 const displayName = /^(?:"[^"\\<>\p{Cc}\u2028\u2029]*"|[^"\\<>()[\]:;@,\p{Cc}\u2028\u2029]*)$/u;
-const longestName = 200;
+const maxNameLength = 200;
 
 /** Whether a text is an address, or `Name <address>`, that can stand in a header as it is. */
 export const isMailbox = (text: string): boolean => {
-  if (text.length > longestName + longestAddress) return false;
+  if (text.length > maxNameLength + maxAddressLength) return false;
   const [, name, address] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
   if (name === undefined || address === undefined) return isAddress(text);
-  return isAddress(address) && name.length <= longestName && displayName.test(name.trim());
+  return isAddress(address) && name.length <= maxNameLength && displayName.test(name.trim());
 };

@@ -6,7 +6,7 @@ interface Entry<T> {
   weight: number;
 }
 
-/** Values that are to push out none but each other. */
+/** Values that are evicted separately: they never evict any others. */
 interface Misses<T> {
   readonly isMiss: (value: T) => boolean;
   readonly size: number;
@@ -83,9 +83,9 @@ class Room<T> {
 }
 
 /**
- * Remembers what `load` answered for a key: for `ttlMs` from the moment the load began, at most `size` keys that weigh
- * no more than `weight` allows, one load at a time for a key however many ask. A failed load is not remembered. Misses
- * and loads under way have a room of their own.
+ * Caches what `load` resolved to for a key: for `ttlMs` from the start of the load, at most `size` keys, with one load
+ * at a time per key. A failed load is not cached. Misses and pending loads are limited separately, so they never evict
+ * a hit.
  */
 export class ShortCache<T> {
   readonly #entries: Room<T>;

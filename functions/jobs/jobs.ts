@@ -59,7 +59,7 @@ export const jobs = defineJobs({
     starts: { everyMinutes: 60 },
     uses: ['mongodb', 'work-queue'],
   },
-  'do-task': {
+  'run-task': {
     summary: 'Do the tasks of the work queue',
     starts: { queue: 'work', batchSize: 1, concurrency: 5, minutes: workMinutes },
     uses: ['mongodb', 'encryption', 'work-queue', 'work-delivery', 'transfers'],
@@ -74,7 +74,7 @@ export const jobs = defineJobs({
     starts: 'invoked',
     uses: ['encryption'],
   },
-  'tend-transfers': {
+  'maintain-transfers': {
     summary: 'Put exports and imports back on the queue that it has lost, and remove old ones with their files',
     starts: { everyMinutes: 5 },
     uses: ['mongodb', 'work-queue', 'transfers'],

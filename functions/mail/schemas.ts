@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { JsonObject, JsonObjects, success } from '../../shared/http/schemas.ts';
-import { longestSubject, mostRecipients } from '../../shared/mail/mail-limits.ts';
+import { maxRecipients, maxSubjectLength } from '../../shared/mail/mail-limits.ts';
 
 /**
  * A field that the domain checks, because the wording of its refusals is specified; the metadata is for the API
@@ -9,7 +9,7 @@ import { longestSubject, mostRecipients } from '../../shared/mail/mail-limits.ts
 const field = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.pipe(v.unknown(), v.metadata(metadata)));
 
 const addresses = (description: string) => ({
-  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: mostRecipients }],
+  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: maxRecipients }],
   description: `${description}: e-mail addresses, or Name <address>.`,
 });
 const text = (description: string) => ({ type: ['string', 'null'], description });
@@ -20,7 +20,7 @@ const addressing = {
 };
 
 const words = {
-  subject: field({ ...text('One line.'), maxLength: longestSubject }),
+  subject: field({ ...text('One line.'), maxLength: maxSubjectLength }),
   html: field(text('Besides or instead of text.')),
   text: field(text('Besides or instead of html.')),
 };

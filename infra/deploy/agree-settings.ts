@@ -1,5 +1,5 @@
+import { DeployProblem } from '../deploy-problem.ts';
 import { type Choice, settingNames, settingsOf } from '../settings.ts';
-import { DeployProblem } from './deploy-problem.ts';
 import type { SettingOptions } from './setting-options.ts';
 
 /** Where settings of one deployment stand, the weakest first. */

@@ -1,7 +1,7 @@
+import { DeployProblem } from '../deploy-problem.ts';
 import type { Target } from '../doctor/check.ts';
 import { environmentOf, functionsOf } from '../doctor/functions.ts';
 import type { Choice } from '../settings.ts';
-import { DeployProblem } from './deploy-problem.ts';
 
 /** What there is of a deployment before it is deployed again. */
 export interface DeployedBefore {

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { DeployProblem } from '../deploy-problem.ts';
 import { filledSecrets } from '../secrets.ts';
-import { DeployProblem } from './deploy-problem.ts';
 
 /** The outputs of the stack that holds the secrets: name → ARN. */
 export type SecretArns = Readonly<Record<string, string>>;

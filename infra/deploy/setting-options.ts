@@ -1,4 +1,4 @@
-import { DeployProblem } from './deploy-problem.ts';
+import { DeployProblem } from '../deploy-problem.ts';
 
 /** What a deployment is to do with settings that are deployed and were not given. */
 export interface SettingOptions {

@@ -13,7 +13,9 @@ export interface Question {
   readonly body: string;
 }
 
-/** What a service of AWS answers to a question signed with the credentials that its other clients use; a refusal throws. */
+/**
+ * What a service of AWS answers to a question signed with the credentials that its other clients use; a refusal throws.
+ */
 export const askAws = (target: Target, { service, headers, body }: Question): Promise<string> =>
   asking(new LambdaClient(target.aws), async ({ config }) => {
     const region = await config.region();

@@ -1,6 +1,6 @@
 import { type Db, MongoClient } from 'mongodb';
 import { projectDatabaseName } from '../../shared/clients/mongo.ts';
-import { controlIndexes } from '../../shared/projects/control-indexes.ts';
+import { controlIndexes } from '../../shared/control/control-indexes.ts';
 import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 import { secretOf } from './secrets.ts';
 

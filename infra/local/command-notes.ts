@@ -12,7 +12,10 @@ export const listenToCommands = (): void =>
     if (!housekeeping.has(command.name)) noted?.push(command);
   });
 
-/** The database commands that this process has sent since it was last asked: `mongodb find`, `dynamodb UpdateItemCommand`. */
+/**
+ * The database commands that this process has sent since it was last asked: `mongodb find`, `dynamodb
+ * UpdateItemCommand`.
+ */
 export const takeCommands = (): string[] => {
   const taken = (noted ?? []).map(({ system, name }) => `${system} ${name}`).sort();
   noted = [];

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { localAccount } from './aws-account.ts';
 import { startDynamo } from './dynamo.ts';
+import type { LocalServiceOptions } from './local-service.ts';
 import { startMongo } from './mongo/engine.ts';
-import type { PartOptions } from './part.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Stops } from './stops.ts';
 
@@ -17,7 +17,7 @@ const tableOf = ({ functions }: LocalSettings): string => functions.TABLE_NAME ?
 export const startDatabases = async (
   directory: string,
   settings: LocalSettings,
-  options: PartOptions,
+  options: LocalServiceOptions,
   stops: Stops,
 ): Promise<Databases> => {
   const parts = await Promise.allSettled([

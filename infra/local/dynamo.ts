@@ -7,7 +7,7 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { startSupervised } from './child.ts';
-import type { Part, PartOptions } from './part.ts';
+import type { LocalService, LocalServiceOptions } from './local-service.ts';
 import { probePort } from './ports.ts';
 import { StartProblem } from './problem.ts';
 
@@ -28,7 +28,7 @@ const binary = (): string => {
   }
 };
 
-const launch = async (file: string, { onExit }: PartOptions): Promise<Part> => {
+const launch = async (file: string, { onExit }: LocalServiceOptions): Promise<LocalService> => {
   const port = await probePort(0);
   const address = `http://127.0.0.1:${port}`;
   const started = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ const ensureTable = async (client: DynamoDBClient, TableName: string): Promise<v
   }
 };
 
-export interface DynamoOptions extends PartOptions {
+export interface DynamoOptions extends LocalServiceOptions {
   /** SQLite file that holds the data. */
   readonly file: string;
   /** Another DynamoDB to use instead. */
@@ -96,7 +96,7 @@ export interface DynamoOptions extends PartOptions {
 }
 
 /** Starts DynamoDB on a file, or takes the one at `endpoint`, and makes the table where it is missing. */
-export const startDynamo = async (options: DynamoOptions): Promise<Part> => {
+export const startDynamo = async (options: DynamoOptions): Promise<LocalService> => {
   const { file, endpoint, table, region, credentials } = options;
   const part = endpoint ? { address: endpoint, stop: async () => undefined } : await launch(file, options);
   const client = new DynamoDBClient({ endpoint: part.address, region, credentials, maxAttempts: 2 });

@@ -1,8 +1,8 @@
 import { startChild } from './child.ts';
-import type { Part, PartOptions } from './part.ts';
+import type { LocalService, LocalServiceOptions } from './local-service.ts';
 import { StartProblem } from './problem.ts';
 
-export interface HelperOptions extends PartOptions {
+export interface HelperOptions extends LocalServiceOptions {
   /** What it is, in messages. */
   readonly name: string;
   /** The program, which prints `up` once it listens and ends with its standard input. */
@@ -15,7 +15,13 @@ export interface HelperOptions extends PartOptions {
 const startLimitMs = 60_000;
 
 /** Runs one of our own programs beside this process until it is stopped; resolves once it says that it is up. */
-export const startHelper = async ({ name, file, args, env, onExit }: HelperOptions): Promise<Pick<Part, 'stop'>> => {
+export const startHelper = async ({
+  name,
+  file,
+  args,
+  env,
+  onExit,
+}: HelperOptions): Promise<Pick<LocalService, 'stop'>> => {
   const started = Promise.withResolvers<void>();
   let up = false;
   const child = startChild({

@@ -9,7 +9,7 @@ const portTaken = (port: number, setting: string): StartProblem =>
       (setting === 'PORT' ? '.' : ` (${setting} follows PORT).`),
   );
 
-/** Listens on loopback, on `port` or (0) any free one; answers the port. Taken → `StartProblem` naming the setting. */
+/** Listens on loopback, on `port` or (0) any free one; returns the port. Taken → `StartProblem` naming the setting. */
 export const listen = (server: Server, port: number, setting = 'PORT'): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -30,7 +30,10 @@ export const listen = (server: Server, port: number, setting = 'PORT'): Promise<
 /** Ports that this process has given out: the system may draw one again that its new owner has not taken yet. */
 const given = new Set<number>();
 
-/** Takes a port for a moment: a free one (0) that was never given out before, or the given one to see that nobody has it. */
+/**
+ * Takes a port for a moment: a free one (0) that was never given out before, or the given one to see that nobody has
+ * it.
+ */
 export const probePort = async (port: number, setting?: string): Promise<number> => {
   const server = createServer();
   const taken = await listen(server, port, setting);

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { startHelper } from './helper-process.ts';
-import type { PartOptions } from './part.ts';
+import type { LocalServiceOptions } from './local-service.ts';
 import { preferPort, probePort } from './ports.ts';
 
 export interface Providers {
@@ -26,7 +26,11 @@ const places = { mail: 3, github: 4, google: 5 } as const;
  * Starts GitHub, Google and the mail provider as emulations on loopback, on the ports after `port` where those are
  * free. What they hold, mails included, is gone when they stop.
  */
-export const startProviders = async (port: number, webhook: MailWebhook, options: PartOptions): Promise<Providers> => {
+export const startProviders = async (
+  port: number,
+  webhook: MailWebhook,
+  options: LocalServiceOptions,
+): Promise<Providers> => {
   const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);
   const [mail, github, google] = [await portOf(places.mail), await portOf(places.github), await portOf(places.google)];
   const args = [...[github, google, mail, await probePort(0)].map(String), webhook.url];

@@ -3,10 +3,10 @@ import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-s
 import type { QueueName } from '../../functions/jobs/jobs.ts';
 import { type QueueLimits, queueLimits } from '../queue-limits.ts';
 import { startHelper } from './helper-process.ts';
-import type { PartOptions } from './part.ts';
+import type { LocalServiceOptions } from './local-service.ts';
 import { probePort } from './ports.ts';
 
-export interface QueueOptions extends PartOptions {
+export interface QueueOptions extends LocalServiceOptions {
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }

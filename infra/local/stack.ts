@@ -11,6 +11,7 @@ import { describeError, log } from '../../shared/log.ts';
 import { closeExternalStorages } from '../../shared/storage/external-client.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../cors-policy.ts';
 import { functionName } from '../function-files.ts';
+import { backingServiceEnvironment, startBackingServices } from './backing-services.ts';
 import { bundled } from './bundled.ts';
 import { corsOf } from './cors.ts';
 import type { Databases } from './databases.ts';
@@ -20,7 +21,6 @@ import { inProcess } from './in-process.ts';
 import { startInvocations } from './invocations.ts';
 import { claim } from './lock.ts';
 import { refuseOutsideHosts } from './loopback-only.ts';
-import { outsideEnvironment, startOutside } from './outside.ts';
 import { listen } from './ports.ts';
 import { inboxOf } from './providers.ts';
 import { startQueueFunctions } from './queue-functions.ts';
@@ -136,7 +136,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
       () => onFailure(detail),
     );
   };
-  const outside = await startOutside(
+  const backing = await startBackingServices(
     directory,
     options,
     { url: webhookUrl, secrets: MAIL_WEBHOOK_SECRET },
@@ -150,7 +150,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const env = {
     ...options.functions,
     MAIL_WEBHOOK_SECRET,
-    ...outsideEnvironment(outside, options),
+    ...backingServiceEnvironment(backing, options),
     ...invocations.environment,
     ENCRYPTION_KEY,
     PUBLIC_URL: baseUrl,
@@ -163,15 +163,15 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   await runDeploymentJobs(invoke);
   report('The control database is ready');
   stops.add(startSchedules(invoke, logFailure));
-  stops.add(await startQueueFunctions(outside.queues, invoke, logFailure));
+  stops.add(await startQueueFunctions(backing.queues, invoke, logFailure));
 
   // The first to end: what is running may finish while everything is there.
   for (const gateway of gateways) stops.add(() => closeGateway(gateway, finishMs));
   opened.resolve(invoke);
-  const inboxUrl = inboxOf(outside.providers);
-  const { filesUrl } = outside.files;
+  const inboxUrl = inboxOf(backing.providers);
+  const { filesUrl } = backing.files;
   return {
-    ...outside.databases,
+    ...backing.databases,
     baseUrl,
     dashboardUrl,
     inboxUrl,

@@ -5,7 +5,7 @@ import type { AlarmDefinition } from './alarm-definition.ts';
 
 /** One answer in a hundred, and never for a handful of them. */
 const failingPercent = 1;
-const fewestFailures = 5;
+const minFailures = 5;
 
 /** The gateway gives up after 30 s, a function after 29 s. */
 const nearLimitMs = 25_000;
@@ -15,7 +15,7 @@ const period = Duration.minutes(5);
 /** Share of a gateway's answers that are 5xx, in per cent; 0 for fewer than five of them in five minutes. */
 const failureRate = (api: HttpApi): MathExpression =>
   new MathExpression({
-    expression: `IF(failures >= ${fewestFailures}, 100 * failures / requests, 0)`,
+    expression: `IF(failures >= ${minFailures}, 100 * failures / requests, 0)`,
     usingMetrics: {
       failures: api.metricServerError({ period, statistic: 'Sum' }),
       requests: api.metricCount({ period, statistic: 'Sum' }),

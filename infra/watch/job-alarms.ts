@@ -13,14 +13,17 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'sweep-uploads': 'Abandoned uploads keep counting against the storage of projects',
   'deliver-mail': 'Mails are late',
   'purge-trash': 'Deleted documents stay in the trash for longer than they should',
-  'do-task': 'Exports, imports and purges are late',
+  'run-task': 'Exports, imports and purges are late',
   'verify-database-a': 'Own databases cannot be connected',
   'verify-database-b': 'Own databases cannot be connected',
-  'tend-transfers': 'Exports and imports that were lost do not begin again',
+  'maintain-transfers': 'Exports and imports that were lost do not begin again',
   'requeue-mail': 'Mails that the queue has lost are not sent again',
 };
 
-/** Jobs that tell in their log how long the oldest has been due that they had no time for, and after how many hours that is late. */
+/**
+ * Jobs that tell in their log how long the oldest has been due that they had no time for, and after how many hours that
+ * is late.
+ */
 const lateHours: Partial<Readonly<Record<keyof typeof lost, number>>> = { 'remove-projects': 1, 'sweep-uploads': 3 };
 
 /** A run that takes this share of its time may next time be cut short. */

@@ -23,7 +23,7 @@ const works: Readonly<Record<QueueName, Work>> = {
   work: {
     givenUp: 'Exports, imports or purges are not being done: some were given up',
     late: 'Exports, imports and purges are late: the queue does not get shorter',
-    help: 'See why in the log of do-task. Then send them back to the queue.',
+    help: 'See why in the log of run-task. Then send them back to the queue.',
     lateMinutes: 60,
   },
 };

@@ -8,7 +8,7 @@ import { countProposal, uncountProposal } from './monthly-cap.ts';
 import { type Proposal, readProposal } from './proposal.ts';
 
 /** The longest description, in characters. */
-export const longestPrompt = 4000;
+export const maxPromptLength = 4000;
 
 /** How many characters of an unusable answer are sent back to the model. */
 const shownAgain = 16_000;

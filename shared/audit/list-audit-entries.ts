@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
-import type { DeveloperRecord } from '../developers/developer-record.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Project } from '../projects/project.ts';
 import { type AuditRecord, type ChangedValue, keptMs } from './audit-record.ts';
@@ -21,6 +20,9 @@ export interface AuditEntry {
   readonly outcome: 'done' | 'unknown';
 }
 
+/** What is shown of the developer who made a change. */
+type Author = Readonly<{ _id: ObjectId; email: string }>;
+
 /** The newest entries first, and how many there are; both by the index alone. */
 export const entriesOf = (projectId: ObjectId, now: number) => ({
   filter: { projectId, at: { $gt: new Date(now - keptMs) } },
@@ -39,7 +41,7 @@ export const listAuditEntries = async ({ id }: Project, { page, limit }: PageReq
   });
   const people = await onControl((db) =>
     db
-      .collection<DeveloperRecord>('developers')
+      .collection<Author>('developers')
       .find(
         { _id: { $in: records.map(({ developerId }) => developerId) } },
         { projection: { email: 1 }, maxTimeMS: 5000 },

@@ -24,7 +24,7 @@ export interface IssuedToken {
 const algorithm = 'EdDSA';
 const tokenType = 'at+jwt';
 const lifetimeSeconds = 900;
-const longestToken = 4096;
+const maxTokenLength = 4096;
 
 const publicKeys = new ShortCache<CryptoKey>(Number.POSITIVE_INFINITY, 1000);
 const privateKeys = new ShortCache<CryptoKey>(Number.POSITIVE_INFINITY, 1000);
@@ -105,7 +105,7 @@ const check = async (project: Project, token: string): Promise<Verified> => {
  * for this project and for now, is 401 `TOKEN_INVALID`.
  */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
-  if (token.length > longestToken) throw tokenInvalid();
+  if (token.length > maxTokenLength) throw tokenInvalid();
   const hash = createHash('sha256').update(`${project.id}\n${token}`).digest('base64');
   const known = verified.get(hash);
   if (known) {

@@ -15,7 +15,7 @@ export interface DashboardBearer {
 const algorithm = 'HS256';
 const tokenType = 'dashboard+jwt';
 const audience = 'dashboard';
-const longestToken = 2048;
+const maxTokenLength = 2048;
 
 const inWords = (seconds: number): string => {
   if (seconds % 3600 === 0) return `${seconds / 3600}h`;
@@ -52,7 +52,7 @@ const tokenInvalid = (cause?: unknown): AppError =>
  * `TOKEN_INVALID`.
  */
 export const verifyDashboardToken = async (token: string): Promise<DashboardBearer> => {
-  if (token.length > longestToken) throw tokenInvalid();
+  if (token.length > maxTokenLength) throw tokenInvalid();
   try {
     const { payload } = await jwtVerify(token, await derivedKey('dashboard tokens'), {
       algorithms: [algorithm],

@@ -2,14 +2,14 @@ import { hash, verify } from '@node-rs/bcrypt';
 import { passwordSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 
-const fewestBytes = 8;
-const mostBytes = 72;
+const minBytes = 8;
+const maxBytes = 72;
 
 /** Why bcrypt could not tell this password from others; `undefined` for one it can. */
 const flaw = (value: unknown): string | undefined => {
   if (typeof value !== 'string') return 'must be a String';
   const bytes = Buffer.byteLength(value);
-  if (bytes < fewestBytes || bytes > mostBytes) return `must be ${fewestBytes} to ${mostBytes} bytes long`;
+  if (bytes < minBytes || bytes > maxBytes) return `must be ${minBytes} to ${maxBytes} bytes long`;
   if (value.includes('\0')) return 'must not contain a NUL character';
   return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
 };

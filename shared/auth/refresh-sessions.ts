@@ -23,7 +23,7 @@ export interface RefreshSession {
 /** Grace period in ms: two tabs of one browser may send the same token at once, which is not a theft. */
 const graceMs = 10_000;
 
-const longestUserAgent = 256;
+const maxUserAgentLength = 256;
 
 /** The one refusal of a refresh token, whatever is wrong with it. */
 export const refreshTokenInvalid = (cause?: unknown): AppError =>
@@ -69,7 +69,7 @@ export const startSession = async (
     createdAt: now,
     lastUsedAt: now,
     ip: { S: client.ip },
-    userAgent: { S: client.userAgent.slice(0, longestUserAgent) },
+    userAgent: { S: client.userAgent.slice(0, maxUserAgentLength) },
     expiresAt: { N: sessionExpiry() },
   };
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { conditionalWrite } from '../clients/conditional-write.ts';
 import { onTable } from '../clients/dynamo.ts';
-import { decided } from './decided.ts';
 
 type Values = Record<string, AttributeValue>;
 
@@ -13,7 +13,7 @@ export interface SingleUse {
 }
 
 /** A successful consumption: the item, and the `id` by which it can be undone. */
-export interface Used {
+export interface Consumption {
   readonly key: Values;
   readonly item: Values;
   readonly id: string;
@@ -24,9 +24,9 @@ export interface Used {
  * all callers if the condition fails, get `undefined`. The item is kept until it expires, because the SDK repeats a
  * write whose response was lost and must then find its own consumption.
  */
-export const useUp = async ({ key, condition, values }: SingleUse): Promise<Used | undefined> => {
+export const consumeItem = async ({ key, condition, values }: SingleUse): Promise<Consumption | undefined> => {
   const id = randomUUID();
-  const item = await decided(
+  const item = await conditionalWrite(
     onTable((client, TableName) =>
       client.send(
         new UpdateItemCommand({
@@ -47,8 +47,8 @@ export const useUp = async ({ key, condition, values }: SingleUse): Promise<Used
  * Undoes a consumption that had no effect, so that the item can be used again; another caller's consumption is left
  * alone.
  */
-export const giveUseBack = async ({ key, id }: Used): Promise<void> => {
-  await decided(
+export const restoreItem = async ({ key, id }: Consumption): Promise<void> => {
+  await conditionalWrite(
     onTable((client, TableName) =>
       client.send(
         new UpdateItemCommand({

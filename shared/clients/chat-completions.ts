@@ -2,7 +2,7 @@ import { assistantSettings } from '../config.ts';
 import { secret } from './secrets.ts';
 
 /** More than any schema needs; what is longer is not read to its end. */
-const longestAnswer = 256 * 1024;
+const maxAnswerBytes = 256 * 1024;
 
 /** A message of OpenAI's `chat/completions`. */
 export interface ChatMessage {
@@ -47,7 +47,7 @@ const readBounded = async ({ body }: Response): Promise<string | undefined> => {
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    if (length > longestAnswer) return undefined;
+    if (length > maxAnswerBytes) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -1,7 +1,7 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
 import { mongoSettings } from '../config.ts';
 import { mongoFailure } from './mongo-failure.ts';
-import { observed } from './observed.ts';
+import { monitored } from './monitored-client.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
 import type { Placed } from './placement.ts';
 import { secret } from './secrets.ts';
@@ -39,7 +39,7 @@ const connect = async (patience: Patience): Promise<MongoClient> => {
   const { MONGODB_URI, MONGODB_SECRET_ARN } = mongoSettings();
   const uri = MONGODB_URI ?? (MONGODB_SECRET_ARN ? await secret(MONGODB_SECRET_ARN) : undefined);
   if (!uri) throw new Error('Neither MONGODB_URI nor MONGODB_SECRET_ARN is set');
-  return observed((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
+  return monitored((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
 };
 
 /**

@@ -11,7 +11,7 @@ const codeOf: ReadonlyMap<number, ErrorCode> = new Map([
   [422, 'MAIL_PROVIDER_UNPROCESSABLE'],
 ]);
 
-const longestMessage = 500;
+const maxMessageLength = 500;
 
 const unavailable = (): AppError =>
   new AppError('MAIL_PROVIDER_UNAVAILABLE', 'The mail provider did not answer. Please try again.', { retryAfter: 5 });
@@ -26,7 +26,7 @@ const refusal = (
     return new AppError('MAIL_PROVIDER_FAILED', 'The mail provider failed. Please try again.', { cause });
   }
   const words = typeof message === 'string' && message !== '' ? message : 'The request was refused.';
-  const text = `The mail provider says: ${words.slice(0, longestMessage)}`;
+  const text = `The mail provider says: ${words.slice(0, maxMessageLength)}`;
   if (statusCode === 429) {
     const asked = Math.ceil(Number(headers?.['retry-after']));
     return new AppError('MAIL_PROVIDER_RATE_LIMITED', text, { cause, retryAfter: asked > 0 ? asked : 1 });

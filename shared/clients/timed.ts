@@ -9,7 +9,7 @@ class Overdue extends Error {
 export const isOverdue = (error: unknown): boolean => error instanceof Overdue;
 
 /** Minimum time for a call when earlier failures used up the limit: enough if the system has recovered. */
-const leastMs = 250;
+const minMs = 250;
 
 /**
  * Runs one call to an outside system: adds its time to the request's record and gives up after `limitMs`, so that a
@@ -18,7 +18,7 @@ const leastMs = 250;
  */
 export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
   const record = currentRequest.getStore();
-  const leftMs = Math.max(leastMs, limitMs - (record?.lostMs ?? 0));
+  const leftMs = Math.max(minMs, limitMs - (record?.lostMs ?? 0));
   const start = performance.now();
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {

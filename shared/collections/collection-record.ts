@@ -3,15 +3,15 @@ import type { Collection, Field, RowSecurity } from './collection.ts';
 import type { OwnIndex } from './own-index.ts';
 
 /**
- * Only `active` collections exist for callers. `dropped`: deleted, its name and place are free; the record waits for the last
- * function that may still know the collection, so that what such a one has written goes too.
+ * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept
+ * until no function can have the collection cached any more, so that late writes are removed too.
  */
 export type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
 
 /**
  * A document of `control.collections`. `nameKey` is the name in lower case (unique in the project); `slot` numbers a
- * project's collections, so that a unique index holds the plan's limit, and is the record's own id once its documents have
- * been dropped. `indexes` are the developer's own.
+ * project's collections, so that a unique index holds the plan's limit, and is the record's own id once its documents
+ * have been dropped. `indexes` are the developer's own.
  */
 export interface CollectionRecord {
   readonly _id: ObjectId;
@@ -23,12 +23,12 @@ export interface CollectionRecord {
   readonly schema: readonly Field[] | null;
   readonly rls: RowSecurity;
   readonly indexes?: readonly OwnIndex[];
-  /**
-   * What was trashed by then, in the database of that name (`databaseOf`), is to be removed: the trash there was emptied, and
-   * was too large for one request. The project may be in another database by the time that is done.
-   */
+  /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
-  /** The stored URI of the own database that its documents are to be dropped in: the project may be in another one by then. */
+  /**
+   * The stored URI of the own database that its documents are to be dropped in: the project may be in another one by
+   * then.
+   */
   readonly dropUri?: string;
   /** While an edit is under way, or was cut short: its indexes may be others than its schema has. */
   readonly editingSince?: Date;
@@ -36,6 +36,7 @@ export interface CollectionRecord {
   readonly updatedAt: Date;
 }
 
+/** The part of a record that requests work with. */
 export const toCollection = (record: CollectionRecord): Collection => ({
   name: record.name,
   schema: record.schema,

@@ -16,17 +16,20 @@ import { parseSchema } from './schema-rules.ts';
 import { buildMissing } from './sync-indexes.ts';
 import { toUsersSchema } from './users-rules.ts';
 
-/** Together well within the time for which the creation has its record to itself. */
+/** Together these stay well below the lease of a creation. */
 const prepareLimitMs = 10_000;
 const dropMs = 4000;
 const namespaceExists = 48;
 
+/** A collection as sent; `schema` is checked by `parseSchema`. */
 export interface CollectionInput {
   readonly schema: unknown;
   readonly rls?: RowSecurityInput | null | undefined;
 }
 
-/** A collection as a developer defines it, by the rules of the specification; else 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
+/**
+ * A collection as a developer defines it, by the rules of the specification; else 400 `INVALID_NAME`, `INVALID_SCHEMA`.
+ */
 export const parseCollection = (name: string, { schema: given, rls }: CollectionInput): Collection => {
   requireCollectionName(name);
   const parsed = parseSchema(given);
@@ -74,8 +77,8 @@ const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
   onCollections((collections) => collections.deleteOne({ _id, state: 'creating', updatedAt }));
 
 /**
- * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is taken
- * over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
+ * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is
+ * taken over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
  */
 export const createCollection = async (
   project: Project,

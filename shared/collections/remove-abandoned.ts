@@ -62,10 +62,10 @@ const tryToRemove = async (record: CollectionRecord): Promise<boolean> => {
 };
 
 /**
- * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their record,
- * which holds a name and a place; and, of deleted ones, what functions have written that still knew them. Those that have waited
- * longest come first, each once a run, and one that fails waits again, behind all others; a run begins none after a minute.
- * Answers how many it has dealt with.
+ * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their
+ * record, which holds a name and a place; and, of deleted ones, what functions have written that still knew them. Those
+ * that have waited longest come first, each once a run, and one that fails waits again, behind all others; a run begins
+ * none after a minute. Returns how many it has dealt with.
  */
 export const removeAbandonedCollections = async (): Promise<number> => {
   const dueAt = ({ updatedAt }: CollectionRecord): Date => updatedAt;

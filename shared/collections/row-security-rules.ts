@@ -13,7 +13,8 @@ export interface RowSecurityInput {
 
 /**
  * Reads row security for a collection: `{enabled:true}` alone means public-read and `userId`. The owner field is a
- * top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only its own routes reach it.
+ * top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only its own routes
+ * reach it.
  */
 export const parseRowSecurity = (
   input: RowSecurityInput | null | undefined,
@@ -35,8 +36,8 @@ export const parseRowSecurity = (
 };
 
 /**
- * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a private
- * collection, or has its documents belong to nobody, without saying so.
+ * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a
+ * private collection, or has its documents belong to nobody, without saying so.
  */
 export const changedRowSecurity = (
   before: RowSecurity,
@@ -47,7 +48,10 @@ export const changedRowSecurity = (
   ownerField: input?.ownerField ?? before.ownerField,
 });
 
-/** The owner is the user who writes, so a default of that field would never be used; as of a required field, it is dropped. */
+/**
+ * The owner is the user who writes, so a default of that field would never be used; as of a required field, it is
+ * dropped.
+ */
 export const withoutOwnerDefault = (
   schema: readonly Field[] | null,
   { enabled, ownerField }: RowSecurity,

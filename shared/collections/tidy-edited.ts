@@ -38,7 +38,7 @@ export const endEdit = (project: Project, name: string, editingSince: Date): Pro
     ),
   );
 
-/** Lets one that failed wait again, behind all others. */
+/** Moves one that failed to the end of the queue. */
 const putOff = ({ _id, editingSince }: CollectionRecord): Promise<unknown> =>
   onCollections((collections) =>
     collections.updateOne(
@@ -82,9 +82,9 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
 };
 
 /**
- * Gives collections whose editing was cut short the indexes that their record names: one that was to be unique is not held so by
- * half an edit, and one that was given up is not kept. Each once a run; one that fails waits again, behind all others. Answers
- * how many it has dealt with.
+ * Gives collections whose editing was cut short the indexes that their record names: one that was to be unique is not
+ * held so by half an edit, and one that was given up is not kept. Each once a run; one that fails waits again, behind
+ * all others. Returns how many it has dealt with.
  */
 export const tidyEditedCollections = async (): Promise<number> => {
   const dueAt = ({ editingSince }: CollectionRecord): Date => editingSince ?? new Date(0);

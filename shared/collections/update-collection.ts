@@ -34,9 +34,9 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
 };
 
 /**
- * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is refused
- * with 409 `SCHEMA_CONFLICT` unless `force`; unique indexes are built before the answer, and the edit is refused where one
- * cannot be. What an edit leaves that is cut short is tidied by the clean-up job. Unknown → 404.
+ * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is
+ * refused with 409 `SCHEMA_CONFLICT` unless `force`; unique indexes are built before the answer, and the edit is
+ * refused where one cannot be. What an edit leaves that is cut short is tidied by the clean-up job. Unknown → 404.
  */
 export const updateCollection = async (
   project: Project,

@@ -10,10 +10,13 @@ export const hiddenUserFields: ReadonlySet<string> = new Set([
   'credentialVersion',
 ]);
 
-/** Whether the address of a user is confirmed: written by the service alone, shown to the user himself. */
+/** Whether the user's address is verified: written by the service only, visible to that user. */
 export const emailVerifiedField = 'emailVerified';
 
-/** Whether a user is shut out, as the dashboard shows and takes it: a field of that name could be neither seen nor changed. */
+/**
+ * Whether a user is shut out, as the dashboard shows and takes it: a field of that name could be neither seen nor
+ * changed.
+ */
 const disabledField = 'disabled';
 
 const requireString = (fields: readonly Field[], key: string): void => {
@@ -23,7 +26,7 @@ const requireString = (fields: readonly Field[], key: string): void => {
   }
 };
 
-/** A schema may name `emailVerified` as what it is, so that schemas brought along fit; it stays the service's to write. */
+/** A schema may declare `emailVerified` as the Boolean that it is, so that imported schemas fit; it stays read-only. */
 const refuseServiceFields = (fields: readonly Field[]): void => {
   for (const { key, type, unique } of fields) {
     if (hiddenUserFields.has(key)) throw schemaError(key, 'is written by the service');
@@ -37,8 +40,8 @@ const refuseServiceFields = (fields: readonly Field[]): void => {
 };
 
 /**
- * The schema of the `users` collection: it needs required `String` fields `email` and `password`; `email` is unique whether
- * or not that was asked for. Fields of the service's own, and anything else → 400 `INVALID_SCHEMA`.
+ * The schema of the `users` collection: it needs required `String` fields `email` and `password`; `email` is unique
+ * whether or not that was asked for. Fields of the service's own, and anything else → 400 `INVALID_SCHEMA`.
  */
 export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[] => {
   if (schema === null) throw schemaError('', 'The users collection needs a schema with email and password');

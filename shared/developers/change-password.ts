@@ -5,8 +5,9 @@ import { getDeveloperRecord } from './find-developer.ts';
 import { replaceDeveloperCredentials, unchangedSince } from './replace-credentials.ts';
 import { requirePassword, wrongPassword } from './require-password.ts';
 
+/** The body of `change-developer-password`. */
 export interface PasswordChange {
-  /** Left out by who never had a password of their own. */
+  /** Omitted by accounts that never had a password of their own. */
   readonly currentPassword?: string | undefined;
   readonly newPassword: string;
 }

@@ -15,8 +15,8 @@ export interface Credentials {
 
 /**
  * Opens a developer's account on the free plan and signs them in; the session comes first, as in `signUp`. Registration
- * closed → 403 `SIGNUP_DISABLED`; taken address → 409 `DEVELOPER_EXISTS`, and one winner of any number of equal calls; an
- * address or password that cannot be → 400 `VALIDATION_FAILED`.
+ * closed → 403 `SIGNUP_DISABLED`; taken address → 409 `DEVELOPER_EXISTS`, and one winner of any number of equal calls;
+ * an address or password that cannot be → 400 `VALIDATION_FAILED`.
  */
 export const registerDeveloper = async (credentials: Credentials, client: Client): Promise<SignIn> => {
   requireOpenSignup();

@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import { revokeAllSessions } from '../auth/revoke-sessions.ts';
 import { developerScope } from '../auth/session-keys.ts';
-import { closeGate, nobody } from '../auth/users/credential-gate.ts';
+import { noVersion, raiseCredentialVersion } from '../auth/users/credential-version.ts';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { describeError, log } from '../log.ts';
@@ -23,7 +23,7 @@ const runMs = 180_000;
 export const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   const developerId = _id.toHexString();
   await revokeAllTokens(_id);
-  await closeGate(developerScope, developerId, nobody);
+  await raiseCredentialVersion(developerScope, developerId, noVersion);
   await revokeAllSessions(developerScope, developerId);
   const now = new Date(clock.now());
   await onControl(async (db) => {

@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import { revokeAllSessions } from '../auth/revoke-sessions.ts';
 import { developerScope } from '../auth/session-keys.ts';
-import { closeGate } from '../auth/users/credential-gate.ts';
+import { raiseCredentialVersion } from '../auth/users/credential-version.ts';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { credentialVersionOf, type DeveloperRecord } from './developer-record.ts';
@@ -26,7 +26,7 @@ export const replaceDeveloperCredentials = async (
   );
   if (!updated) return undefined;
   const developerId = updated._id.toHexString();
-  await closeGate(developerScope, developerId, credentialVersionOf(updated));
+  await raiseCredentialVersion(developerScope, developerId, credentialVersionOf(updated));
   await revokeAllSessions(developerScope, developerId, except === undefined ? {} : { except });
   return updated;
 };

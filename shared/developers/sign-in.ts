@@ -1,7 +1,7 @@
 import { issueDashboardToken } from '../auth/dashboard-tokens.ts';
 import { type RefreshSession, startSession } from '../auth/refresh-sessions.ts';
 import { type Client, developerScope } from '../auth/session-keys.ts';
-import { passGate } from '../auth/users/credential-gate.ts';
+import { requireCredentialVersion } from '../auth/users/credential-version.ts';
 import { credentialVersionOf, type Developer, type DeveloperRecord, toDeveloper } from './developer-record.ts';
 
 /** What a developer gets who registers, logs in or refreshes: both tokens and their own record. */
@@ -14,9 +14,13 @@ export interface SignIn {
   readonly refreshToken: string;
 }
 
-/** A session of a developer for whom this version of the credentials is the current one; else 401 `INVALID_CREDENTIALS`. */
+/**
+ * A session of a developer for whom this version of the credentials is the current one; else 401 `INVALID_CREDENTIALS`.
+ */
 export const openSession = (developerId: string, version: number, client: Client): Promise<RefreshSession> =>
-  startSession(developerScope, developerId, client, (table) => [passGate(table, developerScope, developerId, version)]);
+  startSession(developerScope, developerId, client, (table) => [
+    requireCredentialVersion(table, developerScope, developerId, version),
+  ]);
 
 /** The tokens of a session, for the developer whose it is. */
 export const signedIn = async (

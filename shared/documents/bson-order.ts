@@ -19,6 +19,7 @@ const brackets = [
   ['maxKey'],
 ] as const;
 
+/** Name of a BSON type, as `$type` spells it. */
 export type TypeName = (typeof brackets)[number][number];
 
 const taggedTypes: ReadonlyMap<string, TypeName> = new Map([

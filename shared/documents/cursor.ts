@@ -71,8 +71,8 @@ const unwrap = (list: unknown): readonly unknown[] | undefined => {
 };
 
 /**
- * Reads a cursor that `encodeCursor` wrote for the same fingerprint, of an order with `keys` keys. Anything else, values that
- * could be read as operators included → 400 `INVALID_CURSOR`.
+ * Reads a cursor that `encodeCursor` wrote for the same fingerprint, of an order with `keys` keys. Anything else,
+ * values that could be read as operators included → 400 `INVALID_CURSOR`.
  */
 export const decodeCursor = (fingerprint: string, keys: number, text: string): Position => {
   const record = read(text);

@@ -5,10 +5,10 @@ import { isPosition } from './field-at.ts';
 import type { Direction, Sort } from './sort.ts';
 
 /*
- * MongoDB sorts an array by its least element (ascending) or its greatest (descending), an empty one as `undefined`, and a
- * missing value as `null`. So a document comes after a position when its value lies beyond it, which `ranges` say in a way
- * that an index on the key and `_id` serves, and an array only when none of its elements lies at the position or before it,
- * which a guard adds.
+ * MongoDB sorts an array by its least element (ascending) or its greatest (descending), an empty one as `undefined`,
+ * and a missing value as `null`. So a document comes after a position when its value lies beyond it, which `ranges` say
+ * in a way that an index on the key and `_id` serves, and an array only when none of its elements lies at the position
+ * or before it, which a guard adds.
  */
 
 /** What one field must satisfy. */
@@ -81,7 +81,10 @@ const inArray = ({ path, test }: Test): Test => {
   return '$elemMatch' in test ? { path, test } : { path, test: { $elemMatch: test } };
 };
 
-/** Shuts out arrays with an element that passes one of the tests; a path may lead through arrays, where any value counts. */
+/**
+ * Shuts out arrays with an element that passes one of the tests; a path may lead through arrays, where any value
+ * counts.
+ */
 const guard = (path: string, tests: readonly Test[]): readonly Condition[] => {
   if (tests.length === 0) return [];
   return [{ $nor: (path.includes('.') ? tests : tests.map(inArray)).map(toCondition) }];
@@ -94,8 +97,8 @@ const tie = (path: string, value: unknown, direction: Direction): Condition =>
   allOf([anyOf(at(path, value).map(toCondition)), ...guard(path, beyond(path, value, opposite(direction)))]);
 
 /**
- * Values that are no arrays, in a form whose opposite gives an index narrow bounds; `$type` would make it read everything
- * to find arrays of arrays.
+ * Values that are no arrays, in a form whose opposite gives an index narrow bounds; `$type` would make it read
+ * everything to find arrays of arrays.
  */
 const ordinaryValues = (): readonly MongoDocument[] => [
   { $in: [null, true, false, Number.NaN] },
@@ -130,8 +133,8 @@ const after = (path: string, value: unknown, direction: Direction): readonly Con
 export type Ids = 'ours' | 'any';
 
 /**
- * The ids that sort after one. A filter compares within a type only; an expression across all of them, in the order of a
- * sort, and as `_id` is never an array, the index serves that too.
+ * The ids that sort after one. A filter compares within a type only; an expression across all of them, in the order of
+ * a sort, and as `_id` is never an array, the index serves that too.
  */
 const afterId = (id: unknown, direction: Direction, ids: Ids): Condition => {
   const operator = direction === 1 ? '$gt' : '$lt';
@@ -139,9 +142,9 @@ const afterId = (id: unknown, direction: Direction, ids: Ids): Condition => {
 };
 
 /**
- * The documents that come after a position in an order, as a filter; see `needsSortKey` for where none can tell. `position`
- * holds MongoDB's own sort key of the document there, a value for each key of the order, `undefined` for an empty array;
- * every value stands where only a literal is read.
+ * The documents that come after a position in an order, as a filter; see `needsSortKey` for where none can tell.
+ * `position` holds MongoDB's own sort key of the document there, a value for each key of the order, `undefined` for an
+ * empty array; every value stands where only a literal is read.
  */
 export const afterPosition = (sort: Sort, position: readonly unknown[], ids: Ids): Condition => {
   const alternatives: Condition[] = [];

@@ -2,8 +2,7 @@ import { MongoServerError } from 'mongodb';
 import type { Collection } from '../collections/collection.ts';
 import { AppError } from '../errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { noteList } from '../usage/slow-lists.ts';
-import { isTelling } from './aggregation/telling-condition.ts';
+import { recordSlowList } from '../usage/slow-lists.ts';
 import { allOf, type Condition, type Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import type { Document } from './document.ts';
@@ -12,6 +11,7 @@ import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.
 import { populatePage } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 import { type Page, readPage, readPosition } from './read-page.ts';
+import { mayReveal } from './revealing-condition.ts';
 import { readFilter } from './row-security.ts';
 import { sortFingerprint } from './sort.ts';
 import { countMatching, filteredTotal, isActive, type Total, unfilteredTotal } from './total.ts';
@@ -49,7 +49,7 @@ interface Request {
 
 /** The selection of a request; patterns are deferred only if row security hides documents. */
 const selectionOf = ({ query, readable, filters }: Request): Selection => {
-  const afterwards = readable.length > 0 ? filters.filter(isTelling) : [];
+  const afterwards = readable.length > 0 ? filters.filter(mayReveal) : [];
   const beside = filters.filter((filter) => !afterwards.includes(filter));
   return { conditions: [...readable, ...(query.includeDeleted ? [] : [isActive]), ...beside], afterwards };
 };
@@ -118,7 +118,7 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
 const note = ({ collection, query, readable }: Request, ms: number): void => {
   const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
   const owner = readable.length > 0 ? { owner: collection.rls.ownerField } : {};
-  noteList(collection, { ...owner, ...filteredFields(collection, query.filters), sort }, ms);
+  recordSlowList(collection, { ...owner, ...filteredFields(collection, query.filters), sort }, ms);
 };
 
 const memoryCodes: ReadonlySet<unknown> = new Set([146, 292]);

@@ -19,6 +19,7 @@ export interface Row {
   readonly position: readonly unknown[];
 }
 
+/** The documents of one page, in order. */
 export interface Page {
   readonly rows: readonly Row[];
   /** The page was cut because of its size, before its limit. */

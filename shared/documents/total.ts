@@ -6,6 +6,7 @@ import type { Project } from '../projects/project.ts';
 import type { Condition, Selection } from './condition.ts';
 import { selected } from './sort-key-pipeline.ts';
 
+/** How many documents match; capped totals are at least as large as shown. */
 export interface Total {
   readonly total: number;
   /** There are more than `total`. */
@@ -56,7 +57,7 @@ const remember = (key: string, trust: Trust): void => {
   if (trusts.size > rememberedCollections) trusts.delete(trusts.keys().next().value as string);
 };
 
-/** A count so far above the exact range cannot be off by as much as leads back into it. */
+/** A count so far above the exact range that its error cannot bring it back into it. */
 const isFarAbove = (count: number): boolean => count > 2 * exactUpTo;
 
 const isDue = (trust: Trust | undefined): boolean =>

@@ -8,7 +8,7 @@ const maxLevels = 64;
 const maxPaths = 1000;
 const maxGuards = 500;
 /** MongoDB itself fills no array further. */
-const furthestPosition = 1_500_000;
+const maxPosition = 1_500_000;
 
 const invalid = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
@@ -92,7 +92,7 @@ export const guardsOf = (fields: readonly Field[], paths: readonly string[]): re
       if (at?.type === 'Array') guards.set(`array ${above}`, mustBeArray(above));
       const missing = at?.fields?.find(({ key, required }) => required && !touched.has(`${above}.${key}`));
       if (missing) guards.set(`object ${above}`, mustBeObject(above, missing.key));
-      if (/^\d+$/.test(segment) && Number(segment) <= furthestPosition)
+      if (/^\d+$/.test(segment) && Number(segment) <= maxPosition)
         positions.set(above, (positions.get(above) ?? new Set()).add(Number(segment)));
       above += `.${segment}`;
     }

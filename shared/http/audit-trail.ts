@@ -14,9 +14,9 @@ const shownSettings: ReadonlySet<string> = new Set([
   'providerFromEmail',
 ]);
 
-const mostFields = 100;
-const longestName = 200;
-const deepest = 3;
+const maxFields = 100;
+const maxNameLength = 200;
+const maxDepth = 3;
 
 const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -25,7 +25,7 @@ const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown
 const namesIn = (value: unknown, depth = 1): string[] =>
   isPlainObject(value)
     ? Object.entries(value).flatMap(([key, item]) => {
-        const below = depth < deepest ? namesIn(item, depth + 1) : [];
+        const below = depth < maxDepth ? namesIn(item, depth + 1) : [];
         return below.length === 0 ? [key] : below.map((name) => `${key}.${name}`);
       })
     : [];
@@ -64,7 +64,7 @@ interface Acted extends WithDeveloper, WithOwnedProject {
 export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): Change => {
   const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
   const target = Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, value.slice(0, longestName)]),
+    Object.entries(parameters).map(([name, value]) => [name, value.slice(0, maxNameLength)]),
   );
   return {
     projectId: owned.project.id,
@@ -73,8 +73,8 @@ export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted):
     action: route.id,
     target,
     fields: namesIn(input.body)
-      .slice(0, mostFields)
-      .map((name) => name.slice(0, longestName)),
+      .slice(0, maxFields)
+      .map((name) => name.slice(0, maxNameLength)),
     values: valuesOf(route, owned, target, input.body),
   };
 };

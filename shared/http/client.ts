@@ -1,5 +1,5 @@
 import type { Client } from '../auth/session-keys.ts';
-import type { Event } from './middleware/adds.ts';
+import type { Event } from './middleware/middleware-types.ts';
 
 /** The client behind a request: the gateway's own source address (never a header's), and what it calls itself. */
 export const clientOf = ({ requestContext: { http } }: Event): Client => ({

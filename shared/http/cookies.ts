@@ -1,4 +1,4 @@
-import type { Event } from './middleware/adds.ts';
+import type { Event } from './middleware/middleware-types.ts';
 
 /** A cookie's scope; it is always `HttpOnly`, and `Secure` but over plain http on loopback. */
 export interface CookieScope {

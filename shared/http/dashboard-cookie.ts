@@ -1,7 +1,7 @@
 import { sessionSeconds } from '../auth/session-keys.ts';
 import { dashboardSettings } from '../config.ts';
 import { type CookieScope, cookie, readCookie } from './cookies.ts';
-import type { Event } from './middleware/adds.ts';
+import type { Event } from './middleware/middleware-types.ts';
 
 const name = 'dashboard_refresh';
 const scope = { path: '/api/auth', sameSite: 'Strict' } satisfies Partial<CookieScope>;

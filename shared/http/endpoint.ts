@@ -5,7 +5,6 @@ import { audited } from '../audit/audited.ts';
 import { AppError } from '../errors.ts';
 import { currentRequest } from '../log.ts';
 import { changeOf, isAudited } from './audit-trail.ts';
-import type { Event } from './middleware/adds.ts';
 import { allowedOrigin } from './middleware/allowed-origin.ts';
 import { apiKey, type Keyed } from './middleware/api-key.ts';
 import { collection, usersBlock, type WithCollection } from './middleware/collection.ts';
@@ -18,10 +17,11 @@ import {
   type WithSignedIn,
 } from './middleware/developer.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';
-import { healthAhead, type WithHealth } from './middleware/health-ahead.ts';
+import { startHealthCheck, type WithHealth } from './middleware/health-check.ts';
 import { type Input, input } from './middleware/input.ts';
-import { linkKey, lookAhead } from './middleware/look-ahead.ts';
+import type { Event } from './middleware/middleware-types.ts';
 import { ownedCollection } from './middleware/owned-collection.ts';
+import { linkKey, startProjectLookup } from './middleware/project-lookup.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
@@ -45,7 +45,7 @@ const outOfTime = (): never => {
 
 type AnyMiddleware = middy.MiddlewareObj;
 
-/** Closes a stack: one second before Lambda's own limit there is still an answer, in the envelope. */
+/** Builds the handler; one second before the Lambda timeout it still responds, with an error in the envelope. */
 const build = <Added>(route: NamedRoute, ...stack: readonly unknown[]): Endpoint<Added> => ({
   handler: (act) => {
     const run = middy({ timeoutEarlyInMillis: 1000, timeoutEarlyResponse: outOfTime })
@@ -67,9 +67,9 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
     route.access
   ];
 
-/** Key and origin; the look-up of the project runs beside the rate count. */
+/** API key and origin; the project look-up runs in parallel with the rate limit. */
 const keyed = (route: NamedRoute & { readonly access: ProjectAccess }) => [
-  rateLimit(route, lookAhead()),
+  rateLimit(route, startProjectLookup()),
   apiKey(keyKindOf(route)),
   allowedOrigin(),
 ];
@@ -80,9 +80,9 @@ const identified = (route: NamedRoute) => [rateLimit(route), developerToken(rout
 export const publicEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<{ input: Input<R> }> =>
   build(route, rateLimit(route), input(route));
 
-/** A check of what the service stands on, for anybody, as monitors have no key. */
+/** The health check, public because monitors have no key. */
 export const healthEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithHealth> =>
-  build(route, rateLimit(route, healthAhead()));
+  build(route, rateLimit(route, startHealthCheck()));
 
 /** What the mail provider calls: its signature over the bytes of the body stands for a key. */
 export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithDelivery> =>
@@ -99,7 +99,7 @@ export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): En
 export const navigationEndpoint = <const R extends Of<ProjectAccess>>(
   route: R,
 ): Endpoint<Keyed & { input: Input<R> }> =>
-  build(route, rateLimit(route, lookAhead(linkKey)), apiKey(keyKindOf(route)), input(route));
+  build(route, rateLimit(route, startProjectLookup(linkKey)), apiKey(keyKindOf(route)), input(route));
 
 /** A route of one collection of a project: its row security decided, its caller known. */
 export const dataEndpoint = <
@@ -125,7 +125,7 @@ export const developerEndpoint = <const R extends Of<'developer'>>(
   route: R,
 ): Endpoint<WithDeveloper & { input: Input<R> }> => build(route, ...identified(route), input(route));
 
-/** A dashboard route of a developer's account, for himself alone: no personal access token opens it. */
+/** A dashboard route of the developer's own account: personal access tokens are refused. */
 export const accountEndpoint = <const R extends Of<'developer'>>(
   route: R,
 ): Endpoint<WithSignedIn & { input: Input<R> }> =>

@@ -2,7 +2,7 @@ import { sessionSeconds } from '../auth/session-keys.ts';
 import { allowsOrigin } from '../projects/allowed-origin.ts';
 import type { Project } from '../projects/project.ts';
 import { type CookieScope, cookie, isPlainLoopback, readCookie } from './cookies.ts';
-import type { Event } from './middleware/adds.ts';
+import type { Event } from './middleware/middleware-types.ts';
 
 /** A refresh token as it came with a request. */
 export interface SentToken {

@@ -1,28 +1,25 @@
 import type { GenericSchema } from 'valibot';
 import type { Role } from '../projects/roles.ts';
 
+/** An HTTP method of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Who may call a route. The endpoint builders turn it into middleware, OpenAPI into security. */
 export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'user' | 'developer';
 
 /**
- * What a function needs besides the rate counts that all share; the deployment grants exactly this.
- * `mongodb`: the database secret. `sessions`: refresh sessions in the table, of whom the API is for.
- * `user-sessions`: those of end users, whichever API it is. `developer-sessions`: those of developers.
- * `session-check`: asking whether the session of a developer still stands, as every row that changes something for one does.
- * `email-tokens`: what mails to either carry.
- * `dashboard-github`: the secret of the dashboard's app at GitHub.
- * `encryption`: the master key. `purge`: removing everything of a project from the table.
- * `verifiers`: having customers' databases verified.
- * `transfers`: the files of exports and imports in our bucket. `work-queue`: sending tasks to the work queue.
- * `work-delivery`: taking them off it.
- * `files`: the objects of our bucket. `uploads`: what the table knows of uploads, files and their quota.
+ * What a function needs besides the rate counts that all share; the deployment grants exactly this. `mongodb`: the
+ * database secret. `sessions`: refresh sessions in the table, of whom the API is for. `user-sessions`: those of end
+ * users, whichever API it is. `developer-sessions`: those of developers. `session-check`: asking whether the session of
+ * a developer still stands, as every row that changes something for one does. `email-tokens`: what mails to either
+ * carry. `dashboard-github`: the secret of the dashboard's app at GitHub. `encryption`: the master key. `purge`:
+ * removing everything of a project from the table. `verifiers`: having customers' databases verified. `transfers`: the
+ * files of exports and imports in our bucket. `work-queue`: sending tasks to the work queue. `work-delivery`: taking
+ * them off it. `files`: the objects of our bucket. `uploads`: what the table knows of uploads, files and their quota.
  * `language-model`: the key of the schema assistant's endpoint. `language-model-quota`: counting its proposals.
  * `mail-queue`: accepting mails. `mail-delivery`: taking them off the queue. `mail-provider`: the key of the provider.
- * `mail-quota`: the slots of the month that a project's mails take.
- * `mail-webhook`: the secret that its events are signed with.
- * `health`: asking the bucket and the queues whether they are there.
+ * `mail-quota`: the slots of the month that a project's mails take. `mail-webhook`: the secret that its events are
+ * signed with. `health`: asking the bucket and the queues whether they are there.
  */
 export type Use =
   | 'mongodb'
@@ -51,6 +48,7 @@ export type Use =
   | 'usage'
   | 'health';
 
+/** A row of a route table: everything about one endpoint but its handler. */
 export interface Route {
   readonly method: Method | readonly Method[];
   /** Path as API Gateway writes it: `/api/data/{collectionName}`. */
@@ -58,14 +56,11 @@ export interface Route {
   readonly access: Access;
   readonly uses: readonly Use[];
   readonly summary: string;
-  /** Takes an e-mail address and a password or code: counted in the narrow window, refused when counting fails. */
+  /** Takes credentials: also counted in the stricter window, and refused if counting fails. */
   readonly credential?: true;
   /** Changes documents: a publishable key then needs row security and the owner's token. */
   readonly writes?: true;
-  /**
-   * Has an address of its own besides, which leads to it past the gateway: a function URL, for who calls without a
-   * browser.
-   */
+  /** Also has a function URL, which bypasses the gateway, for callers that are not browsers. */
   readonly ownUrl?: true;
   /** Dashboard, below a project: the least role that may; otherwise viewers may read (GET) and admins do the rest. */
   readonly role?: Role;
@@ -83,6 +78,7 @@ export interface NamedRoute extends Route {
   readonly id: string;
 }
 
+/** The routes of one area, by operation id. */
 export type RouteTable = Readonly<Record<string, NamedRoute>>;
 
 type Named<T extends Readonly<Record<string, Route>>> = { readonly [K in keyof T]: T[K] & { readonly id: K & string } };
@@ -96,5 +92,6 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
   ? { readonly [K in Name]: string } & PathParams<Rest>
   : unknown;
 
+/** The methods of a route, as a list. */
 export const methodsOf = (route: Route): readonly Method[] =>
   typeof route.method === 'string' ? [route.method] : route.method;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stateSeconds } from '../auth/social/state.ts';
 import { type CookieScope, cookie, readCookie } from './cookies.ts';
-import type { Event } from './middleware/adds.ts';
+import type { Event } from './middleware/middleware-types.ts';
 
 /** Who signs in: the path to which the cookie comes back. */
 const paths = { users: '/api/userAuth/social', developers: '/api/auth/github' } as const;

@@ -5,14 +5,14 @@ import { describeError, log } from '../log.ts';
 import { findProjectById } from '../projects/find-project-by-id.ts';
 import { openContent } from './mail-content.ts';
 import { type MailLog, mailTag } from './mail-log.ts';
-import { awaitTurn, holdBack } from './pace.ts';
 import { ownProviderKey } from './provider-key.ts';
 import { renderAccountMail } from './render-account-mail.ts';
+import { pauseAccount, waitForTurn } from './send-throttle.ts';
 import { fromOf } from './sender.ts';
 import { suppressedAmong } from './suppressions/suppressed-among.ts';
 
 /** The provider deduplicates a mail for 24 h; an attempt after that could send it twice. */
-const longestMs = 20 * 3600_000;
+const maxAgeMs = 20 * 3600_000;
 
 /** What one try came to; `subject` is the one that was sent. */
 export interface Attempt {
@@ -77,10 +77,10 @@ const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
   if (!account) return refused('The project has no key of its own at the mail provider any more');
   const outgoing = await compose(mail, sealed, account);
   if (outgoing.to.length === 0) return refused('suppressed');
-  const wait = await awaitTurn(account.name);
+  const wait = await waitForTurn(account.name);
   if (wait > 0) return notHandedOver('The provider takes no more mails at the moment', wait);
   const outcome = await sendMail(account.apiKey, outgoing, mail._id.toHexString());
-  if (outcome.kind === 'postponed' && outcome.afterSeconds > 0) holdBack(account.name, outcome.afterSeconds);
+  if (outcome.kind === 'postponed' && outcome.afterSeconds > 0) pauseAccount(account.name, outcome.afterSeconds);
   return { outcome, subject: outgoing.subject };
 };
 
@@ -90,7 +90,7 @@ const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
 export const attemptMail = async (mail: MailLog): Promise<Attempt> => {
   const sealed = mail.job?.content;
   if (sealed === undefined) return refused('The provider did not say whether it took the mail');
-  if (clock.now() - mail.createdAt.getTime() > longestMs) return refused('Not accepted in time');
+  if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return refused('Not accepted in time');
   try {
     return await handOver(mail, sealed);
   } catch (error) {

@@ -1,9 +1,9 @@
 import { AppError, type FieldError } from '../errors.ts';
 import { isMailbox } from '../mailbox.ts';
-import type { Variables } from './interpolate.ts';
-import { longestSubject, mostRecipients } from './mail-limits.ts';
+import { maxRecipients, maxSubjectLength } from './mail-limits.ts';
 import { canonicalAddress } from './suppressions/suppression.ts';
 import type { TemplateReference } from './templates/find-template.ts';
+import type { Variables } from './templates/interpolate.ts';
 import type { MailContent } from './templates/mail-template.ts';
 
 /** A body as it was sent; nothing in it is what it should be yet. */
@@ -19,7 +19,7 @@ export interface Addressing {
 export type MailRequest = Addressing &
   ({ readonly content: MailContent } | { readonly template: TemplateReference; readonly variables: Variables });
 
-const mostItems = 100;
+const maxItems = 100;
 
 const control = /[\p{Cc}\u2028\u2029]/u;
 
@@ -47,7 +47,7 @@ const addressesOf = (body: MailBody, field: 'to' | 'replyTo', whenEmpty: string)
   const value = given(body, field);
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (list.length === 0 || value === '') throw invalid(field, whenEmpty);
-  if (list.length > mostRecipients) throw invalid(field, `${field} must have at most ${mostRecipients} addresses`);
+  if (list.length > maxRecipients) throw invalid(field, `${field} must have at most ${maxRecipients} addresses`);
   const byAddress = new Map<string, string>();
   for (const mailbox of list.map((address) => checkAddress(field, address))) {
     const address = canonicalAddress(mailbox);
@@ -75,8 +75,8 @@ export const checkContent = (
   if (isBlank(subject)) throw invalid('subject', 'Subject is required');
   if (control.test(subject))
     throw invalid('subject', 'subject must not contain line breaks or other control characters');
-  if (subject.length > longestSubject)
-    throw invalid('subject', `subject must have at most ${longestSubject} characters`);
+  if (subject.length > maxSubjectLength)
+    throw invalid('subject', `subject must have at most ${maxSubjectLength} characters`);
   if (isBlank(html) && isBlank(text)) throw invalid('html', whenEmpty);
   return { subject, html: isBlank(html) ? null : html, text: isBlank(text) ? null : text };
 };
@@ -134,7 +134,7 @@ const checkItem = (body: MailBody): BatchMail => {
 /** Reads the items of a batch; the first that does not fit refuses all: 400 `INVALID_MAIL`, its index in `errors`. */
 export const checkBatch = (bodies: readonly MailBody[]): BatchMail[] => {
   if (bodies.length === 0) throw new AppError('INVALID_MAIL', 'Batch cannot be empty');
-  if (bodies.length > mostItems) throw new AppError('INVALID_MAIL', `Max ${mostItems} emails per batch`);
+  if (bodies.length > maxItems) throw new AppError('INVALID_MAIL', `Max ${maxItems} emails per batch`);
   const errors: FieldError[] = [];
   const mails = bodies.flatMap((body, index) => {
     try {

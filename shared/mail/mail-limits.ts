@@ -1,5 +1,5 @@
 /** The most addresses of `to`, and of `replyTo`. */
-export const mostRecipients = 50;
+export const maxRecipients = 50;
 
 /** What mail servers take on one line, in characters. */
-export const longestSubject = 998;
+export const maxSubjectLength = 998;

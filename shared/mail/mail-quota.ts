@@ -19,7 +19,7 @@ export interface Slots {
 }
 
 /** The longest that a caller is told to wait: a plan can change, and slots come back. */
-const longestWaitSeconds = 24 * 3600;
+const maxRetryAfterSeconds = 24 * 3600;
 
 const secondsLeft = (month: string): number => {
   const [year = 0, number = 0] = month.split('-').map(Number);
@@ -31,11 +31,11 @@ export const quotaExceeded = (limit: number, month: string): AppError =>
   new AppError(
     'MAIL_QUOTA_EXCEEDED',
     `The monthly mail quota of this project is used up: its plan allows ${limit} mails a month. Wait for the next month, or change the plan.`,
-    { retryAfter: Math.max(1, Math.min(longestWaitSeconds, secondsLeft(month))) },
+    { retryAfter: Math.max(1, Math.min(maxRetryAfterSeconds, secondsLeft(month))) },
   );
 
 /** The month's slots for these mails, if there is room for all; else the mails whose slots could still come back. */
-export type Taking =
+export type SlotsTaken =
   | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage }
   | { readonly taken: false; readonly month: string; readonly limit: number; readonly held: readonly string[] };
 
@@ -44,12 +44,12 @@ export type Taking =
  * how many rows the log gets, those of suppressed mails included. No room for these in the day → 429
  * `MAIL_QUOTA_EXCEEDED`.
  */
-export const takeSlots = async (project: Account, ids: readonly string[], rows = ids.length): Promise<Taking> => {
+export const takeSlots = async (project: Account, ids: readonly string[], rows = ids.length): Promise<SlotsTaken> => {
   const month = monthOf(clock.now());
   const limit = limitOf(project);
   const today = rowsToday(project, rows);
   const [first = ''] = ids;
-  const taken = (used: number): Taking => ({
+  const taken = (used: number): SlotsTaken => ({
     taken: true,
     slots: { projectId: project.id, month, ids },
     usage: { used, limit },
@@ -80,7 +80,7 @@ export const takeSlots = async (project: Account, ids: readonly string[], rows =
     return taken(usedIn(Attributes));
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    // The client asks a second time where the first answer got lost; the slots may have been taken by then.
+    // The SDK repeats a call whose response was lost; the first one may already have taken the slots.
     const held = heldIn(error.Item);
     if (held.includes(first)) return taken(usedIn(error.Item));
     if (today.isFull(error.Item)) throw rowsFull(project);
@@ -88,14 +88,17 @@ export const takeSlots = async (project: Account, ids: readonly string[], rows =
   }
 };
 
-interface LettingGo {
+interface HeldUpdate {
   readonly change: string;
   readonly condition: string;
   readonly values: Record<string, AttributeValue>;
 }
 
-/** Has the month no longer hold the slots of these mails; false where the condition was against it. */
-const letGo = async ({ projectId, month, ids }: Slots, { change, condition, values }: LettingGo): Promise<boolean> => {
+/** Removes the ids of these mails from `held`; false if the condition failed. */
+const updateHeld = async (
+  { projectId, month, ids }: Slots,
+  { change, condition, values }: HeldUpdate,
+): Promise<boolean> => {
   try {
     await onTable((dynamo, table) =>
       dynamo.send(
@@ -118,17 +121,17 @@ const letGo = async ({ projectId, month, ids }: Slots, { change, condition, valu
 /** These mails were sent: their slots stay counted and cannot come back any more. May be repeated. */
 export const keepSlots = async (slots: Slots): Promise<void> => {
   if (slots.ids.length === 0) return;
-  await letGo(slots, { change: 'DELETE held :ids', condition: 'attribute_exists(held)', values: {} });
+  await updateHeld(slots, { change: 'DELETE held :ids', condition: 'attribute_exists(held)', values: {} });
 };
 
 /**
- * Gives back the slots of these mails, each once however often and by however many it is called. Answers how many came
+ * Gives back the slots of these mails, each once however often and by however many it is called. Returns how many came
  * back.
  */
 export const giveSlotsBack = async (slots: Slots): Promise<number> => {
   const { ids } = slots;
   if (ids.length === 0) return 0;
-  const back = await letGo(slots, {
+  const back = await updateHeld(slots, {
     change: 'DELETE held :ids ADD used :less',
     condition: ids.map((_, index) => `contains(held, :id${index})`).join(' AND '),
     values: {

@@ -6,20 +6,20 @@ import { onMailLogs } from './mail-log.ts';
 import { giveSlotsBack, keepSlots, quotaExceeded, type Slots, takeSlots } from './mail-quota.ts';
 import type { MailUsage } from './month-item.ts';
 
-/** A mail whose log is not there by then was never accepted. */
+/** A mail without a log by then was never accepted. */
 const patienceMs = 15 * 60_000;
 
 /** The most that are looked at in one go. */
-const most = 1000;
+const maxSettled = 1000;
 
 const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime() + patienceMs < clock.now();
 
 /**
- * Settles slots that a crash left held: of mails that have failed, or were never accepted, they come back; those of
- * sent ones stay counted. Answers how many came back.
+ * Settles slots that a crash left in `held`: those of failed or never accepted mails are returned, those of sent mails
+ * stay counted. Returns how many were returned.
  */
 export const settleHeldSlots = async ({ ids, ...month }: Slots): Promise<number> => {
-  const stale = ids.filter(isStale).slice(0, most);
+  const stale = ids.filter(isStale).slice(0, maxSettled);
   if (stale.length === 0) return 0;
   const rows = await onMailLogs((logs) =>
     logs

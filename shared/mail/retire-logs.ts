@@ -25,7 +25,7 @@ const removeOldest = (before: Date): Promise<number> =>
 
 /**
  * Removes logs of mails accepted more than 90 days ago, the oldest first, until there are none or 3 minutes have
- * passed. Answers how many.
+ * passed. Returns how many.
  */
 export const retireLogs = async (): Promise<number> => {
   const begun = clock.now();

@@ -13,7 +13,7 @@ export const mailTries = 8;
 export const mailVisibilitySeconds = 180;
 
 /** The longest that SQS lets a message wait. */
-const longestWait = 12 * 3600;
+const maxDelaySeconds = 12 * 3600;
 
 /** A message that is this late counts as lost. */
 const patienceMs = 15 * 60_000;
@@ -25,7 +25,7 @@ const patienceMs = 15 * 60_000;
  */
 export const retryDelay = (tries: number, askedFor = 0): number => {
   const planned = mailSettings().MAIL_RETRY_SECONDS * 3 ** (tries - 1) * (1 + Math.random() / 2);
-  return Math.min(longestWait, Math.ceil(Math.max(planned, askedFor)));
+  return Math.min(maxDelaySeconds, Math.ceil(Math.max(planned, askedFor)));
 };
 
 /** When a mail counts as lost that the queue should hand out in `seconds`. */

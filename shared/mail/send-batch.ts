@@ -25,11 +25,14 @@ interface Entry extends BatchMail {
   readonly everybody: readonly string[];
 }
 
-/** After about an hour the provider's events have told what its answer did not. */
+/**
+ * After this time a mail of the batch counts as lost: within about an hour the events of the provider have reported
+ * what its response did not.
+ */
 const resolvedSeconds = 45 * 60;
 
 /** The longest that a caller is kept waiting for a second try. */
-const longestPauseSeconds = 3;
+const maxPauseSeconds = 3;
 
 const entriesOf = async ({ id }: Project, mails: readonly BatchMail[], ids: readonly ObjectId[]): Promise<Entry[]> => {
   const suppressed = await suppressedAmong(
@@ -84,7 +87,7 @@ const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): Outgoin
 /** Calls the provider, and once more where that may help: it knows the batch again by its key. */
 const handOver = async (apiKey: string, mails: readonly OutgoingMail[], key: string): Promise<BatchOutcome> => {
   const first = await sendMails(apiKey, mails, key);
-  if (first.kind !== 'postponed' || first.afterSeconds > longestPauseSeconds) return first;
+  if (first.kind !== 'postponed' || first.afterSeconds > maxPauseSeconds) return first;
   await pause(Math.max(500, first.afterSeconds * 1000));
   const second = await sendMails(apiKey, mails, key);
   return second.kind === 'postponed' ? { ...second, maybeTaken: first.maybeTaken || second.maybeTaken } : second;
@@ -153,7 +156,7 @@ const recover = async ({ id }: Project, ids: readonly ObjectId[]): Promise<Batch
 };
 
 /**
- * Sends 1 to 100 mails of a project by one call of the provider and answers one entry an item, in order. Invalid → 400
+ * Sends 1 to 100 mails of a project by one call of the provider and returns one entry per item, in order. Invalid → 400
  * `INVALID_MAIL` for all, more than the quota has left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its
  * log, and those that were not sent give their slots back. Without an answer the call is repeated once under the same
  * key; what is unknown even then stays `queued` in the log until an event of the provider tells, or has failed after an

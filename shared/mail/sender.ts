@@ -1,6 +1,6 @@
 import { mailSettings } from '../config.ts';
 
-const longestName = 100;
+const maxNameLength = 100;
 
 /** What a name before an address may not hold: control characters, and what has a meaning in an address. */
 const special = /[\p{Cc}\u2028\u2029"\\<>()[\]:;@,]+/gu;
@@ -10,7 +10,7 @@ const addressOf = (from: string): string => /<([^<>]*)>\s*$/.exec(from)?.[1] ?? 
 
 /** The sender of a mail: a site's name before the address that `from` (an address, or `Name <address>`) holds. */
 export const senderOf = (siteName: string, from: string): string => {
-  const name = siteName.replace(special, ' ').replace(/\s+/g, ' ').trim().slice(0, longestName);
+  const name = siteName.replace(special, ' ').replace(/\s+/g, ' ').trim().slice(0, maxNameLength);
   const address = addressOf(from);
   return name === '' ? address : `${name} <${address}>`;
 };

@@ -26,8 +26,8 @@ const matches = (entry: string, origin: URL): boolean => {
 };
 
 /**
- * Whether the `Origin` header passes a project's `allowedDomains`: exact origins, bare hosts, `*.host` for its subdomains,
- * a host on any port unless it names one; `*` lets everything pass, a missing origin too.
+ * Whether the `Origin` header passes a project's `allowedDomains`: exact origins, bare hosts, `*.host` for its
+ * subdomains, a host on any port unless it names one; `*` lets everything pass, a missing origin too.
  */
 export const allowsOrigin = (allowedDomains: readonly string[], origin: string | undefined): boolean => {
   if (allowedDomains.includes('*')) return true;

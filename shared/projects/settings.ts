@@ -21,7 +21,9 @@ export const isSiteUrl = (text: string): boolean => {
   return url !== undefined && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\]/.test(text);
 };
 
-/** An entry of the domain whitelist: `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist"). */
+/**
+ * An entry of the domain whitelist: `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist").
+ */
 export const isAllowedDomain = (entry: string): boolean => {
   if (entry === '*') return true;
   if (entry.includes('://')) {
@@ -129,6 +131,7 @@ const changeable = {
 
 /** What a new project is made from: a name, and any setting that shall not have its default. */
 export const newProjectEntries = { name, ...changeable };
+/** What can be changed of a project; everything may be omitted. */
 export const projectChangesEntries = {
   name: v.optional(name),
   ...changeable,
@@ -140,5 +143,7 @@ export const projectChangesEntries = {
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
 
+/** The body of `create-project`. */
 export type NewProject = Output<typeof newProjectEntries>;
+/** The body of `update-project`. */
 export type ProjectChanges = Output<typeof projectChangesEntries>;

@@ -11,8 +11,8 @@ const refusalAgeMs = 1000;
 const maxProjects = 2000;
 
 /**
- * Indexes are not counted as documents are, but may not take more than so many times what the plan allows of these: one of
- * several fields has all of them once for each element of an array.
+ * Indexes are not counted as documents are, but may not take more than so many times what the plan allows of these: one
+ * of several fields has all of them once for each element of an array.
  */
 const indexesPerData = 4;
 

@@ -11,6 +11,7 @@ export interface Window {
   readonly block: number;
 }
 
+/** Length of a window in seconds. */
 export const windowSeconds = 900;
 
 /**

@@ -7,6 +7,7 @@ import { storageIdOf } from './storage-keys.ts';
 import type { FileRef } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
+/** Response of `confirm-upload` (contract 4). */
 export interface ConfirmedUpload {
   readonly path: string;
   readonly provider: 'internal' | 'external';
@@ -29,7 +30,7 @@ const mismatch = (size: number, stored: number): AppError =>
     errors: [{ field: 'size', message: `size does not match the ${stored} bytes of the file` }],
   });
 
-/** A path in the state `confirmed` with this size; any other state is the caller's mistake or a matter of waiting. */
+/** Requires the state `confirmed` with this size; any other state is the caller's mistake, or not ready yet. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
   if (!state) throw fileNotFound();
   if (state.kind === 'requested') throw notReady();
@@ -42,8 +43,8 @@ const requireSize = async (ref: FileRef, stored: StoredObject, size: number): Pr
 };
 
 /**
- * Puts the version of the upload that is pending now to its public place, if nothing is there yet: whichever copy comes first
- * stays. Answers what is there; `null` where there is nothing and nothing to copy.
+ * Puts the version of the upload that is pending now to its public place, if nothing is there yet: whichever copy comes
+ * first stays. Returns what is there; `null` where there is nothing and nothing to copy.
  */
 const publish = async (
   bucket: Bucket,
@@ -61,7 +62,9 @@ const publish = async (
   return stored && { stored, copied: false };
 };
 
-/** Charges what was published; where the path is no longer to be had, it is taken away again, as nobody would pay for it. */
+/**
+ * Charges the published object; if the path is no longer available, removes it again, since nobody is charged for it.
+ */
 const settle = async (
   bucket: Bucket,
   ref: FileRef,
@@ -89,9 +92,10 @@ const answer = (project: Project, path: string): ConfirmedUpload => {
 };
 
 /**
- * Step three of an upload (contract 4): makes the file public and charges its size, once, however often and by however many it is
- * confirmed; all get the same answer. Nothing uploaded yet → 409 `UPLOAD_NOT_READY`, whatever the size; another size than uploaded → 400
- * `SIZE_MISMATCH`; a path that is malformed, foreign, never requested, expired or deleted → 404 `FILE_NOT_FOUND`.
+ * Step three of an upload (contract 4): makes the file public and charges its size, once, however often and by however
+ * many it is confirmed; all get the same answer. Nothing uploaded yet → 409 `UPLOAD_NOT_READY`, whatever the size;
+ * another size than uploaded → 400 `SIZE_MISMATCH`; a path that is malformed, foreign, never requested, expired or
+ * deleted → 404 `FILE_NOT_FOUND`.
  */
 export const confirmUpload = async (project: Project, filePath: string, size: number): Promise<ConfirmedUpload> => {
   requirePathOf(project.id, filePath);

@@ -18,8 +18,8 @@ const forget = async (project: Project, filePath: string): Promise<boolean> => {
 const objectsAt = (filePath: string): string[] => [pendingKey(filePath), fileKey(filePath)];
 
 /**
- * Removes the bytes of files that are deleted already. Where their storage does not do it now the sweep does: it was told so with
- * the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
+ * Removes the bytes of files that are deleted already. Where their storage does not do it now the sweep does: it was
+ * told so with the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
  */
 const removeBytes = async (project: Project, filePaths: readonly string[]): Promise<void> => {
   try {

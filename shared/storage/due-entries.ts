@@ -7,7 +7,7 @@ import { type FileRef, type Item, number, text } from './upload-items.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** How long after a move its objects are looked at: no earlier than nothing of it can still be under way. */
+/** How long after a state change its objects are checked: not before everything in progress has ended. */
 const waitMs = {
   /** A requested upload keeps its place in the quota this long. */
   requested: 24 * hour,
@@ -17,9 +17,13 @@ const waitMs = {
 
 type Move = keyof typeof waitMs;
 
+/** Partitions per day, among which entries are spread by their path. */
 export const shards = 10;
 
-/** Storages of projects' own have a queue to themselves: those that do not answer keep nobody waiting whose files are in ours. */
+/**
+ * Storages of projects' own have a queue to themselves: those that do not answer keep nobody waiting whose files are in
+ * ours.
+ */
 export type DueQueue = 'managed' | 'external';
 
 const queueOf = ({ storageId }: FileRef): DueQueue => (storageId === managedStorageId ? 'managed' : 'external');
@@ -70,10 +74,12 @@ export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: M
   return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0 });
 };
 
+/** A path that the sweep checks at `due`. */
 export interface DueEntry extends Due {
   readonly key: { readonly pk: { readonly S: string }; readonly sk: { readonly S: string } };
 }
 
+/** The entry of an item. */
 export const toDueEntry = (item: Item): DueEntry => {
   const string = (name: string): string => item[name]?.S ?? '';
   const due = Number(item.due?.N);
@@ -89,7 +95,9 @@ export const toDueEntry = (item: Item): DueEntry => {
   };
 };
 
-/** An entry that failed is due again an hour later, then two, four and so on up to a day, out of the way of all others. */
+/**
+ * An entry that failed is due again an hour later, then two, four and so on up to a day, out of the way of all others.
+ */
 export const moveDueEntry = ({ key, ...entry }: DueEntry): Write[] => [
   { Delete: { Key: { ...key }, ConditionExpression: 'attribute_exists(pk)' } },
   putDue({ ...entry, due: clock.now() + Math.min(hour * 2 ** entry.tries, 24 * hour), tries: entry.tries + 1 }),

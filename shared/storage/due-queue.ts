@@ -21,16 +21,13 @@ import { type Item, number, text } from './upload-items.ts';
 const day = 24 * 60 * 60 * 1000;
 const pageSize = 25;
 
-/** Remembers up to when everything due of a queue has been done, so that a run need not look at all days there ever were. */
+/** Time up to which everything due has been done, so that a run need not look at every past day. */
 const doneKey = (queue: DueQueue) => ({
   pk: text('due#uploads#done'),
   sk: text(queue === 'managed' ? 'until' : `until#${queue}`),
 });
 
-/**
- * How far back a run looks that does not know, or is told of a time yet to come, as a clock that went wrong leaves it: longer
- * than this job may stand still with its alarm on.
- */
+/** How far back a run looks if that time is unknown or lies in the future, as after a wrong clock. */
 const farBackMs = 100 * day;
 
 /** Milliseconds since 1970 before which nothing due is left. */
@@ -42,7 +39,10 @@ export const doneUntil = async (queue: DueQueue, now: number): Promise<number> =
   return until <= now ? until : now - farBackMs;
 };
 
-/** Moves that time on to `time`, never back, but from one that has yet to come by the clock of the run that began at `now`. */
+/**
+ * Moves that time on to `time`, never back, but from one that has yet to come by the clock of the run that began at
+ * `now`.
+ */
 export const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise<void> => {
   try {
     await onTable((client, TableName) =>
@@ -98,6 +98,7 @@ export async function* dueIn(partition: string, now: number): AsyncGenerator<Due
   } while (after);
 }
 
+/** Removes an entry that is done; may be repeated. */
 export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> =>
   onTable((client, TableName) => client.send(new DeleteItemCommand({ TableName, Key: { ...key } })));
 

@@ -10,7 +10,7 @@ import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
 
 /** Longest wait for one call; a copy takes the storage its time, as there is no limit to the size. */
 const callLimitMs = 20_000;
-const mostClients = 20;
+const maxClients = 20;
 /** Longer than any call that may still be under way. */
 const closeAfterMs = 30_000;
 
@@ -45,7 +45,7 @@ const clientOf = (place: Address, keys: StorageKeys): S3Client => {
   clients.delete(name);
   clients.set(name, client);
   for (const [oldest, unused] of clients) {
-    if (clients.size <= mostClients) break;
+    if (clients.size <= maxClients) break;
     clients.delete(oldest);
     setTimeout(() => unused.destroy(), closeAfterMs).unref();
   }

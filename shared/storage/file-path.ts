@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 
-const longestName = 100;
+const maxNameLength = 100;
 
 const shape = /^([0-9a-f]{24})\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}_(?!.*\.\.)([A-Za-z0-9._-]{1,100})$/;
 
@@ -13,7 +13,9 @@ const shape = /^([0-9a-f]{24})\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}_(?!.
 export const sanitisedName = (filename: string): string => {
   const name = filename.replace(/[^A-Za-z0-9._-]/gu, '_').replace(/\.{2,}/g, '.');
   const [ending = ''] = /\.[A-Za-z0-9]{1,10}$/.exec(name) ?? [];
-  return name.length <= longestName ? name : name.slice(0, longestName - ending.length).replace(/\.$/, '_') + ending;
+  return name.length <= maxNameLength
+    ? name
+    : name.slice(0, maxNameLength - ending.length).replace(/\.$/, '_') + ending;
 };
 
 /** A UUID (version 7) that sorts by the time it was made, so that the newest files of a project can be read first. */

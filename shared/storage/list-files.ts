@@ -9,7 +9,7 @@ import { storageUsage } from './storage-usage.ts';
 import { filePrefix, type Item } from './upload-items.ts';
 
 /** The table cannot skip: what comes before a page is read too, so there is an end to it. */
-const deepest = 10_000;
+const maxListed = 10_000;
 
 /** The newest `count` files: their keys sort by the time of their request. */
 const newest = async (project: Project, count: number): Promise<Item[]> => {
@@ -43,8 +43,11 @@ const newest = async (project: Project, count: number): Promise<Item[]> => {
  * after the 10 000th file → 400 `INVALID_QUERY`.
  */
 export const listFiles = async (project: Project, { page, limit }: PageRequest): Promise<Page<StoredFile>> => {
-  if (page * limit > deepest) {
-    throw new AppError('INVALID_QUERY', `page and limit lead beyond the newest ${deepest} files, which can be listed.`);
+  if (page * limit > maxListed) {
+    throw new AppError(
+      'INVALID_QUERY',
+      `page and limit lead beyond the newest ${maxListed} files, which can be listed.`,
+    );
   }
   const [items, { files: total }] = await Promise.all([newest(project, page * limit), storageUsage(project)]);
   return { items: items.slice((page - 1) * limit).map((item) => toStoredFile(project, item)), total, page, limit };

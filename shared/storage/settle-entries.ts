@@ -15,13 +15,19 @@ import { expire, stateOf } from './upload-states.ts';
 /** Paths of one page that are looked at or put off, and storages that are asked, at the same time. */
 const lanes = 5;
 
-/** A storage of a project's own that does not let us in for so long after something was due there is not asked for it again. */
+/**
+ * A storage of a project's own that does not let us in for so long after something was due there is not asked for it
+ * again.
+ */
 const patienceMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Longest wait for the removal of a page's objects from a storage of a project's own. */
 const externalLimitMs = 10_000;
 
-/** A storage that has failed so often in a run is not tried again in it: one that does not answer must not use up its time. */
+/**
+ * A storage that has failed so often in a run is not tried again in it: one that does not answer must not use up its
+ * time.
+ */
 const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
 
 /** The objects of a path that nobody needs (any more). A request that nobody confirmed expires here. */
@@ -32,7 +38,9 @@ const unneeded = async (entry: DueEntry): Promise<string[]> => {
   return state ? [pending] : [pending, fileKey(entry.filePath)];
 };
 
-/** The bucket in which the objects of an entry are; `undefined` where the project has another storage now, or is gone. */
+/**
+ * The bucket in which the objects of an entry are; `undefined` where the project has another storage now, or is gone.
+ */
 const bucketFor = async ({ projectId, storageId }: DueEntry): Promise<Bucket | undefined> => {
   if (storageId === managedStorageId) return managedBucket;
   const project = await findProjectById(projectId);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StoragePlace } from '../projects/project.ts';
 import { open, seal } from '../secrets/sealed.ts';
 
+/** A customer's own S3-compatible storage. */
 export type ExternalPlace = Extract<StoragePlace, { readonly kind: 'external' }>;
 
 /** The access key of a storage of a project's own. */
@@ -13,9 +14,11 @@ export interface StorageKeys {
 /** What the sealed keys of a project's storage are bound to. */
 const boundTo = (projectId: string): string => `${projectId}/storage`;
 
+/** Encrypts access keys for a project's record. */
 export const sealStorageKeys = (projectId: string, { accessKeyId, secretAccessKey }: StorageKeys): Promise<string> =>
   seal(JSON.stringify([accessKeyId, secretAccessKey]), boundTo(projectId));
 
+/** Decrypts what `sealStorageKeys` made for the same project. */
 export const openStorageKeys = async (projectId: string, { sealedKeys }: ExternalPlace): Promise<StorageKeys> => {
   const [accessKeyId, secretAccessKey] = JSON.parse(await open(sealedKeys, boundTo(projectId))) as [string, string];
   return { accessKeyId, secretAccessKey };

@@ -5,7 +5,9 @@ import type { DueQueue } from './due-entries.ts';
 import { daysBetween, doneUntil, dueIn, setDoneUntil } from './due-queue.ts';
 import { Settlement } from './settle-entries.ts';
 
-/** Of the 15 minutes of a run; a page of paths that is begun by then takes less than one, whatever their storages do. */
+/**
+ * Of the 15 minutes of a run; a page of paths that is begun by then takes less than one, whatever their storages do.
+ */
 const runMs = 13 * 60_000;
 
 /** What a run is to do, and what is left when its time is up. */
@@ -38,10 +40,10 @@ const sweepQueue = async (queue: DueQueue, run: Run): Promise<void> => {
 };
 
 /**
- * Settles what is due of uploads: requests of a day ago that nobody confirmed expire and give back what they had reserved; what
- * was uploaded and is not, or no longer, a file is removed. The longest overdue come first, until nothing is due or 13 minutes
- * have passed; a run that is cut short is carried on by the next one. Answers how many paths it settled; `behindMinutes` in the
- * log is how long the oldest has been due that there was no time for.
+ * Settles what is due of uploads: requests of a day ago that nobody confirmed expire and give back what they had
+ * reserved; what was uploaded and is not, or no longer, a file is removed. The longest overdue come first, until
+ * nothing is due or 13 minutes have passed; a run that is cut short is carried on by the next one. Returns how many
+ * paths it settled; `behindMinutes` in the log is how long the oldest has been due that there was no time for.
  */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {
   const now = clock.now();

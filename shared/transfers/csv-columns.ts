@@ -43,15 +43,15 @@ const readers: ReadonlyMap<string | undefined, Reader> = new Map([
   ['Array', readJson],
 ]);
 
-const mostColumns = 1000;
-const longestName = 1000;
+const maxColumns = 1000;
+const maxNameLength = 1000;
 const forbidden = new Set(['__proto__', '_bsontype']);
 
 /** A name is checked before it is taken apart: its length is all that bounds the work it makes. */
 const partsOf = (name: string): readonly string[] => {
   const shown = name.slice(0, 100);
-  if (name.length > longestName) {
-    throw new UnreadableFile(`The name of the column ${shown}… has more than ${longestName} characters.`);
+  if (name.length > maxNameLength) {
+    throw new UnreadableFile(`The name of the column ${shown}… has more than ${maxNameLength} characters.`);
   }
   const parts = name.split('.');
   if (parts.length > maxDepth) {
@@ -78,7 +78,7 @@ const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
  * JSON; without a type they are text. Names that cannot be used → `UnreadableFile`.
  */
 export const columnsOf = (collection: Collection, names: readonly string[]): readonly Column[] => {
-  if (names.length > mostColumns) throw new UnreadableFile(`The file has more than ${mostColumns} columns.`);
+  if (names.length > maxColumns) throw new UnreadableFile(`The file has more than ${maxColumns} columns.`);
   const paths = new Map<string, readonly string[]>();
   for (const name of names) {
     if (paths.has(name)) throw new UnreadableFile(`The column ${name.slice(0, 100)} comes twice.`);

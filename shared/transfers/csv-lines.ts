@@ -12,7 +12,7 @@ interface Row {
 }
 
 /** More than any document has room for. */
-const longestRow = 5 * 1024 * 1024;
+const maxRowBytes = 5 * 1024 * 1024;
 const bytesAtOnce = 64 * 1024;
 
 const options = {
@@ -20,7 +20,7 @@ const options = {
   relax_column_count: true,
   skip_empty_lines: true,
   record_delimiter: ['\r\n', '\n', '\r'],
-  max_record_size: longestRow,
+  max_record_size: maxRowBytes,
 };
 
 const pieces = function* (bytes: Uint8Array): Generator<Uint8Array> {

@@ -8,7 +8,7 @@ import type { Project } from '../projects/project.ts';
 import type { ExportRecord } from './transfer-record.ts';
 
 /** The least that the storage takes for any part but the last. */
-export const leastPartBytes = 5 * 1024 * 1024;
+export const minPartBytes = 5 * 1024 * 1024;
 
 const readLimitMs = 30_000;
 const batchSize = 200;
@@ -23,13 +23,13 @@ export interface Stretch {
   readonly end: boolean;
 }
 
-type Place = Pick<ExportRecord, 'collectionName' | 'includeDeleted' | 'last'>;
+type TransferContext = Pick<ExportRecord, 'collectionName' | 'includeDeleted' | 'last'>;
 
 const isSame = (one: MongoDocument, other: MongoDocument): boolean =>
   Buffer.from(BSON.serialize(one)).equals(BSON.serialize(other));
 
 /** Begins at the id of the last document, whatever its type: a comparison would leave out ids of other types. */
-const open = (db: Db, { collectionName, includeDeleted, last }: Place) =>
+const open = (db: Db, { collectionName, includeDeleted, last }: TransferContext) =>
   db.collection(collectionName).find(includeDeleted ? {} : isActive, {
     sort: { _id: 1 },
     hint: { _id: 1 },
@@ -39,14 +39,14 @@ const open = (db: Db, { collectionName, includeDeleted, last }: Place) =>
     raw: true,
   });
 
-const read = async (db: Db, place: Place, isFirst: boolean, separator: string): Promise<Stretch> => {
+const read = async (db: Db, place: TransferContext, isFirst: boolean, separator: string): Promise<Stretch> => {
   const cursor = open(db, place);
   const pieces: string[] = [];
   let [size, count, last, end] = [0, 0, place.last, true];
   try {
-    while (size < leastPartBytes && (await cursor.hasNext())) {
+    while (size < minPartBytes && (await cursor.hasNext())) {
       for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
-        if (size >= leastPartBytes) {
+        if (size >= minPartBytes) {
           end = false;
           break;
         }
@@ -60,7 +60,7 @@ const read = async (db: Db, place: Place, isFirst: boolean, separator: string): 
         last = id;
       }
     }
-    return { bytes: Buffer.from(pieces.join('')), count, last, end: end && size < leastPartBytes };
+    return { bytes: Buffer.from(pieces.join('')), count, last, end: end && size < minPartBytes };
   } finally {
     await cursor.close();
   }

@@ -17,7 +17,7 @@ export interface Prepared {
 }
 
 /** Lines that an id has room to number. */
-export const mostLines = 2 ** 24 - 1;
+export const maxLines = 2 ** 24 - 1;
 
 const insertLimitMs = 30_000;
 

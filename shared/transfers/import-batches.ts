@@ -2,16 +2,16 @@ import { clock } from '../clock.ts';
 import type { Collection } from '../collections/collection.ts';
 import { newDocument } from '../documents/new-document.ts';
 import { AppError } from '../errors.ts';
-import { importedId, mostLines, type Prepared } from './import-batch.ts';
+import { importedId, maxLines, type Prepared } from './import-batch.ts';
 import { type ImportLine, UnreadableFile } from './import-lines.ts';
 import type { ImportRecord, LineError } from './transfer-record.ts';
 
 /** A batch is stored when it has so many documents, or so many bytes of them. */
-const mostDocuments = 500;
-const mostBytes = 4 * 1024 * 1024;
+const maxDocuments = 500;
+const maxBytes = 4 * 1024 * 1024;
 
 /** The report names so many failures; the others are only counted. */
-export const mostErrors = 100;
+export const maxErrors = 100;
 
 /** Lines of a file that are stored, and written down, together. */
 export class Batch {
@@ -29,7 +29,7 @@ export class Batch {
   }
 
   get isFull(): boolean {
-    return this.prepared.length >= mostDocuments || this.#bytes >= mostBytes || this.errors.length >= mostErrors;
+    return this.prepared.length >= maxDocuments || this.#bytes >= maxBytes || this.errors.length >= maxErrors;
   }
 
   add(document: Prepared): void {
@@ -74,7 +74,7 @@ export async function* importBatches(
   try {
     for await (const line of lines) {
       if (line.line <= record.line) continue;
-      if (line.line > mostLines) throw new UnreadableFile(`The file has more than ${mostLines} lines.`);
+      if (line.line > maxLines) throw new UnreadableFile(`The file has more than ${maxLines} lines.`);
       prepare(collection, record, line, batch);
       if (!batch.isFull) continue;
       yield batch;

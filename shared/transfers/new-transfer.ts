@@ -4,7 +4,7 @@ import { requireRecord } from '../collections/control-collections.ts';
 import { describeError, log, requestIdNow } from '../log.ts';
 import type { Project } from '../projects/project.ts';
 import { queueTask } from '../work/work-queue.ts';
-import { originOf } from './place.ts';
+import { originOf } from './transfer-context.ts';
 import type { TransferRecord } from './transfer-record.ts';
 import { expiry, uploadExpiry, whenLost } from './transfer-times.ts';
 

@@ -1,13 +1,13 @@
 import { clock } from '../clock.ts';
 import type { Project } from '../projects/project.ts';
 import { managedBucket } from '../storage/managed-bucket.ts';
-import { leastPartBytes, readStretch } from './export-part.ts';
+import { minPartBytes, readStretch } from './export-part.ts';
 import { requireExportRoom } from './export-room.ts';
-import { placeOf } from './place.ts';
+import { readContext } from './transfer-context.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import { beginUpload, completeUpload, type Part, uploadPart } from './transfer-file.ts';
 import { type ExportFormat, type ExportRecord, transferKey } from './transfer-record.ts';
-import { endTransfer, saveProgress, sendOn } from './transfer-runs.ts';
+import { endTransfer, requeue, saveProgress } from './transfer-runs.ts';
 
 interface Framing {
   readonly before: string;
@@ -30,9 +30,9 @@ const framed = (body: Buffer, { format, count }: ExportRecord, added: number, en
 
 /** Cuts bytes into parts of 5 to 10 MiB; a single document can be longer than one. */
 const cut = (bytes: Buffer): Buffer[] => {
-  const number = Math.max(1, Math.floor(bytes.length / leastPartBytes));
+  const number = Math.max(1, Math.floor(bytes.length / minPartBytes));
   return Array.from({ length: number }, (_, index) =>
-    bytes.subarray(index * leastPartBytes, index === number - 1 ? bytes.length : (index + 1) * leastPartBytes),
+    bytes.subarray(index * minPartBytes, index === number - 1 ? bytes.length : (index + 1) * minPartBytes),
   );
 };
 
@@ -79,12 +79,12 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
   const deadline = clock.now() + withinMs;
   let record = claimed;
   while (!record.written) {
-    if (clock.now() >= deadline) return sendOn(record);
-    const { project } = await placeOf(record);
+    if (clock.now() >= deadline) return requeue(record);
+    const { project } = await readContext(record);
     record = await writeStretch(project, record);
     await requireExportRoom(project, record);
   }
-  await placeOf(record);
+  await readContext(record);
   if (!(await complete(record))) {
     throw new TransferFailure('The file was lost on the way. Please start a new export.');
   }

@@ -4,13 +4,13 @@ import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import { csvLines } from './csv-lines.ts';
 import { insertBatch } from './import-batch.ts';
-import { type Batch, importBatches, mostErrors } from './import-batches.ts';
+import { type Batch, importBatches, maxErrors } from './import-batches.ts';
 import { ndjsonLines } from './import-lines.ts';
-import { placeOf } from './place.ts';
+import { readContext } from './transfer-context.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import { readObject } from './transfer-file.ts';
 import { type ImportRecord, transferKey } from './transfer-record.ts';
-import { endTransfer, saveProgress, sendOn } from './transfer-runs.ts';
+import { endTransfer, requeue, saveProgress } from './transfer-runs.ts';
 
 /** Writes down what became of a batch, of whose documents so many are stored. */
 const note = async (record: ImportRecord, batch: Batch, stored: number): Promise<ImportRecord> => {
@@ -18,7 +18,7 @@ const note = async (record: ImportRecord, batch: Batch, stored: number): Promise
     line: batch.line,
     inserted: record.inserted + stored,
     rejected: record.rejected + batch.rejected,
-    errors: [...record.errors, ...batch.errors.sort((a, b) => a.line - b.line)].slice(0, mostErrors),
+    errors: [...record.errors, ...batch.errors.sort((a, b) => a.line - b.line)].slice(0, maxErrors),
   };
   await saveProgress(record, progress);
   return { ...record, ...progress };
@@ -51,18 +51,18 @@ const linesOf = ({ format }: ImportRecord, bytes: Uint8Array, collection: Collec
  */
 export const runImport = async (claimed: ImportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;
-  const { collection, editedAt } = await placeOf(claimed);
+  const { collection, editedAt } = await readContext(claimed);
   const bytes = await readObject(transferKey(claimed));
   if (!bytes) throw new TransferFailure('The file is not there any more.');
   let record = claimed;
   for await (const batch of importBatches(linesOf(record, bytes, collection), collection, record)) {
-    const now = await placeOf(record);
+    const now = await readContext(record);
     // The lines were checked against a schema that has changed: the next run reads them by the new one.
-    if (now.editedAt.getTime() !== editedAt.getTime()) return sendOn(record);
+    if (now.editedAt.getTime() !== editedAt.getTime()) return requeue(record);
     record = await store(now.project, collection, record, batch);
     if (batch.unreadable !== undefined) throw new TransferFailure(batch.unreadable);
-    if (batch.isFull && clock.now() >= deadline) return sendOn(record);
+    if (batch.isFull && clock.now() >= deadline) return requeue(record);
   }
-  await placeOf(record);
+  await readContext(record);
   return endTransfer(record, { state: 'done' });
 };

@@ -4,7 +4,7 @@ import { runExport } from './run-export.ts';
 import { runImport } from './run-import.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import type { TransferRecord } from './transfer-record.ts';
-import { failTransfer, giveBack, isHopeless, TransferTaken } from './transfer-runs.ts';
+import { failTransfer, hasFailedTooOften, release, TransferLost } from './transfer-runs.ts';
 import { runMs } from './transfer-times.ts';
 import { claimTransfer, wakeNext } from './turns.ts';
 
@@ -13,7 +13,7 @@ const run = (record: TransferRecord, withinMs: number): Promise<void> =>
 
 const work = async (record: TransferRecord, withinMs: number): Promise<void> => {
   const transfer = record._id.toHexString();
-  if (isHopeless(record)) {
+  if (hasFailedTooOften(record)) {
     const failure = 'It failed again and again. Please try again later.';
     log.error({ job: 'transfer', transfer, failure });
     return failTransfer(record, failure);
@@ -21,11 +21,11 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
   try {
     await run(record, withinMs);
   } catch (error) {
-    if (error instanceof TransferTaken) throw error;
+    if (error instanceof TransferLost) throw error;
     if (error instanceof TransferFailure) return failTransfer(record, error.message);
-    await giveBack(record).catch((cause: unknown) => {
+    await release(record).catch((cause: unknown) => {
       // A run that is cancelled may fail in any way, as its file is being removed.
-      if (cause instanceof TransferTaken) throw cause;
+      if (cause instanceof TransferLost) throw cause;
       log.warn({ transfer, error: describeError(cause) });
     });
     throw error;
@@ -33,9 +33,9 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
 };
 
 /**
- * The task `transfer`: works on an export or import for a few minutes at most; what is left then is queued anew. One whose
- * owner has two at work already waits for one of them. One
- * that is cancelled meanwhile ends before its next part or batch.
+ * The task `transfer`: works on an export or import for a few minutes at most; what is left then is queued anew. One
+ * whose owner has two at work already waits for one of them. One that is cancelled meanwhile ends before its next part
+ * or batch.
  */
 export const runTransfer = async (id: string, withinMs = runMs): Promise<void> => {
   const record = await claimTransfer(id);
@@ -44,7 +44,7 @@ export const runTransfer = async (id: string, withinMs = runMs): Promise<void> =
   try {
     await work(record, withinMs);
   } catch (error) {
-    if (!(error instanceof TransferTaken)) throw error;
+    if (!(error instanceof TransferLost)) throw error;
     log.info({ job: 'transfer', transfer: id, message: 'It was cancelled, or another run has it' });
     await discardExport(record);
   } finally {

@@ -6,7 +6,7 @@ import type { Project } from '../projects/project.ts';
 import { managedBucket } from '../storage/managed-bucket.ts';
 import { findImport, transferNotFound } from './find-transfer.ts';
 import { newTransfer, queued, queueTransfer } from './new-transfer.ts';
-import { originOf } from './place.ts';
+import { originOf } from './transfer-context.ts';
 import { type ImportFormat, type ImportRecord, onTransfers, transferKey } from './transfer-record.ts';
 import { endTransfer } from './transfer-runs.ts';
 import { insertTransfer, orRunning } from './transfer-slots.ts';
@@ -14,7 +14,7 @@ import { uploadSeconds } from './transfer-times.ts';
 import { type ImportView, toImportView } from './transfer-view.ts';
 
 /** The largest file that one import takes. */
-export const largestImport = 10 * 1024 * 1024;
+export const maxImportBytes = 10 * 1024 * 1024;
 
 /** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */
 export interface NewImport {

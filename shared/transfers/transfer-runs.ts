@@ -2,28 +2,28 @@ import { clock } from '../clock.ts';
 import { queueTask } from '../work/work-queue.ts';
 import { discardExport } from './discard-export.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
-import { mostTries, uploadEnd, whenLost } from './transfer-times.ts';
+import { maxTries, uploadEnd, whenLost } from './transfer-times.ts';
 import { wakeNext } from './turns.ts';
 
 /** Thrown when a run must stop: its transfer was cancelled or deleted, or another run has taken it over. */
-export class TransferTaken extends Error {
-  override readonly name = 'TransferTaken';
+export class TransferLost extends Error {
+  override readonly name = 'TransferLost';
 }
 
 /** Whether too many runs have failed to try again. */
-export const isHopeless = ({ tries }: TransferRecord): boolean => tries > mostTries;
+export const hasFailedTooOften = ({ tries }: TransferRecord): boolean => tries > maxTries;
 
-/** Changes a transfer that is still this run's own, else → `TransferTaken`. */
+/** Changes a transfer that is still this run's own, else → `TransferLost`. */
 const change = async ({ _id, leasedUntil }: TransferRecord, update: object): Promise<void> => {
   const { matchedCount } = await onTransfers((transfers) =>
     transfers.updateOne({ _id, active: true, leasedUntil }, update),
   );
-  if (matchedCount === 0) throw new TransferTaken();
+  if (matchedCount === 0) throw new TransferLost();
 };
 
 /**
  * Saves the progress of a run. Work done before the run could learn of a cancellation counts too; then →
- * `TransferTaken`.
+ * `TransferLost`.
  */
 export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<void> => {
   const { _id, leasedUntil } = record;
@@ -31,7 +31,7 @@ export const saveProgress = async <R extends TransferRecord>(record: R, progress
   const before = await onTransfers((transfers) =>
     transfers.findOneAndUpdate({ _id, leasedUntil }, update, { projection: { active: 1 } }),
   );
-  if (!before?.active) throw new TransferTaken();
+  if (!before?.active) throw new TransferLost();
 };
 
 /** How a transfer ended; `failure` is for people. */
@@ -60,12 +60,12 @@ export const failTransfer = async (record: TransferRecord, failure: string): Pro
 };
 
 /** Ends a run early and queues the next one, which carries on. */
-export const sendOn = async (record: TransferRecord): Promise<void> => {
-  await giveBack(record);
+export const requeue = async (record: TransferRecord): Promise<void> => {
+  await release(record);
   await wakeNext(record);
   await queueTask({ task: 'transfer', transferId: record._id.toHexString() });
 };
 
 /** Releases the transfer, so that another run can start at once instead of when the lease ends. */
-export const giveBack = (record: TransferRecord): Promise<void> =>
+export const release = (record: TransferRecord): Promise<void> =>
   change(record, { $set: { state: 'queued', leasedUntil: new Date(0), dueAt: whenLost() }, $unset: { turn: '' } });

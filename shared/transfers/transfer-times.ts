@@ -28,4 +28,4 @@ export const uploadSeconds = 600;
 export const uploadEnd = (createdAt: Date): Date => new Date(createdAt.getTime() + 2 * uploadSeconds * 1000);
 
 /** Runs that may fail one after the other before a transfer is given up. */
-export const mostTries = 10;
+export const maxTries = 10;

@@ -6,7 +6,10 @@ import { queueTask } from '../work/work-queue.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
 import { lease, whenLost } from './transfer-times.ts';
 
-/** How many transfers of all projects of one owner run at once: fewer than the queue has runs, so that nobody has them all. */
+/**
+ * How many transfers of all projects of one owner run at once: fewer than the queue has runs, so that nobody has them
+ * all.
+ */
 const mostRunning = 2;
 
 const free = (id: string, now: Date) => ({ _id: new ObjectId(id), active: true as const, leasedUntil: { $lte: now } });
@@ -34,8 +37,8 @@ const claimTurn = async (id: string, turn: number): Promise<TransferRecord | nul
 };
 
 /**
- * Claims a transfer for this run; `null` if it has ended, another run holds it, or it has to wait: as many of its owner are
- * running as may. One that waits is queued again by the next of them that stops, or by the schedule.
+ * Claims a transfer for this run; `null` if it has ended, another run holds it, or it has to wait: as many of its owner
+ * are running as may. One that waits is queued again by the next of them that stops, or by the schedule.
  */
 export const claimTransfer = async (id: string): Promise<TransferRecord | null> => {
   for (let turn = 0; turn < mostRunning; turn++) {
@@ -48,7 +51,10 @@ export const claimTransfer = async (id: string): Promise<TransferRecord | null> 
   return null;
 };
 
-/** Queues the transfer of the same owner that has waited longest for its turn, if there is one; the schedule makes up for failures. */
+/**
+ * Queues the transfer of the same owner that has waited longest for its turn, if there is one; the schedule makes up
+ * for failures.
+ */
 export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
   try {
     const next = await onTransfers((transfers) =>

@@ -8,8 +8,8 @@ import type { ListShape } from './slow-lists.ts';
 import { dayOf, queriesOn } from './stats-items.ts';
 
 const dayMs = 24 * 3600_000;
-const mostAnswered = 20;
-const mostCollections = 1000;
+const maxReturned = 20;
+const maxCollections = 1000;
 
 /** Lists that were slow today or yesterday, and the index that would serve them: the body of a call that builds it. */
 export interface MissingIndex {
@@ -44,7 +44,7 @@ const isBuilt = (wanted: Keys, { indexes = [] }: CollectionRecord): boolean =>
 const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
   onCollections((collections) =>
     collections
-      .find({ projectId: new ObjectId(project.id), state: 'active' }, { limit: mostCollections, maxTimeMS: 5000 })
+      .find({ projectId: new ObjectId(project.id), state: 'active' }, { limit: maxCollections, maxTimeMS: 5000 })
       .toArray(),
   );
 
@@ -85,5 +85,5 @@ export const missingIndexes = async (project: Project): Promise<readonly Missing
       },
     ];
   });
-  return found.slice(0, mostAnswered);
+  return found.slice(0, maxReturned);
 };

@@ -5,7 +5,7 @@ import { countSlowList } from './tally.ts';
 
 /** Lists that take at least this long count as slow, in ms. */
 const slowMs = 100;
-const mostFields = 4;
+const maxFields = 4;
 
 /** What a list filters and sorts by, with the fields in the order of a suitable index. */
 export interface ListShape {
@@ -27,14 +27,14 @@ const isServed = (collection: Collection, { equal, range, sort }: ListShape): bo
 };
 
 /**
- * Notes a list that took long, or that MongoDB gave up, and that none of the service's own indexes serves, so that the usage of the project can
- * name the index that would (contract 6, "Usage"). Costs nothing for quick lists.
+ * Notes a list that took long, or that MongoDB gave up, and that none of the service's own indexes serves, so that the
+ * usage of the project can name the index that would (contract 6, "Usage"). Costs nothing for quick lists.
  */
-export const noteList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
+export const recordSlowList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
   const projectId = currentRequest.getStore()?.projectId;
   if (ms < slowMs || projectId === undefined) return;
   const named: ListShape = { collection: collection.name, ...shape };
   const fields = named.equal.length + named.sort.length + named.range.length;
-  if (fields === 0 || fields > mostFields || isServed(collection, named)) return;
+  if (fields === 0 || fields > maxFields || isServed(collection, named)) return;
   countSlowList({ projectId, shape: JSON.stringify(named), ms });
 };

@@ -29,8 +29,8 @@ interface Sums {
 }
 
 /** Limits of what is held in memory: counts beyond them are dropped. */
-const mostItems = 500;
-const mostAttributes = 300;
+const maxItems = 500;
+const maxAttributes = 300;
 
 /** What one update adds to; its expression stays far below the 4 KiB that DynamoDB allows. */
 const attributesPerUpdate = 50;
@@ -79,8 +79,8 @@ const add = (projectId: string, sortOn: (day: string) => string, name: string, v
   const sort = sortOn(day);
   const key = `${projectId} ${sort}`;
   const sums = pending.get(key) ?? { projectId, sort, day, values: new Map() };
-  if (!pending.has(key) && pending.size >= mostItems) return;
-  if (!sums.values.has(name) && sums.values.size >= mostAttributes) return;
+  if (!pending.has(key) && pending.size >= maxItems) return;
+  if (!sums.values.has(name) && sums.values.size >= maxAttributes) return;
   if (pending.size === 0) {
     since = clock.now();
     // In Lambda this fires only when the next request wakes the process; a long-running server needs it for its last

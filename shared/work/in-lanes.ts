@@ -1,4 +1,7 @@
-/** Does something with each of many, at most `lanes` at once; the first failure is thrown once nothing is under way any more. */
+/**
+ * Does something with each of many, at most `lanes` at once; the first failure is thrown once nothing is under way any
+ * more.
+ */
 export const inLanes = async <T>(
   items: readonly T[],
   lanes: number,

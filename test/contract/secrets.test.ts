@@ -8,11 +8,11 @@ import { issueAccessToken } from '../../shared/auth/access-tokens.ts';
 import { sealedTo } from '../../shared/auth/signing-keys.ts';
 import type { UserRecord } from '../../shared/auth/users/user-record.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
+import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import type { DeveloperRecord } from '../../shared/developers/developer-record.ts';
 import { setPlan } from '../../shared/developers/set-plan.ts';
 import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { suppress } from '../../shared/mail/suppressions/suppress.ts';
-import { findProjectByKey } from '../../shared/projects/find-project.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import type { SocialProvider } from '../../shared/projects/social-providers.ts';
 import { open } from '../../shared/secrets/sealed.ts';
@@ -37,8 +37,8 @@ import { claimsOf, users } from '../support/users.ts';
 import { eventOf, signedHeaders } from '../support/webhook.ts';
 
 /*
- * A stack of its own that logs all it ever logs; every route is called well and badly, then every answer and every line is
- * searched for what must not leave the service.
+ * A stack of its own that logs all it ever logs; every route is called well and badly, then every answer and every line
+ * is searched for what must not leave the service.
  */
 
 interface Told {
@@ -347,7 +347,9 @@ const takeEvents = async (projectId: string): Promise<void> => {
   }
 };
 
-/** A template and what is sent from it, with what is told of a mail, and an address that no mail goes to for a while. */
+/**
+ * A template and what is sent from it, with what is told of a mail, and an address that no mail goes to for a while.
+ */
 const keepMails = async (parameters: Record<string, string>, key: string, token: string): Promise<void> => {
   const act = (id: string, more: Record<string, string> = {}, body = sampleBodies[id]) =>
     send(routeNamed(id), { ...parameters, ...more }, { key, token, ...(body === undefined ? {} : { body }) });
@@ -385,7 +387,10 @@ const askTheAssistant = async (parameters: Record<string, string>, token: string
   await send(routeNamed('propose-schema'), parameters, { token, body: sampleBodies['propose-schema'] });
 };
 
-/** All that the data browser, the trash, exports and imports do; the signatures of their links are shown to who asks for them alone. */
+/**
+ * All that the data browser, the trash, exports and imports do; the signatures of their links are shown to who asks for
+ * them alone.
+ */
 const keepDocuments = async (parameters: Record<string, string>, token: string): Promise<void> => {
   const act = (id: string, body?: unknown, more: Record<string, string> = {}) =>
     send(routeNamed(id), { ...parameters, ...more }, { token, ...(body === undefined ? {} : { body }) });
@@ -454,7 +459,9 @@ const comeByGitHub = async (): Promise<void> => {
   await send(routeNamed('delete-developer'), {}, { token: session.token, body: {} });
 };
 
-/** Everything that concerns a second developer: his account and its mails, his membership, his personal access token. */
+/**
+ * Everything that concerns a second developer: his account and its mails, his membership, his personal access token.
+ */
 const workTogether = async (projectId: string, owner: string): Promise<void> => {
   const [first = '', second = '', third = ''] = passwords;
   const address = colleagueEmail;

@@ -52,7 +52,9 @@ afterEach(() => {
   clock.now = realNow;
 });
 
-/** An address that nobody has called from: one of so many that none is met twice; those of private networks are too few. */
+/**
+ * An address that nobody has called from: one of so many that none is met twice; those of private networks are too few.
+ */
 const newAddress = (): string => [randomInt(1, 224), randomInt(256), randomInt(256), randomInt(256)].join('.');
 
 const params = { collectionName: 'notes' };

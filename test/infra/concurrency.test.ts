@@ -23,19 +23,19 @@ describe('of an account', () => {
     [1000, 3000, 200, 800],
     [1000, 6000, 0, 1000],
     [5000, 6000, 3400, 1600],
-  ])('%d with %d connections, %d are held back and %d can be at work', (account, connections, heldBack, most) => {
-    expect(concurrencyOf(account, connections, queues)).toMatchObject({ heldBack, most });
+  ])('%d with %d connections, %d are held back and %d can be at work', (account, connections, withheld, most) => {
+    expect(concurrencyOf(account, connections, queues)).toMatchObject({ withheld, most });
   });
 
   test.each([1000, 127])('%d, the webhook and the queues have theirs, and Lambda its least rest', (account) => {
-    const { ownUrl, ofQueue, heldBack } = concurrencyOf(account, 0, queues);
-    expect([ownUrl, ofQueue(2), ofQueue(5)]).toEqual([20, 2, 5]);
-    expect(account - kept - heldBack).toBeGreaterThanOrEqual(100);
+    const { ownUrl, forQueue, withheld } = concurrencyOf(account, 0, queues);
+    expect([ownUrl, forQueue(2), forQueue(5)]).toEqual([20, 2, 5]);
+    expect(account - kept - withheld).toBeGreaterThanOrEqual(100);
   });
 
   test.each([10, 126])('%d, too small for any reservation, nothing is reserved', (account) => {
-    const { ownUrl, ofQueue, heldBack, most } = concurrencyOf(account, 1500, queues);
-    expect([ownUrl, ofQueue(2), heldBack, most]).toEqual([undefined, undefined, 0, account]);
+    const { ownUrl, forQueue, withheld, most } = concurrencyOf(account, 1500, queues);
+    expect([ownUrl, forQueue(2), withheld, most]).toEqual([undefined, undefined, 0, account]);
   });
 
   test.each([1, 476])(
@@ -48,8 +48,8 @@ describe('of an account', () => {
   );
 
   test('the smallest cluster that is taken leaves Lambda its least rest', () => {
-    const { heldBack } = concurrencyOf(1000, 477, queues);
-    expect(1000 - kept - heldBack).toBe(100);
+    const { withheld } = concurrencyOf(1000, 477, queues);
+    expect(1000 - kept - withheld).toBe(100);
   });
 });
 

@@ -2,8 +2,8 @@ import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } fr
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../infra/deploy/deploy.ts';
-import { DeployProblem } from '../../infra/deploy/deploy-problem.ts';
 import { deploymentIn, profileIn } from '../../infra/deploy/deployment-name.ts';
+import { DeployProblem } from '../../infra/deploy-problem.ts';
 import { filledSecrets } from '../../infra/secrets.ts';
 import { everything, synthesise } from './synthesis.ts';
 

@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { DeployProblem } from '../../infra/deploy/deploy-problem.ts';
+import { DeployProblem } from '../../infra/deploy-problem.ts';
 import { fetchPackage, type Pack } from '../../infra/fetch-package.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-package-'));

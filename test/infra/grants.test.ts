@@ -17,8 +17,8 @@ import { rotate, startSession } from '../../shared/auth/refresh-sessions.ts';
 import { requireSession } from '../../shared/auth/require-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/auth/revoke-sessions.ts';
 import { developerScope, projectScope } from '../../shared/auth/session-keys.ts';
-import { giveUseBack } from '../../shared/auth/single-use.ts';
-import { closeGate, passGate } from '../../shared/auth/users/credential-gate.ts';
+import { restoreItem } from '../../shared/auth/single-use.ts';
+import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/auth/users/credential-version.ts';
 import { countInvitation } from '../../shared/developers/members/invitation-limits.ts';
 import { methodsOf, type RouteTable, type Use } from '../../shared/http/route.ts';
 import { countAccountMail } from '../../shared/mail/account-mail-limit.ts';
@@ -252,9 +252,9 @@ describe('every command that the code sends is granted', () => {
     dynamo.onAnyCommand().resolves({ Items: [] });
     const scope = projectScope('0123456789abcdef01234567');
     const userId = '0123456789abcdef01234567';
-    await closeGate(scope, userId, 1);
+    await raiseCredentialVersion(scope, userId, 1);
     await startSession(scope, userId, { ip: '192.0.2.1', userAgent: '' }, (table) => [
-      passGate(table, scope, userId, 1),
+      requireCredentialVersion(table, scope, userId, 1),
     ]);
     await requireSession(scope, userId, userId).catch(() => undefined);
     expectGranted(granted.sessions.users);
@@ -296,7 +296,7 @@ describe('every command that the code sends is granted', () => {
     await countAccountMail(project, { toNobody: false });
     const place = { scope: projectScope(project.id), kind: 'reset', addressKey: addressKeyOf('a@b.co') } as const;
     await endCooldown(place, 'none');
-    await giveUseBack({ key: tokenItemKey(place), item: {}, id: 'use' });
+    await restoreItem({ key: tokenItemKey(place), item: {}, id: 'use' });
     expectGranted(granted['email-tokens'].users);
     expect(sent()).toHaveLength(3);
   });

@@ -51,7 +51,7 @@ const jobResources = stacks.get('Staging-Jobs') ?? new Map();
 const mappings = [...ofType(jobResources, 'AWS::Lambda::EventSourceMapping').values()];
 const mappingOf = (queue: string) =>
   mappings.find(({ Properties }) => JSON.stringify(Properties.EventSourceArn).includes(queue));
-const functionOf = (job: 'deliver-mail' | 'do-task') =>
+const functionOf = (job: 'deliver-mail' | 'run-task') =>
   [...ofType(jobResources, 'AWS::Lambda::Function').values()].find(
     ({ Properties }) => Properties.Description === jobs[job].summary,
   );
@@ -59,7 +59,7 @@ const deliver = functionOf('deliver-mail');
 
 test.each([
   ['deliver-mail', 'Mail', 2],
-  ['do-task', 'Work', 5],
+  ['run-task', 'Work', 5],
 ] as const)(
   '%s gets batches of which it may report single messages as failed, in few runs at once',
   (job, queue, runs) => {
@@ -73,7 +73,7 @@ test.each([
 
 test.each([
   ['deliver-mail', mail],
-  ['do-task', work],
+  ['run-task', work],
 ] as const)('the queue keeps a message back for longer than %s can run', (job, queue) => {
   const visibility = Number(queue?.[1].Properties.VisibilityTimeout);
   expect(visibility).toBeGreaterThan(Number(functionOf(job)?.Properties.Timeout) * 2);

@@ -74,7 +74,7 @@ test.each(['PublicApi', 'DashboardApi'])('%s refuses unknown routes by its $defa
   expect(unknown?.function.Properties.Description).toBe('Refuse an unknown route in the envelope');
 });
 
-test.each(own)('the function %s has the defaults of the house', (_id, { Properties }) => {
+test.each(own)('the function %s has the shared defaults', (_id, { Properties }) => {
   expect(Properties).toMatchObject({
     Runtime: 'nodejs24.x',
     Handler: 'index.handler',

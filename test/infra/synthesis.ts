@@ -19,7 +19,9 @@ export interface Resource {
 /** Logical id → resource. */
 export type Resources = ReadonlyMap<string, Resource>;
 
-/** Stands in for the bundles, so that templates are made without building anything; `native` names those with bcrypt. */
+/**
+ * Stands in for the bundles, so that templates are made without building anything; `native` names those with bcrypt.
+ */
 const unbuilt =
   (...native: readonly string[]): Packages =>
   (name) => ({ code: Code.fromInline('exports.handler = () => {}'), native: native.includes(name) });

@@ -69,7 +69,7 @@ describe('an alarm watches', () => {
   });
 
   test('a run that takes four fifths of its time', () => {
-    const [slow] = measuring('A run of do-task took');
+    const [slow] = measuring('A run of run-task took');
     expect(slow?.Threshold).toBe(5 * 60_000 * 0.8);
   });
 

@@ -39,8 +39,8 @@ const crowd = (): Promise<Swept[]> =>
   );
 
 /**
- * What routes may answer without MongoDB that need nothing of it but the project, which is remembered for 5 s: sessions, tokens
- * of mails, social sign-ins and what is known of files are in the table.
+ * What routes may answer without MongoDB that need nothing of it but the project, which is remembered for 5 s:
+ * sessions, tokens of mails, social sign-ins and what is known of files are in the table.
  */
 const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['get-schema', 200],
@@ -76,8 +76,8 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Routes that browsers are sent to. Where the project cannot be read there is no site to lead back to: 503 in the envelope.
- * Whatever fails later ends on the project's site with `error`, as any failure of a social sign-in does.
+ * Routes that browsers are sent to. Where the project cannot be read there is no site to lead back to: 503 in the
+ * envelope. Whatever fails later ends on the project's site with `error`, as any failure of a social sign-in does.
  */
 const navigations: ReadonlySet<string> = new Set(['start-social', 'social-callback', 'start-github', 'finish-github']);
 

@@ -9,22 +9,22 @@ import { closeDynamo, onTable } from '../../shared/clients/dynamo.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import { clock } from '../../shared/clock.ts';
 import { createCollection } from '../../shared/collections/create-collection.ts';
-import { ensureControlIndexes } from '../../shared/projects/control-indexes.ts';
+import { ensureControlIndexes } from '../../shared/control/control-indexes.ts';
+import { removeDeletedProjects } from '../../shared/control/remove-deleted-projects.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
 import { deleteProject } from '../../shared/projects/delete-project.ts';
 import { findOwnedProject, type OwnedProject } from '../../shared/projects/find-owned-project.ts';
-import { removeDeletedProjects } from '../../shared/projects/remove-project.ts';
-import { FaultyPart } from '../support/faulty-part.ts';
+import { FaultyService } from '../support/faulty-service.ts';
 
 const ownerId = new ObjectId().toHexString();
 let directory: string;
-let mongo: FaultyPart;
-let dynamo: FaultyPart;
+let mongo: FaultyService;
+let dynamo: FaultyService;
 
 // Databases of its own: nothing else removes projects there, and nobody else meets the faults.
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-removal-'));
-  [mongo, dynamo] = await Promise.all([FaultyPart.mongo(directory), FaultyPart.dynamo(directory)]);
+  [mongo, dynamo] = await Promise.all([FaultyService.mongo(directory), FaultyService.dynamo(directory)]);
   process.env.MONGODB_URI = `mongodb://127.0.0.1:${mongo.proxy.port}/?directConnection=true`;
   process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${dynamo.proxy.port}`;
   await ensureControlIndexes();

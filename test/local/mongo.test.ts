@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { LocalService } from '../../infra/local/local-service.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
-import type { Part } from '../../infra/local/part.ts';
 import { descendantsOf } from '../support/local-start.ts';
 
 let directory: string;
-let parts: Part[];
+let parts: LocalService[];
 
 beforeEach(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-mongo-'));

@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { AppError, type ErrorCode, statusOf } from '../../shared/errors.ts';
-import type { Event } from '../../shared/http/middleware/adds.ts';
 import { errorEnvelope } from '../../shared/http/middleware/error-envelope.ts';
+import type { Event } from '../../shared/http/middleware/middleware-types.ts';
 import type { Reply } from '../../shared/http/reply.ts';
 import { currentRequest, log } from '../../shared/log.ts';
 

@@ -50,7 +50,10 @@ export const helloReply: Reply = {
   maxWireVersion: 21,
 };
 
-/** Starts one on a loopback address; `reply` gets each command and answers it, or `undefined` for silence or what it sends itself. */
+/**
+ * Starts one on a loopback address; `reply` gets each command and answers it, or `undefined` for silence or what it
+ * sends itself.
+ */
 export const startFakeMongod = async (
   reply: (command: Reply, port: number, socket: Socket) => Reply | undefined,
   host = '127.0.0.1',

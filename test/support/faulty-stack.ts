@@ -3,20 +3,20 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Answer, call, type RequestOptions } from './client.ts';
-import { FaultyPart } from './faulty-part.ts';
+import { FaultyService } from './faulty-service.ts';
 import { freePorts } from './free-ports.ts';
 import { descendantsOf } from './local-start.ts';
 import { site, users } from './social.ts';
 import { startTestStack } from './start-stack.ts';
 
 /**
- * A stack of its own whose databases, file store and queue can fail, requests counted, with a developer, a project, a collection `notes`
- * and a user.
+ * A stack of its own whose databases, file store and queue can fail, requests counted, with a developer, a project, a
+ * collection `notes` and a user.
  */
 export interface FaultyStack {
-  readonly mongo: FaultyPart;
-  readonly dynamo: FaultyPart;
-  readonly files: FaultyPart;
+  readonly mongo: FaultyService;
+  readonly dynamo: FaultyService;
+  readonly files: FaultyService;
   /** Sends the queue service a signal: `SIGSTOP` and it is silent until `SIGCONT`. */
   readonly signalQueue: (signal: 'SIGSTOP' | 'SIGCONT') => Promise<void>;
   readonly projectId: string;
@@ -88,12 +88,13 @@ export const startFaultyStack = async (): Promise<FaultyStack> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-faults-'));
   const port = await freePorts();
   const [mongo, dynamo, files] = await Promise.all([
-    FaultyPart.mongo(directory),
-    FaultyPart.dynamo(directory),
-    FaultyPart.files(directory, port),
+    FaultyService.mongo(directory),
+    FaultyService.dynamo(directory),
+    FaultyService.files(directory, port),
   ]);
   const stack = await startTestStack(path.join(directory, 'stack'), {
-    // Every route at once is more functions than this machine has room for as processes, and what waits for one answers late.
+    // Every route at once is more functions than this machine has room for as processes, and what waits for one answers
+    // late.
     BUNDLES: '',
     RATE_LIMIT: '1000000',
     RATE_BLOCK: '1',

@@ -16,8 +16,8 @@ const isFree = (port: number): Promise<boolean> =>
   );
 
 /**
- * A port that is free with the seven after it: below those that outgoing connections take, so that they stay free over a
- * restart, in blocks that no other worker of this run takes, and never the same one twice.
+ * A port that is free with the seven after it: below those that outgoing connections take, so that they stay free over
+ * a restart, in blocks that no other worker of this run takes, and never the same one twice.
  */
 export const freePorts = async (): Promise<number> => {
   const worker = Number(process.env.VITEST_POOL_ID ?? 0) % workers;

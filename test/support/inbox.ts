@@ -32,7 +32,9 @@ export const mailTo = async (address: string, count = 1, provider?: string): Pro
   }
 };
 
-/** Waits for the first mail to an address whose subject is like this; developers have one besides when they register. */
+/**
+ * Waits for the first mail to an address whose subject is like this; developers have one besides when they register.
+ */
 export const mailAbout = async (address: string, subject: RegExp, provider?: string): Promise<ReceivedMail> => {
   const end = Date.now() + patienceMs;
   for (;;) {

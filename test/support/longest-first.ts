@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, most of them by waiting for what is down: whatever is beside them at the end would wait too. The
- * first of them waits for as long as one worker takes to load the CDK and run all that needs it.
+ * The files that take longest, most of them by waiting for what is down: whatever is beside them at the end would wait
+ * too. The first of them waits for as long as one worker takes to load the CDK and run all that needs it.
  */
 const longest = [
   'local/faults.test.ts',

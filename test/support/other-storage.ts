@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { permitAddresses } from '../../infra/local/permit-addresses.ts';
 import type { Project, StoragePlace } from '../../shared/projects/project.ts';
 import { externalStorageId, type StorageKeys, sealStorageKeys } from '../../shared/storage/storage-keys.ts';
 import { startExternalS3 } from './external-s3.ts';
-import { permitAddresses } from './permitted-addresses.ts';
 import { storageProject } from './storage-project.ts';
 
 /** An S3 of a developer's own: other keys, another region and bucket than ours. */

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
-import { FaultyPart } from './faulty-part.ts';
-import { permitAddresses } from './permitted-addresses.ts';
+import { permitAddresses } from '../../infra/local/permit-addresses.ts';
+import { FaultyService } from './faulty-service.ts';
 import type { FaultProxy } from './proxy.ts';
 
 /** A developer's MongoDB, in a process of its own and reached by TCP. */
@@ -22,7 +22,7 @@ export interface OwnDatabase {
 /** Starts a MongoDB for developers of this test to connect, and permits this process to do so. */
 export const startOwnDatabase = async (): Promise<OwnDatabase> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-own-'));
-  const part = await FaultyPart.mongo(directory);
+  const part = await FaultyService.mongo(directory);
   const { port } = part.proxy;
   const address = `127.0.0.1:${port}`;
   permitAddresses(`${process.env.PERMITTED_ADDRESSES ?? ''},${address}`);

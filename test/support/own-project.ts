@@ -1,7 +1,7 @@
 import { handler as connectDatabase } from '../../functions/dashboard/database/connect-database.ts';
 import { inProcess } from '../../infra/local/in-process.ts';
 import { startInvocations } from '../../infra/local/invocations.ts';
-import { forgetProjects } from '../../shared/projects/find-project.ts';
+import { forgetProjects } from '../../shared/collections/find-project-by-key.ts';
 import type { Answer } from './client.ts';
 import { invoke } from './invoke.ts';
 import type { TestProject } from './project.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { issueAccessToken } from '../../shared/auth/access-tokens.ts';
+import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import { setPlan } from '../../shared/developers/set-plan.ts';
-import { findProjectByKey } from '../../shared/projects/find-project.ts';
 import type { PlanName } from '../../shared/projects/project.ts';
 import { type Answer, call, type RequestOptions } from './client.ts';
 
@@ -18,7 +18,9 @@ export interface Developer {
   ) => Promise<Answer<Body>>;
 }
 
-/** Asks up to three times where a part of the stack does not answer for now: what runs before tests is not tried again. */
+/**
+ * Asks up to three times where a part of the stack does not answer for now: what runs before tests is not tried again.
+ */
 const patiently = async <Body>(ask: () => Promise<Answer<Body>>, attempt = 1): Promise<Answer<Body>> => {
   const answer = await ask();
   return answer.status === 503 && attempt < 3 ? patiently(ask, attempt + 1) : answer;

@@ -115,7 +115,10 @@ export class FaultProxy {
     return cut.place;
   }
 
-  /** Cuts the connections of the next requests, one or `times`, in which `text` stands. Answers how many were cut so far. */
+  /**
+   * Cuts the connections of the next requests, one or `times`, in which `text` stands. Answers how many were cut so
+   * far.
+   */
   cutNext(text: string, place: CutPlace, times = 1): () => number {
     const cut: Cut = { text, place, left: times };
     this.#cut = cut;

@@ -1,6 +1,6 @@
+import { permitAddresses } from '../../infra/local/permit-addresses.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { startStack } from '../../infra/local/stack.ts';
-import { permitAddresses } from './permitted-addresses.ts';
 
 // Runs the local stack for tests, on free ports, with its data in the directory given. Prints where it is
 // as one JSON line; ends with its standard input. `BUNDLES` is a folder of bundles to serve instead of the sources;

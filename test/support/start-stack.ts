@@ -49,8 +49,9 @@ const startOnce = async (
 };
 
 /**
- * Starts a stack of its own, in a process of its own, with its data in `directory`; up to three times where a port was lost.
- * `env` adds settings to those of tests: no rate limit, cheap passwords, no log. `onLine` gets what the stack writes.
+ * Starts a stack of its own, in a process of its own, with its data in `directory`; up to three times where a port was
+ * lost. `env` adds settings to those of tests: no rate limit, cheap passwords, no log. `onLine` gets what the stack
+ * writes.
  */
 export const startTestStack = async (
   directory: string,

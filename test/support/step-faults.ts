@@ -94,7 +94,10 @@ export class StepFaults {
     return steps[fault];
   }
 
-  /** Waits until the operation has nothing under way any more, ends the fault, and tells where it was; `undefined`: nowhere. */
+  /**
+   * Waits until the operation has nothing under way any more, ends the fault, and tells where it was; `undefined`:
+   * nowhere.
+   */
   async heal(): Promise<Hit | undefined> {
     const hit = this.#hit;
     this.#armed = undefined;
@@ -106,7 +109,9 @@ export class StepFaults {
     return hit;
   }
 
-  /** Time alone says nothing where this process stood still: what has come meanwhile is read after its timers have run. */
+  /**
+   * Time alone says nothing where this process stood still: what has come meanwhile is read after its timers have run.
+   */
   async #quiet(): Promise<void> {
     for (let idle = false; ; ) {
       const leftMs = quietMs - (performance.now() - this.#activeAt);

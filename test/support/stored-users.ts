@@ -1,5 +1,5 @@
 import { onManaged } from '../../shared/clients/mongo.ts';
-import { findProjectByKey } from '../../shared/projects/find-project.ts';
+import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import type { TestProject } from './project.ts';
 

@@ -45,7 +45,9 @@ const providerReturn = (whose: string) => {
 /** Nobody's address, so that log-ins which an outage made fail never lock the next sweep out. */
 const newAddress = () => ({ email: `${randomBytes(8).toString('hex')}@example.com`, password: 'sample-password' });
 
-/** Bodies that ask for nothing which a sweep must not do, such as locking its own developer out with a wrong password. */
+/**
+ * Bodies that ask for nothing which a sweep must not do, such as locking its own developer out with a wrong password.
+ */
 const bodyFor = (id: string): unknown => {
   if (id.startsWith('log-in')) return newAddress();
   if (id === 'change-developer-password') return { newPassword: 'sample-password' };
@@ -71,8 +73,8 @@ const optionsFor = (
 };
 
 /**
- * Calls every route of the service once, many at the same time, but those that tell its health. Data routes name `notes` and
- * once more, where one is given, another collection; dashboard routes name the spare project.
+ * Calls every route of the service once, many at the same time, but those that tell its health. Data routes name
+ * `notes` and once more, where one is given, another collection; dashboard routes name the spare project.
  */
 export const sweep = async (stack: FaultyStack, another?: string): Promise<Swept[]> => {
   const ask = ({ row, collection }: { row: RouteCase; collection: string }): Promise<Swept> => {
@@ -126,8 +128,8 @@ export const expectUnavailable = ({ name, status, body, retryAfter, ms }: Swept)
 };
 
 /**
- * A social sign-in that failed (contract 3, "Social"): the browser lands on the site of the project, or the dashboard, which
- * shows why in plain words.
+ * A social sign-in that failed (contract 3, "Social"): the browser lands on the site of the project, or the dashboard,
+ * which shows why in plain words.
  */
 export const expectErrorLanding = ({ name, id, status, location }: Swept): void => {
   const { origin, pathname, searchParams } = new URL(location ?? 'none:');

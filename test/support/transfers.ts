@@ -3,8 +3,8 @@ import { vi } from 'vitest';
 import { requireRecord } from '../../shared/collections/control-collections.ts';
 import { readProject } from '../../shared/projects/find-project-by-id.ts';
 import { managedBucket } from '../../shared/storage/managed-bucket.ts';
-import { originOf } from '../../shared/transfers/place.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
+import { originOf } from '../../shared/transfers/transfer-context.ts';
 import {
   type ExportRecord,
   type ImportRecord,

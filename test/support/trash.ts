@@ -36,7 +36,9 @@ export const addTrashed = async (
 export const stored = (project: Project, collection: string, filter = {}): Promise<number> =>
   onProject(project, (db) => db.collection(collection).countDocuments(filter));
 
-/** Has the schedule find the project due, as it does once a day, also where its own database was seen to a moment ago. */
+/**
+ * Has the schedule find the project due, as it does once a day, also where its own database was seen to a moment ago.
+ */
 export const makePurgeDue = (project: Project): Promise<unknown> =>
   onControl((db) =>
     db

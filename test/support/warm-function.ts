@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { closeMongo } from '../../shared/clients/mongo.ts';
 import { kindsFor, type WarmProject } from './warm-requests.ts';
 
-// Answers 100 000 requests as warm functions do, of a `WarmProject`, which is the first argument as JSON, and prints what its
-// heap held before and after as one JSON line.
+// Answers 100 000 requests as warm functions do, of a `WarmProject`, which is the first argument as JSON, and prints
+// what its heap held before and after as one JSON line.
 const warmUp = 30_000;
 const requests = 100_000;
 const atOnce = 8;

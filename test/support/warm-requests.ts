@@ -36,8 +36,8 @@ const turn = (kinds: readonly Kind[], n: number): Asked => {
 };
 
 /**
- * The n-th request. Among them are what could be remembered for each caller: unknown keys and collections, many addresses, ever
- * new bodies, queries, files and recipients.
+ * The n-th request. Among them are what could be remembered for each caller: unknown keys and collections, many
+ * addresses, ever new bodies, queries, files and recipients.
  */
 export const kindsFor = async (project: WarmProject): Promise<Kind> => {
   const { id: projectId, secretKey: key, publishableKey, credentials, userToken, developerToken: token } = project;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { longestPrompt } from '../../../shared/assistant/propose-schema.ts';
+import { maxPromptLength } from '../../../shared/assistant/propose-schema.ts';
 import { FieldAnswer } from '../../../shared/http/collection-schemas.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 
@@ -8,7 +8,7 @@ export const ProposalBody = strictBody({
     v.string('must be a String'),
     v.trim(),
     v.minLength(1, 'must not be empty'),
-    v.maxLength(longestPrompt, `must have at most ${longestPrompt} characters`),
+    v.maxLength(maxPromptLength, `must have at most ${maxPromptLength} characters`),
   ),
 });
 

@@ -5,7 +5,7 @@ const email = 'grace@example.com';
 const password = 'correct horse battery';
 const headers = { dashboard_refresh: '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo1234567890A' };
 
-/** For the API description: a request of each row that succeeds. */
+/** For the API description: a successful request for each route. */
 export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
   'register-developer': { body: { email, password }, failures: ['DEVELOPER_EXISTS', 'SIGNUP_DISABLED'] },
   'log-in-developer': { body: { email, password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
-import { largestImport } from '../../../shared/transfers/start-import.ts';
+import { maxImportBytes } from '../../../shared/transfers/start-import.ts';
 import { exportFormats, importFormats, transferStates } from '../../../shared/transfers/transfer-record.ts';
 import { pageOf } from '../schemas.ts';
 
 const flag = v.boolean('must be a Boolean');
 
 const importFormat = v.picklist(importFormats, 'must be ndjson or csv');
-const sizeMessage = `must be a whole number of bytes from 1 to ${largestImport}`;
+const sizeMessage = `must be a whole number of bytes from 1 to ${maxImportBytes}`;
 
 export const NewExportBody = strictBody({
   format: v.picklist(exportFormats, 'must be ndjson or json'),
@@ -18,7 +18,7 @@ const size = v.pipe(
   v.number(sizeMessage),
   v.integer(sizeMessage),
   v.minValue(1, sizeMessage),
-  v.maxValue(largestImport, sizeMessage),
+  v.maxValue(maxImportBytes, sizeMessage),
 );
 
 /** The lines themselves in `content`, or `upload` and the size of a file that is to be uploaded. */

@@ -10,8 +10,8 @@ export interface S3Target {
 /**
  * The emulation makes each part of a key the name of a file with an ending, and files have names of 255 bytes at most.
  */
-const longestPart = 240;
-const longestKey = 1024;
+const maxSegmentBytes = 240;
+const maxKeyBytes = 1024;
 
 /** Reads the target of a request; a path that S3, or a folder of files, cannot have → `S3Refusal`. */
 export const targetOf = (url: string): S3Target => {
@@ -25,7 +25,7 @@ export const targetOf = (url: string): S3Target => {
   }
   if (parts.some((part) => part === '.' || part === '..' || /[\0\\/]/.test(part))) throw new S3Refusal('InvalidURI');
   const key = parts.slice(2).join('/');
-  if (Buffer.byteLength(key) > longestKey || parts.some((part) => Buffer.byteLength(part) > longestPart)) {
+  if (Buffer.byteLength(key) > maxKeyBytes || parts.some((part) => Buffer.byteLength(part) > maxSegmentBytes)) {
     throw new S3Refusal('KeyTooLongError');
   }
   return { path, query: new URLSearchParams(question < 0 ? '' : url.slice(question + 1)) };

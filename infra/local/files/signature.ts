@@ -51,7 +51,7 @@ interface Claim {
 const unsigned = 'UNSIGNED-PAYLOAD';
 const algorithm = 'AWS4-HMAC-SHA256';
 const authorization = /^AWS4-HMAC-SHA256 Credential=([^, ]+), ?SignedHeaders=([^, ]+), ?Signature=([0-9a-f]{64})$/;
-const longestWeek = 7 * 24 * 3600;
+const maxExpiresSeconds = 7 * 24 * 3600;
 const skewMs = 15 * 60 * 1000;
 
 const fromHeaders = ({ headers }: IncomingMessage): Claim => {
@@ -73,7 +73,7 @@ const fromQuery = (query: URLSearchParams): Claim => {
     return only;
   };
   const expires = value('Expires');
-  if (value('Algorithm') !== algorithm || !/^\d{1,6}$/.test(expires) || Number(expires) > longestWeek) {
+  if (value('Algorithm') !== algorithm || !/^\d{1,6}$/.test(expires) || Number(expires) > maxExpiresSeconds) {
     throw new S3Refusal('AuthorizationQueryParametersError');
   }
   return {

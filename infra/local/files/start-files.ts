@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { localAccount } from '../aws-account.ts';
 import { startHelper } from '../helper-process.ts';
-import type { PartOptions } from '../part.ts';
+import type { LocalServiceOptions } from '../local-service.ts';
 import { preferPort } from '../ports.ts';
 import { type LocalSettings, localBucket } from '../settings.ts';
 import type { S3Keys } from './signature.ts';
@@ -18,7 +18,7 @@ export interface FilesHostOptions {
   readonly publicPort: number;
 }
 
-export interface FilesOptions extends PartOptions, Omit<FilesHostOptions, 's3Port' | 'publicPort'> {
+export interface FilesOptions extends LocalServiceOptions, Omit<FilesHostOptions, 's3Port' | 'publicPort'> {
   /** Where the files are kept. */
   readonly directory: string;
   /** Port of the public API; the files' ports are preferred at places after it, or any for 0. */
@@ -50,7 +50,11 @@ export const startFiles = async ({ port, directory, report, onExit, ...options }
 };
 
 /** The file store of the settings, or one of our own with its files below `directory`. */
-export const findFiles = async (directory: string, settings: LocalSettings, options: PartOptions): Promise<Files> => {
+export const findFiles = async (
+  directory: string,
+  settings: LocalSettings,
+  options: LocalServiceOptions,
+): Promise<Files> => {
   if (settings.files) return { ...settings.files, stop: async () => undefined };
   return startFiles({
     ...options,

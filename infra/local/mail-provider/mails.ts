@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, ok } from './answer.ts';
-import { bouncesSoftly, type EventKind, type Fate, fateOf, refuseBySwitch } from './fates.ts';
+import { bouncesSoftly, type EventKind, type Outcome, outcomeOf, refuseBySwitch } from './outcomes.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** A mail as it is handed in. */
@@ -34,13 +34,13 @@ const bounceOf = (to: readonly string[]) => ({
 });
 
 /** Recipients by what becomes of their mail. */
-const groupsOf = (mail: Mail): readonly (readonly [Fate, readonly string[]])[] => {
-  const groups = new Map<string, [Fate, string[]]>();
+const groupsOf = (mail: Mail): readonly (readonly [Outcome, readonly string[]])[] => {
+  const groups = new Map<string, [Outcome, string[]]>();
   for (const address of addressesOf(mail)) {
-    const fate = fateOf(address);
-    const key = `${fate.join()} ${bouncesSoftly(address)}`;
-    const [, addresses] = groups.get(key) ?? [fate, []];
-    groups.set(key, [fate, [...addresses, address]]);
+    const outcome = outcomeOf(address);
+    const key = `${outcome.join()} ${bouncesSoftly(address)}`;
+    const [, addresses] = groups.get(key) ?? [outcome, []];
+    groups.set(key, [outcome, [...addresses, address]]);
   }
   return [...groups.values()];
 };
@@ -118,8 +118,8 @@ export class Mails {
       tags: tagsOf(mail),
       ...(broadcastId && { broadcast_id: broadcastId }),
     };
-    for (const [fate, to] of groupsOf(mail)) {
-      for (const kind of fate) {
+    for (const [outcome, to] of groupsOf(mail)) {
+      for (const kind of outcome) {
         await pause(pauseMs, undefined, { ref: false });
         this.#last.set(id, kind);
         void this.#webhooks.send(kind, { ...common, to, ...(kind === 'email.bounced' && { bounce: bounceOf(to) }) });

@@ -61,8 +61,8 @@ const keyOf = ({ headers }: IncomingMessage): string => {
 const emailsPath = /^\/emails(\/batch)?$/;
 
 /**
- * The mail provider on this machine: what the emulator lacks (contacts that change, broadcasts, accounts by key, events and
- * failures at will), with the emulator behind it for mails and inbox. What it holds is gone when it ends.
+ * The mail provider on this machine: what the emulator lacks (contacts that change, broadcasts, accounts by key, events
+ * and failures at will), with the emulator behind it for mails and inbox. What it holds is gone when it ends.
  */
 export const createMailProvider = ({ origin, emulator, webhook }: MailProviderOptions): Server => {
   const accounts = new Accounts();

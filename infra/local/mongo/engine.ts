@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
 import { startChild } from '../child.ts';
-import type { Part, PartOptions } from '../part.ts';
+import type { LocalService, LocalServiceOptions } from '../local-service.ts';
 import { StartProblem } from '../problem.ts';
 import { howToRun } from './how-to-run.ts';
 import { repairCounts } from './repair.ts';
@@ -15,7 +15,7 @@ const stoppedUncleanly = async (directory: string): Promise<boolean> =>
   (await readFile(path.join(directory, 'mongod.lock'), 'utf8').catch(() => '')).trim() !== '';
 
 /** Connects to the MongoDB the user named; silent → `StartProblem`. */
-const useExisting = async (uri: string): Promise<Part> => {
+const useExisting = async (uri: string): Promise<LocalService> => {
   try {
     const client = new MongoClient(uri, { serverSelectionTimeoutMS: 3000 });
     await client.db('admin').command({ ping: 1 });
@@ -31,7 +31,7 @@ const useExisting = async (uri: string): Promise<Part> => {
   return { address: uri, stop: async () => undefined };
 };
 
-const launch = async (directory: string, { report, onExit }: PartOptions): Promise<Part> => {
+const launch = async (directory: string, { report, onExit }: LocalServiceOptions): Promise<LocalService> => {
   const [command, ...args] = await howToRun(report);
   const started = Promise.withResolvers<string>();
   let up = false;
@@ -62,17 +62,21 @@ const launch = async (directory: string, { report, onExit }: PartOptions): Promi
 };
 
 /**
- * Has the engine choose between plans by trying them. Its default estimates costs where no plan finds anything at first, which
- * this build cannot: such a query would fail with code 224.
+ * Has the engine choose between plans by trying them. Its default estimates costs where no plan finds anything at
+ * first, which this build cannot: such a query would fail with code 224.
  */
 const choosePlansByTrial = (client: MongoClient): Promise<unknown> =>
   client.db('admin').command({ setParameter: 1, internalQueryPlanRanker: 'multiPlanning' });
 
 /**
- * Starts MongoDB on a directory, or takes the one at `uri`. `address` is its URI. After an unclean stop the counts of all
- * collections are set right first.
+ * Starts MongoDB on a directory, or takes the one at `uri`. `address` is its URI. After an unclean stop the counts of
+ * all collections are set right first.
  */
-export const startMongo = async (directory: string, uri: string | undefined, options: PartOptions): Promise<Part> => {
+export const startMongo = async (
+  directory: string,
+  uri: string | undefined,
+  options: LocalServiceOptions,
+): Promise<LocalService> => {
   if (uri) return useExisting(uri);
   await mkdir(directory, { recursive: true });
   const unclean = await stoppedUncleanly(directory);

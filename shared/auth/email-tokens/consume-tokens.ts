@@ -1,10 +1,10 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { conditionalWrite } from '../../clients/conditional-write.ts';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
-import { decided } from '../decided.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { type Used, useUp } from '../single-use.ts';
+import { type Consumption, consumeItem } from '../single-use.ts';
 import { type EmailTokenKind, hashCode, parseCode, parseLinkToken } from './email-token.ts';
 import { codeSeconds } from './issue-tokens.ts';
 import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
@@ -18,7 +18,7 @@ export interface TokenOwner {
 /** A token or code that its caller has used up, and whose it is. */
 export interface ConsumedToken {
   readonly owner: TokenOwner;
-  readonly use: Used;
+  readonly use: Consumption;
 }
 
 const codeTries = 5;
@@ -39,7 +39,7 @@ const consume = async (
   hash: string,
 ): Promise<ConsumedToken | undefined> => {
   const expiry = attribute === 'tokenHash' ? 'expiresAt' : 'codeExpiresAt';
-  const use = await useUp({
+  const use = await consumeItem({
     key: tokenItemKey(place),
     condition: `${attribute} = :hash AND ${expiry} > :now`,
     values: { ':hash': { S: hash }, ':now': number(nowSeconds()) },
@@ -66,7 +66,7 @@ const isSame = (a: string, b: string): boolean =>
  * through.
  */
 const countTry = (place: TokenPlace): Promise<Record<string, AttributeValue> | undefined> =>
-  decided(
+  conditionalWrite(
     onTable((client, TableName) =>
       client.send(
         new UpdateItemCommand({

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import { describeError, log } from '../../log.ts';
 import { canonicalEmail } from '../email.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { giveUseBack, type Used } from '../single-use.ts';
+import { type Consumption, restoreItem } from '../single-use.ts';
 import { type ConsumedToken, consumeCode, consumeToken } from './consume-tokens.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 
@@ -43,9 +43,9 @@ export interface ProofOwner {
 /**
  * Makes a proof valid again after an action that did not complete; if that fails too, a new mail has to be requested.
  */
-const giveBack = async (use: Used): Promise<void> => {
+const giveBack = async (use: Consumption): Promise<void> => {
   try {
-    await giveUseBack(use);
+    await restoreItem(use);
   } catch (error) {
     log.error({ message: 'A token of a mail stays used up, though it did nothing', error: describeError(error) });
   }

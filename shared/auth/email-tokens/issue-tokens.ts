@@ -1,7 +1,7 @@
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { conditionalWrite } from '../../clients/conditional-write.ts';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
-import { decided } from '../decided.ts';
 import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode, parseLinkToken } from './email-token.ts';
 import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
 
@@ -44,7 +44,7 @@ export const issueTokens = async (
     issuedAt: number(now),
     expiresAt: number(now + tokenSeconds[place.kind]),
   };
-  const put = await decided(
+  const put = await conditionalWrite(
     onTable((client, TableName) =>
       client.send(
         new PutItemCommand({
@@ -65,7 +65,7 @@ export const issueTokens = async (
  */
 export const endCooldown = async (place: TokenPlace, token: string): Promise<void> => {
   const hash = parseLinkToken(token)?.hash ?? '';
-  await decided(
+  await conditionalWrite(
     onTable((client, TableName) =>
       client.send(
         new UpdateItemCommand({

@@ -11,6 +11,7 @@ import type { SocialProfile } from './profile.ts';
 import type { IdentityProvider } from './providers.ts';
 import { signInFailed } from './sign-in-failure.ts';
 
+/** What a social sign-in creates an account from. */
 export interface NewAccount {
   readonly email: string;
   readonly identity: Identity;
@@ -79,8 +80,8 @@ const openAccount = async (
 
 /**
  * Opens an account for somebody whom the provider vouches for, with a random password that nobody knows; `undefined`
- * where the address or user name has just been taken. A name that another account has is left out where the schema lets it
- * be. Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`.
+ * where the address or user name has just been taken. A name that another account has is left out where the schema lets
+ * it be. Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`.
  */
 export const createAccount = async (
   project: Project,

@@ -4,13 +4,13 @@ import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { useUp } from '../single-use.ts';
+import { consumeItem } from '../single-use.ts';
 
 const lifetimeSeconds = 60;
 const codeBytes = 32;
 const tagBytes = 16;
 const wellFormed = /^[A-Za-z0-9_-]{43}$/;
-const longestToken = 4096;
+const maxTokenLength = 4096;
 
 const algorithm = 'aes-256-gcm';
 
@@ -77,8 +77,8 @@ const invalidCode = (): AppError =>
  * was issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
  */
 export const redeemExchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
-  if (!wellFormed.test(code) || accessToken.length > longestToken) throw invalidCode();
-  const used = await useUp({
+  if (!wellFormed.test(code) || accessToken.length > maxTokenLength) throw invalidCode();
+  const used = await consumeItem({
     key: codeKey(scope, code),
     condition: 'accessToken = :token AND expiresAt > :now',
     values: { ':token': { S: sha256(accessToken) }, ':now': { N: String(nowSeconds()) } },

@@ -16,7 +16,7 @@ export interface Address {
 }
 
 /** More addresses than anybody has use for are not looked at. */
-const mostAddresses = 10;
+const maxAddresses = 10;
 
 /** A text for people, or `undefined` where the provider has none that could be shown as it is. */
 const label = v.pipe(
@@ -41,7 +41,7 @@ const isUsable = (email: string): boolean => {
 const usable = (addresses: readonly Address[]): Address[] =>
   addresses
     .filter(({ email }) => isUsable(email))
-    .slice(0, mostAddresses)
+    .slice(0, maxAddresses)
     .map(({ email, verified }) => ({ email: checkEmail(email), verified }));
 
 /** What GitHub answers at `/user` and `/user/emails`, as a profile. */

@@ -4,7 +4,7 @@ import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../clock.ts';
 import type { SocialProviderName } from '../../projects/social-providers.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { useUp } from '../single-use.ts';
+import { consumeItem } from '../single-use.ts';
 
 /** How long somebody may take at the provider, in seconds. */
 export const stateSeconds = 600;
@@ -57,7 +57,7 @@ export const consumeState = async (
   provider: SocialProviderName,
   verifier: string,
 ): Promise<boolean> => {
-  const used = await useUp({
+  const used = await consumeItem({
     key: stateKey(scope, state),
     condition: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
     values: {

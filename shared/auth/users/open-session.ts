@@ -2,7 +2,7 @@ import type { Project } from '../../projects/project.ts';
 import { type IssuedToken, issueAccessToken } from '../access-tokens.ts';
 import { type RefreshSession, startSession } from '../refresh-sessions.ts';
 import { type Client, projectScope } from '../session-keys.ts';
-import { passGate } from './credential-gate.ts';
+import { requireCredentialVersion } from './credential-version.ts';
 import { credentialVersionOf, type UserRecord } from './user-record.ts';
 
 /** What a user gets who signs in or refreshes. `token` is the deprecated alias of `accessToken`. */
@@ -37,6 +37,8 @@ export const openSession = async (
   const scope = projectScope(project.id);
   const userId = record._id.toHexString();
   const version = credentialVersionOf(record);
-  const session = await startSession(scope, userId, client, (table) => [passGate(table, scope, userId, version)]);
+  const session = await startSession(scope, userId, client, (table) => [
+    requireCredentialVersion(table, scope, userId, version),
+  ]);
   return openedSession(await issueAccessToken(project, session), session);
 };

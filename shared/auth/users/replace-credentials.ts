@@ -5,7 +5,7 @@ import { usersCollection } from '../../collections/collection-name.ts';
 import type { Project } from '../../projects/project.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
 import { projectScope } from '../session-keys.ts';
-import { closeGate } from './credential-gate.ts';
+import { raiseCredentialVersion } from './credential-version.ts';
 import { credentialVersionOf, type UserRecord } from './user-record.ts';
 
 /** Ends every session of a user but `except`, and lets none begin that was under way with older credentials. */
@@ -16,7 +16,7 @@ export const endSessions = async (
   { except }: { readonly except?: string } = {},
 ): Promise<void> => {
   const scope = projectScope(project.id);
-  await closeGate(scope, userId, version);
+  await raiseCredentialVersion(scope, userId, version);
   await revokeAllSessions(scope, userId, except === undefined ? {} : { except });
 };
 

@@ -34,8 +34,8 @@ const sendVerification = async (project: Project, email: string, userId: string)
 /**
  * Opens an account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). The session comes
  * first, for a user who is not there yet: where it cannot be stored there is no account either, whose address would be
- * taken at the next try. Sign-ups closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser`
- * has them.
+ * taken at the next try. Sign-ups closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as
+ * `insertUser` has them.
  */
 export const signUp = async (
   project: Project,

@@ -25,8 +25,8 @@ export interface Lease {
 }
 
 /**
- * Clients of customers' databases in one process: at most `size`, the longest unused goes first, none closed while in use unless
- * it is dropped.
+ * Clients of customers' databases in one process: at most `size`, the longest unused goes first, none closed while in
+ * use unless it is dropped.
  */
 export class ClientCache {
   readonly #entries = new Map<string, Entry>();

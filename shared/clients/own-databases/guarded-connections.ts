@@ -18,7 +18,9 @@ const guard = (connection: Connection): void => {
   };
 };
 
-/** The connections of one client: none of them takes more into memory than a reply may be, and all can be ended at once. */
+/**
+ * The connections of one client: none of them takes more into memory than a reply may be, and all can be ended at once.
+ */
 export class GuardedConnections {
   readonly #open = new Set<Connection>();
   #ended = false;
@@ -54,8 +56,8 @@ export const keepConnections = (client: MongoClient, connections: GuardedConnect
 };
 
 /**
- * Closes a client at once: a server that answers a farewell by the byte, or not at all, could otherwise keep it and what it
- * sends in memory for ever.
+ * Closes a client at once: a server that answers a farewell by the byte, or not at all, could otherwise keep it and
+ * what it sends in memory for ever.
  */
 export const endClient = async (client: MongoClient): Promise<void> => {
   ofClients.get(client)?.end();

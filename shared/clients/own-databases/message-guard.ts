@@ -7,7 +7,9 @@ const compressed = 2012;
 /** The largest message of MongoDB's wire protocol, and the most that a reply may be. */
 export const maxReplyBytes = 48_000_000;
 
-/** The most that a server says of itself, and that may arrive without having been asked for: 50 members with long names. */
+/**
+ * The most that a server says of itself, and that may arrive without having been asked for: 50 members with long names.
+ */
 export const maxUnaskedBytes = 128 * 1024;
 
 /** Follows what one connection brings, message by message, and tells what no honest server would send. */
@@ -18,8 +20,8 @@ export class MessageGuard {
   #unasked = 0;
 
   /**
-   * True where a chunk begins a message of more than `limit` bytes, of no size that a message can have, or a compressed one; or
-   * where, with those before it, more has come than may while no reply is waited for.
+   * True where a chunk begins a message of more than `limit` bytes, of no size that a message can have, or a compressed
+   * one; or where, with those before it, more has come than may while no reply is waited for.
    */
   refuses(chunk: Buffer, limit: number, waiting: boolean): boolean {
     this.#unasked = waiting ? 0 : this.#unasked + chunk.length;

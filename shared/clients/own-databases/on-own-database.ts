@@ -1,7 +1,7 @@
 import { type Db, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
 import { AppError } from '../../errors.ts';
 import { mongoFailure, unavailable } from '../mongo-failure.ts';
-import { observed } from '../observed.ts';
+import { monitored } from '../monitored-client.ts';
 import type { Placement } from '../placement.ts';
 import { isOverdue, timed } from '../timed.ts';
 import { ClientCache, type Lease, type OpenDatabase } from './client-cache.ts';
@@ -17,19 +17,19 @@ const clients = new ClientCache(maxClients);
 const open = async ({ openUri }: External, settings: MongoClientOptions): Promise<OpenDatabase> => {
   const uri = parseDatabaseUri(await openUri());
   const target = await resolveSeeds(uri);
-  const client = observed((monitor) => openClient(uri, target, { ...settings, ...monitor }));
+  const client = monitored((monitor) => openClient(uri, target, { ...settings, ...monitor }));
   return { client, db: client.db(uri.database) };
 };
 
-/** What the driver could make nothing of is the database's doing, too: it belongs to somebody who may have it say anything. */
+/** Errors that the driver cannot interpret count as outages too: a customer's database may reply with anything. */
 const failureOf = (error: unknown): AppError => {
   const failure = mongoFailure(error);
   return failure instanceof AppError ? failure : unavailable(error);
 };
 
 /**
- * The next request gets another client: where no server was found because they may have moved, where nothing was answered in time
- * because the old one may still be taking in what it is sent, in a process that serves others by then.
+ * The next request gets another client: where no server was found because they may have moved, where nothing was
+ * answered in time because the old one may still be taking in what it is sent, in a process that serves others by then.
  */
 const giveUp = (lease: Lease, error: unknown): void => {
   if (isOverdue(error)) lease.drop();
@@ -38,8 +38,8 @@ const giveUp = (lease: Lease, error: unknown): void => {
 
 /**
  * Runs an operation on a project's own database, through a client of its own that no other project uses. `settings` and
- * `limitMs` are those of operations of a kind, which `kind` names. Whatever goes wrong is an `AppError`: what the caller asked
- * for in a wrong way as on ours, everything else 503 `DATABASE_UNAVAILABLE`.
+ * `limitMs` are those of operations of a kind, which `kind` names. Whatever goes wrong is an `AppError`: what the
+ * caller asked for in a wrong way as on ours, everything else 503 `DATABASE_UNAVAILABLE`.
  */
 export const onOwnDatabase = async <T>(
   placement: External,
@@ -61,5 +61,5 @@ export const onOwnDatabase = async <T>(
   }
 };
 
-/** Closes the connections to customers' databases in this process; for scripts and tests that want to end. */
+/** Closes this process's connections to customers' databases, so that scripts and tests can exit. */
 export const closeOwnDatabases = (): Promise<void> => clients.close();

@@ -6,7 +6,7 @@ import { guardMembers } from './hello-guard.ts';
 import type { Target } from './resolve-seeds.ts';
 import { UnsupportedUri } from './uri-options.ts';
 
-/** The driver knows more of what goes together than its options say, and takes one that its types do not name. */
+/** The driver rejects combinations of options that its types allow. */
 const newClient = (uri: string, options: MongoClientOptions): MongoClient => {
   const connections = new GuardedConnections();
   const { connectionType } = connections;
@@ -18,9 +18,10 @@ const newClient = (uri: string, options: MongoClientOptions): MongoClient => {
 };
 
 /**
- * A client of a customer's database; connects on first use, and only to addresses that are checked at that moment. What a server
- * sends that is no reply, or larger than one, ends its connection; `endClient` closes it whatever its servers do. Options that the
- * driver does not take together → `UnsupportedUri`. `onRefused` is told when a server names a member that is restricted.
+ * A client of a customer's database; connects on first use, and only to addresses that are checked at that moment. What
+ * a server sends that is no reply, or larger than one, ends its connection; `endClient` closes it whatever its servers
+ * do. Options that the driver does not take together → `UnsupportedUri`. `onRefused` is told when a server names a
+ * member that is restricted.
  */
 export const openClient = (
   { credentials, authDatabase }: DatabaseUri,

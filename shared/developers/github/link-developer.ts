@@ -22,7 +22,7 @@ export interface LinkedDeveloper {
   readonly linkedByEmail: boolean;
 }
 
-/** A try fails only where another caller has just changed the same account. */
+/** An attempt fails only when another caller has just changed the same account. */
 const attempts = 5;
 
 const findByAddresses = async (addresses: readonly string[]): Promise<DeveloperRecord | undefined> => {
@@ -100,7 +100,8 @@ const wasTaken = (error: unknown): boolean =>
 
 /**
  * The developer that an account at GitHub signs in to: who holds it, who has a matching verified address, or a new one,
- * by `decideLink`, where registration is not closed. Exact under parallel calls; a refusal is an `AppError` whose message is for the person.
+ * by `decideLink`, where registration is not closed. Exact under parallel calls; a refusal is an `AppError` whose
+ * message is for the person.
  */
 export const linkDeveloper = async (profile: SocialProfile): Promise<LinkedDeveloper> => {
   for (let attempt = 0; attempt < attempts; attempt++) {

@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts';
 
 const cooldownSeconds = 60;
 const daySeconds = 24 * 3600;
-const mostADay = 100;
+const maxPerDay = 100;
 
 const number = (value: number) => ({ N: String(value) });
 
@@ -56,10 +56,10 @@ export const countInvitation = async (developerId: string, email: string): Promi
         ExpressionAttributeValues: {
           ':end': number(day + daySeconds),
           ':one': number(1),
-          ':most': number(mostADay),
+          ':most': number(maxPerDay),
           ':call': call,
         },
       }),
     ),
-  ).catch(refusal(`You have sent ${mostADay} invitations today. Try again tomorrow.`, day + daySeconds - now));
+  ).catch(refusal(`You have sent ${maxPerDay} invitations today. Try again tomorrow.`, day + daySeconds - now));
 };

@@ -7,7 +7,7 @@ import type { MemberRole } from '../../projects/roles.ts';
 export const invitationDays = 7;
 
 /** How many members a project can have besides its owner, open invitations included. */
-export const mostMembers = 50;
+export const maxMembers = 50;
 
 const wellFormed = /^[A-Za-z0-9_-]{43}$/;
 

@@ -17,7 +17,7 @@ import {
   hashInvitationToken,
   type Invitation,
   invitationDays,
-  mostMembers,
+  maxMembers,
   newInvitationToken,
   toInvitation,
 } from './invitation.ts';
@@ -68,7 +68,7 @@ const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<App
   return includesRole(now.role, 'admin')
     ? new AppError(
         'LIMIT_REACHED',
-        `A project can have ${mostMembers} members, open invitations included. Remove one to invite another.`,
+        `A project can have ${maxMembers} members, open invitations included. Remove one to invite another.`,
       )
     : new AppError('ROLE_REQUIRED', `To invite others needs the role admin in the project; yours is ${now.role}.`);
 };
@@ -82,7 +82,7 @@ const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise
   const { matchedCount } = await onControl((db) =>
     db
       .collection<ProjectRecord>('projects')
-      .updateOne({ ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, mostMembers] } }, [
+      .updateOne({ ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, maxMembers] } }, [
         { $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } },
       ]),
   );

@@ -33,7 +33,7 @@ export const countServiceMail = async (): Promise<void> => {
           TableName,
           Key: serviceMailsKey(now),
           UpdateExpression: 'SET expiresAt = :end, lastCall = :call ADD sent :one',
-          // The client writes a second time where the first answer got lost; what it finds then is its own call.
+          // The SDK repeats a write whose response was lost; the condition accepts its own earlier call.
           ConditionExpression: 'attribute_not_exists(sent) OR sent < :most OR lastCall = :call',
           ExpressionAttributeValues: {
             ':end': number((dayEnds + dayMs) / 1000),

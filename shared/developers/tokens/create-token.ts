@@ -10,6 +10,7 @@ import { getDeveloper } from '../find-developer.ts';
 import type { Scope } from './scopes.ts';
 import { hashToken, newPersonalToken, type TokenRecord, type TokenView, toTokenView } from './token-record.ts';
 
+/** The body of `create-token`. */
 export interface NewToken {
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -19,10 +20,10 @@ export interface NewToken {
   readonly expiresInDays: number;
 }
 
-const most = 50;
+const maxTokens = 50;
 const dayMs = 86_400_000;
 
-/** Each clash of slots has a winner, so this is never used up by fewer callers than it counts. */
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
 const attempts = 200;
 
 /** The slots in use; what has expired gives its slot back first. */
@@ -37,9 +38,9 @@ const usedSlots = (developerId: ObjectId, now: Date): Promise<number[]> =>
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = async (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> => {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const slot = freeSlot(await usedSlots(token.developerId, token.createdAt), most);
+    const slot = freeSlot(await usedSlots(token.developerId, token.createdAt), maxTokens);
     if (slot === undefined) {
-      throw new AppError('LIMIT_REACHED', `You have ${most} personal access tokens. Revoke one to make another.`);
+      throw new AppError('LIMIT_REACHED', `You have ${maxTokens} personal access tokens. Revoke one to make another.`);
     }
     const record = { ...token, slot };
     try {
@@ -55,7 +56,8 @@ const insert = async (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
 };
 
 /**
- * Takes a token back that nobody has been shown, where its session ended while it was made: it would outlive a reset.
+ * Deletes a token that was never shown if the session ended while it was created; otherwise it would survive a password
+ * reset.
  */
 const keepIfSignedIn = async (record: TokenRecord, { developerId, sessionId }: DashboardBearer): Promise<void> => {
   try {

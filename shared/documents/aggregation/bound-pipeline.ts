@@ -1,4 +1,5 @@
 import type { JsonObject } from '../document.ts';
+import { searchesText } from '../revealing-condition.ts';
 import { isJsonObject } from '../schema-values.ts';
 import { type Here, joins, sizeBehind } from './document-flow.ts';
 import type { Bounds, Estimate, Scope } from './estimate.ts';
@@ -6,12 +7,13 @@ import { Estimator, type Steps } from './estimate-expression.ts';
 import { estimateStage } from './estimate-stage.ts';
 import { memoryGuard } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
-import { searchesText } from './telling-condition.ts';
 
 /** What one stage may take for one document, in bytes. */
 const maxWork = 128 * 1024 * 1024;
 
-/** What a document and the stage that takes it may have together; a stage that makes next to nothing adds nothing to it. */
+/**
+ * What a document and the stage that takes it may have together; a stage that makes next to nothing adds nothing to it.
+ */
 const maxTogether = 2 * maxWork;
 const negligible = 64 * 1024;
 
@@ -182,9 +184,10 @@ class PipelineBound {
 }
 
 /**
- * A checked pipeline with what keeps it from taking more than some 100 MB of memory a stage, whatever it combines: documents
- * that are too large for what a stage makes of them end it with 400 `RESULT_TOO_LARGE`. One that would take more for every
- * document, however small → 400 `INVALID_PIPELINE` (contract 2, "Aggregation"). `stored`: bytes of a stored document.
+ * A checked pipeline with what keeps it from taking more than some 100 MB of memory a stage, whatever it combines:
+ * documents that are too large for what a stage makes of them end it with 400 `RESULT_TOO_LARGE`. One that would take
+ * more for every document, however small → 400 `INVALID_PIPELINE` (contract 2, "Aggregation"). `stored`: bytes of a
+ * stored document.
  */
 export const boundPipeline = (pipeline: Pipeline, stored: number): Stage[] =>
   new PipelineBound({ stored, constants: 0, steps: { left: maxSteps } }, new Map()).run(pipeline, 'pipeline', stored);

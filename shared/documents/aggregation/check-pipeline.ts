@@ -36,7 +36,10 @@ const maxConditionKeys = 2000;
 /** Field names and operators in all, used or defined: the work on a `$project` grows with their square too. */
 const maxKeys = 5000;
 
-/** Each of these may keep 100 MB in the database for as long as the pipeline runs: joins, and what `$facet` runs side by side. */
+/**
+ * Each of these may keep 100 MB in the database for as long as the pipeline runs: joins, and what `$facet` runs side by
+ * side.
+ */
 const maxKeeping = 10;
 const keepingInFacets: ReadonlySet<string> = new Set([
   ...['$group', '$bucket', '$bucketAuto', '$sortByCount', '$sort', '$setWindowFields', '$densify', '$fill'],

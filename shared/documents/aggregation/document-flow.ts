@@ -38,8 +38,8 @@ export const joins = (here: Here): boolean =>
   here.name === '$graphLookup' || (here.name === '$lookup' && !unwinds(here));
 
 /**
- * Bytes that a document may have behind a stage, of what it has before, what the stage makes (`weight`) and what a stored one
- * has; infinite behind stages that gather many.
+ * Bytes that a document may have behind a stage, of what it has before, what the stage makes (`weight`) and what a
+ * stored one has; infinite behind stages that gather many.
  */
 export const sizeBehind = (here: Here, before: number, weight: number, stored: number): number => {
   const { name, operand } = here;

@@ -24,8 +24,8 @@ const beyond: Estimate = { weight: Infinity, flat: Infinity, held: Infinity, wor
 const constantBytes = 16;
 
 /**
- * Works out what expressions may take at most, for documents of the given bounds: from how often they copy what they are
- * given, never from what documents hold. Meant to be right for whatever an expression is, and too high for most.
+ * Works out what expressions may take at most, for documents of the given bounds: from how often they copy what they
+ * are given, never from what documents hold. Meant to be right for whatever an expression is, and too high for most.
  */
 export class Estimator implements Expressions {
   readonly bounds: Bounds;

@@ -21,8 +21,8 @@ interface Turns {
 }
 
 /**
- * All bytes in one element and as many more elements as there may be with next to none: no way to spread the bytes over the
- * elements makes more, since no operator makes less than twice as much of what is twice as large.
+ * All bytes in one element and as many more elements as there may be with next to none: no way to spread the bytes over
+ * the elements makes more, since no operator makes less than twice as much of what is twice as large.
  */
 const turnsOf = (array: Estimate, count: number, turn: (bytes: number) => Estimate): Turns => {
   const [whole, empty] = [turn(array.weight), turn(0)];
@@ -62,8 +62,8 @@ const slopeOf = (turn: (value: Variable, bytes: number) => Estimate, wanted: str
 };
 
 /**
- * A loop whose turns hand on a value. Where each turn holds at most one copy of it, it grows by what the turns add; where it
- * holds more it doubles with each, which nothing bounds.
+ * A loop whose turns hand on a value. Where each turn holds at most one copy of it, it grows by what the turns add;
+ * where it holds more it doubles with each, which nothing bounds.
  */
 export const reduced = (
   { input, initialValue, as, valueAs, in: inner }: JsonObject,

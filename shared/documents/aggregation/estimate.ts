@@ -6,7 +6,9 @@ export interface Estimate {
   readonly flat: number;
   /** Elements that it has if it is an array; as many as fit where it says nothing. */
   readonly count?: number;
-  /** Bytes of memory that the result takes which were not there before: a field's value that is handed on takes none. */
+  /**
+   * Bytes of memory that the result takes which were not there before: a field's value that is handed on takes none.
+   */
   readonly held: number;
   /** Bytes of memory in all, with everything made on the way. */
   readonly work: number;
@@ -45,7 +47,10 @@ export const oneOf = (estimates: readonly Estimate[]): Estimate => ({
   work: sumOf(estimates).work,
 });
 
-/** Elements that an array of so many bytes of BSON has at most: one takes 3 bytes in a short array, over 4.5 in a long one. */
+/**
+ * Elements that an array of so many bytes of BSON has at most: one takes 3 bytes in a short array, over 4.5 in a long
+ * one.
+ */
 export const elementsIn = (bytes: number): number => Math.max(Math.min(bytes, 5000) / 3, bytes / 4.5);
 
 /** Bytes that a variable has at most, or what a name of one of its fields has. */

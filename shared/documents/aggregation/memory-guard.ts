@@ -32,8 +32,8 @@ const fits = ({ document, elements }: Bounds, paths: readonly string[]) => ({
 });
 
 /**
- * A stage that lets documents through which are within one of the bounds, `elements` holding for the arrays at `paths`, and
- * ends the aggregation at any other: MongoDB puts the text that it cannot read as a number into its error.
+ * A stage that lets documents through which are within one of the bounds, `elements` holding for the arrays at `paths`,
+ * and ends the aggregation at any other: MongoDB puts the text that it cannot read as a number into its error.
  */
 export const memoryGuard = (bounds: readonly Bounds[], paths: readonly string[], { stage, operator }: Taker): Stage => {
   const what = operator === '' ? 'it may get' : `what ${operator} may make`;

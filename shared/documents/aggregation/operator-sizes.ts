@@ -32,7 +32,10 @@ export interface Growth {
   readonly work: number;
 }
 
-/** For every operator that is not named: it copies what it is given. An element takes 16 bytes, and 4.5 of BSON at least. */
+/**
+ * For every operator that is not named: it copies what it is given. An element takes 16 bytes, and 4.5 of BSON at
+ * least.
+ */
 export const copies: Growth = { weight: 1, held: 4, work: 4 };
 
 /** Operators that make more of what they are given than a copy. */

@@ -1,8 +1,8 @@
 import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../document.ts';
+import { barrier, mayReveal, searchesText } from '../revealing-condition.ts';
 import { convertMatch } from './convert-match.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
-import { barrier, isTelling, searchesText } from './telling-condition.ts';
 
 /** A collection that documents are read from; `readFilter` is there where the caller may not read all of them. */
 export interface Source {
@@ -38,7 +38,7 @@ const conditionOf = ({ readFilter }: Source, { includeDeleted }: Rewriting): Jso
 };
 
 const requireSilent = (condition: JsonObject, source: Source, where: string): void => {
-  if (source.readFilter && isTelling(condition)) {
+  if (source.readFilter && mayReveal(condition)) {
     throw invalidPipeline(
       `$expr, $regex and $jsonSchema cannot be used in ${where} of the private collection "${source.collection.name}". Put them into a $match stage that comes later.`,
     );
@@ -83,7 +83,7 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
         const condition = operand as JsonObject;
         const match: Stage = { $match: seesStored ? convertMatch(source.collection, condition) : condition };
         const staysFirst = position === 0 && searchesText(condition);
-        return rewriting.hidesDocuments && !staysFirst && isTelling(condition) ? [barrier, match] : [match];
+        return rewriting.hidesDocuments && !staysFirst && mayReveal(condition) ? [barrier, match] : [match];
       }
       case '$geoNear': {
         const near = operand as JsonObject;

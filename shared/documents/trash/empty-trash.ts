@@ -27,8 +27,8 @@ const remember = async (project: Project, name: string, until: Date): Promise<vo
 };
 
 /**
- * Removes what is in the trash of a collection now: up to 1000 documents at once, a larger trash by the work queue, which
- * `complete: false` says. What is trashed from now on stays, and so does what is restored before its turn.
+ * Removes what is in the trash of a collection now: up to 1000 documents at once, a larger trash by the work queue,
+ * which `complete: false` says. What is trashed from now on stays, and so does what is restored before its turn.
  */
 export const emptyTrash = async (project: Project, collectionName: string): Promise<Removal> => {
   const now = new Date(clock.now());

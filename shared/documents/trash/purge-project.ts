@@ -50,14 +50,15 @@ const purgeCollection = async (
   return { removed: expired.removed + emptied.removed, complete: emptied.complete };
 };
 
-/** A database that does not answer answers for none of its collections. */
+/** An unreachable database fails the purge of all its collections. */
 const isDown = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_UNAVAILABLE';
 
 /**
- * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of, in the
- * database that the project is in now: the trash of another one waits until the project is back there. Works for a minute at most, and not beyond a move of the project to another database; `complete` says whether that was
- * enough. What is left is found again by the next run, and any number of runs may work at once. A collection that
- * cannot be purged does not keep the others; its failure is thrown at the end.
+ * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of, in
+ * the database that the project is in now: the trash of another one waits until the project is back there. Works for a
+ * minute at most, and not beyond a move of the project to another database; `complete` says whether that was enough.
+ * What is left is found again by the next run, and any number of runs may work at once. A collection that cannot be
+ * purged does not keep the others; its failure is thrown at the end.
  */
 export const purgeProject = async (project: Project, withinMs = runMs): Promise<Removal> => {
   const deadline = clock.now() + withinMs;

@@ -25,8 +25,8 @@ const updateProject = async (
 };
 
 /**
- * Keeps the project due within the hour. False where its own database was seen to within the last one: how long that takes is
- * up to whoever runs it, and the runs of the queue are everybody's.
+ * Keeps the project due within the hour. False where its own database was seen to within the last one: how long that
+ * takes is up to whoever runs it, and the runs of the queue are everybody's.
  */
 const begin = ({ id, placement }: Project, lease: Date): Promise<boolean> =>
   placement.kind === 'managed'
@@ -49,9 +49,9 @@ const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
 };
 
 /**
- * The task `purge-trash`: purges one project and sends itself on where that takes longer than a run; what is left in an own
- * database waits for the schedule. Until it has ended the project stays due within the hour, so that a lost message or a run
- * that died is made up for. Unknown project → nothing.
+ * The task `purge-trash`: purges one project and sends itself on where that takes longer than a run; what is left in an
+ * own database waits for the schedule. Until it has ended the project stays due within the hour, so that a lost message
+ * or a run that died is made up for. Unknown project → nothing.
  */
 export const runPurge = async (projectId: string, withinMs?: number): Promise<void> => {
   const project = await findProjectById(projectId);

@@ -1,8 +1,8 @@
+import type { KeyMatch } from '../../collections/find-project-by-key.ts';
 import { AppError } from '../../errors.ts';
 import { allowsOrigin } from '../../projects/allowed-origin.ts';
-import type { KeyMatch } from '../../projects/find-project.ts';
-import type { Adds, Event } from './adds.ts';
 import type { Keyed } from './api-key.ts';
+import type { Adds, Event } from './middleware-types.ts';
 
 const longestShown = 100;
 

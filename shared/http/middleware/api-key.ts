@@ -1,11 +1,11 @@
 import type { Collection } from '../../collections/collection.ts';
+import type { KeyMatch } from '../../collections/find-project-by-key.ts';
 import { AppError } from '../../errors.ts';
 import { currentRequest } from '../../log.ts';
-import type { KeyMatch } from '../../projects/find-project.ts';
 import type { Project } from '../../projects/project.ts';
 import type { KeyKind } from '../../projects/project-record.ts';
-import type { Adds } from './adds.ts';
-import type { LookedAhead } from './look-ahead.ts';
+import type { Adds } from './middleware-types.ts';
+import type { WithProjectLookup } from './project-lookup.ts';
 
 /** Added by `apiKey`. */
 export interface Keyed {
@@ -30,7 +30,7 @@ export const requireKey = (key: string | undefined, match: KeyMatch | undefined)
 };
 
 /** Opens the project that `x-api-key` names; a kind of key that the route does not take → 403. */
-export const apiKey = (required?: KeyKind): Adds<LookedAhead & Keyed> => ({
+export const apiKey = (required?: KeyKind): Adds<WithProjectLookup & Keyed> => ({
   before: async ({ context }) => {
     const match = requireKey(context.key, await context.keyMatch);
     const record = currentRequest.getStore();

@@ -1,8 +1,8 @@
 import type { Collection } from '../../collections/collection.ts';
 import { collectionNotFound } from '../../collections/collection-not-found.ts';
 import { AppError } from '../../errors.ts';
-import type { Adds } from './adds.ts';
 import type { Keyed } from './api-key.ts';
+import type { Adds } from './middleware-types.ts';
 
 /** Added by `collection` and `ownedCollection`. */
 export interface WithCollection {

@@ -9,24 +9,28 @@ import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-p
 import { includesRole, type Role } from '../../projects/roles.ts';
 import { methodsOf, type Route } from '../route.ts';
 import { scopeOf } from '../route-scope.ts';
-import type { Adds, Event } from './adds.ts';
 import { bearerToken } from './bearer.ts';
+import type { Adds, Event } from './middleware-types.ts';
 
+/** The developer who calls (24 hex characters) and how they authenticated. */
 export interface Developer {
   readonly developerId: string;
   /** The personal access token that the request came with; `undefined` where the developer is signed in. */
   readonly personalToken: TokenGrant | undefined;
 }
 
+/** Added by `developerToken`. */
 export interface WithDeveloper {
   developer: Developer;
 }
 
+/** Added by `signedInDeveloper`. */
 export interface WithSignedIn {
-  /** The developer, signed in, and his session. */
+  /** The signed-in developer and their session. */
   signedIn: DashboardBearer;
 }
 
+/** Added by `ownedProject`. */
 export interface WithOwnedProject {
   owned: OwnedProject;
 }
@@ -40,7 +44,7 @@ const requireToken = ({ headers }: Event): string => {
 const personOnly = (): AppError =>
   new AppError('SCOPE_REQUIRED', 'No scope of a personal access token covers this. Sign in to the dashboard instead.');
 
-/** Refuses a token without the route's scope, and outside of all projects one that is confined to some. */
+/** Refuses a token that lacks the route's scope, and one limited to some projects for routes outside of any project. */
 const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void => {
   const needed = scopeOf(route);
   if (needed === undefined) throw personOnly();
@@ -56,8 +60,8 @@ const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void =>
 const isRead = (route: Route): boolean => methodsOf(route).every((method) => method === 'GET');
 
 /**
- * Who is signed in. An access token outlives its session by up to 15 minutes, long enough to make a way back: so a row that
- * changes something asks whether the session still stands.
+ * Who is signed in. An access token outlives its session by up to 15 minutes, long enough to make a way back: so a row
+ * that changes something asks whether the session still stands.
  */
 const signedInBy = async (token: string, route: Route): Promise<DashboardBearer> => {
   const bearer = await verifyDashboardToken(token);
@@ -66,8 +70,9 @@ const signedInBy = async (token: string, route: Route): Promise<DashboardBearer>
 };
 
 /**
- * The developer whose dashboard token or personal access token this is; none → 401 `TOKEN_MISSING`, bad, expired or, unless the
- * row only reads, of a session that has ended → 401 `TOKEN_INVALID`, a personal one without the route's scope → 403 `SCOPE_REQUIRED`.
+ * The developer whose dashboard token or personal access token this is; none → 401 `TOKEN_MISSING`, bad, expired or,
+ * unless the row only reads, of a session that has ended → 401 `TOKEN_INVALID`, a personal one without the route's
+ * scope → 403 `SCOPE_REQUIRED`.
  */
 export const developerToken = (route: Route): Adds<WithDeveloper> => ({
   before: async ({ event, context }) => {
@@ -83,7 +88,7 @@ export const developerToken = (route: Route): Adds<WithDeveloper> => ({
   },
 });
 
-/** The developer who must be signed in himself: a personal access token, if it is one, → 403 `SCOPE_REQUIRED`. */
+/** Requires a signed-in developer: a personal access token → 403 `SCOPE_REQUIRED`. */
 export const signedInDeveloper = (route: Route): Adds<WithSignedIn> => ({
   before: async ({ event, context }) => {
     const token = requireToken(event);
@@ -105,8 +110,8 @@ const requireRole = (role: Role, needed: Role): void => {
 };
 
 /**
- * The project that the path names, if the developer owns it or is a member, and his token, if it is confined to some, may
- * reach it; any other is as if it did not exist: 404. Too low a role → 403 `ROLE_REQUIRED`.
+ * The project of the path, if the developer owns it or is a member and their token, if limited to some projects,
+ * includes it; otherwise 404, as if it did not exist. Role too low → 403 `ROLE_REQUIRED`.
  */
 export const ownedProject = (route: Route): Adds<WithDeveloper & WithOwnedProject> => {
   const needed = roleFor(route);

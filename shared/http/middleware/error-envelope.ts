@@ -1,7 +1,7 @@
 import { AppError, statusOf } from '../../errors.ts';
 import { currentRequest, describeError, log } from '../../log.ts';
 import { jsonHeaders, type Reply } from '../reply.ts';
-import type { Adds } from './adds.ts';
+import type { Adds } from './middleware-types.ts';
 
 /** Headers that belong on the answer whether it succeeds or fails; filled in by the middleware on the way. */
 export interface AnswerHeaders {

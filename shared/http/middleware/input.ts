@@ -2,7 +2,7 @@ import type { GenericSchema, InferOutput } from 'valibot';
 import { readJsonBody } from '../json-body.ts';
 import type { PathParams, Route } from '../route.ts';
 import { parseInput } from '../validation.ts';
-import type { Adds, Event } from './adds.ts';
+import type { Adds, Event } from './middleware-types.ts';
 
 type Output<S> = S extends GenericSchema ? InferOutput<S> : undefined;
 

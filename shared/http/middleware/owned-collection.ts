@@ -1,8 +1,8 @@
 import { toCollection } from '../../collections/collection-record.ts';
 import { requireRecord } from '../../collections/control-collections.ts';
-import type { Adds } from './adds.ts';
 import type { WithCollection } from './collection.ts';
 import type { WithOwnedProject } from './developer.ts';
+import type { Adds } from './middleware-types.ts';
 
 /** The collection of the developer's project that the path names, as it is now; not registered → 404. */
 export const ownedCollection = (): Adds<WithOwnedProject & WithCollection> => ({

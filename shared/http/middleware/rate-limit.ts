@@ -5,8 +5,8 @@ import { log } from '../../log.ts';
 import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
 import { blockOf, OverLimit, type Standing, type Window } from '../../quota/rate-window.ts';
 import { methodsOf, type Route } from '../route.ts';
-import type { Adds, Begin } from './adds.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
+import type { Adds, Start } from './middleware-types.ts';
 
 /** Which windows a route counts in (contract 1, "Rate limits"). */
 export const windowsOf = (route: Route): readonly Window[] => {
@@ -39,17 +39,18 @@ export const refuseOver = (context: AnswerHeaders, { standing, refusal }: OverLi
 };
 
 /**
- * After a failed count, reads of this process go on uncounted until then; the first one after it asks the table again.
+ * After a failed count, reads of this process are not counted until this time; the first one after it tries the table
+ * again.
  */
 let uncountedUntil = 0;
 const pauseMs = 3000;
 
 /**
- * Counts the request and refuses it over a limit. If the table cannot answer, reads go on uncounted; everything else
- * answers 503, credential routes first of all, so that nobody guesses passwords while nothing counts. `beside` begins
- * what is to run side by side with the count; for a source that is known to be over its limit it does not.
+ * Counts the request and refuses it over a limit. If the table is unavailable, reads go on uncounted; everything else
+ * is 503, credential routes above all, so that nobody can guess passwords uncounted. `beside` starts work that runs in
+ * parallel with the count; it is skipped for a source known to be over its limit.
  */
-export const rateLimit = <Added = unknown>(route: Route, beside?: Begin<Added>): Adds<AnswerHeaders & Added> => {
+export const rateLimit = <Added = unknown>(route: Route, beside?: Start<Added>): Adds<AnswerHeaders & Added> => {
   const reads = methodsOf(route).every((method) => method === 'GET') && !route.credential;
   let windows: readonly Window[] | undefined;
   return {

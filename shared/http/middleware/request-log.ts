@@ -1,7 +1,7 @@
 import { currentRequest, log } from '../../log.ts';
 import type { Project } from '../../projects/project.ts';
 import { countUsage, flushTallyIfDue } from '../../usage/tally.ts';
-import type { Adds, Needs } from './adds.ts';
+import type { Adds, Needs } from './middleware-types.ts';
 
 /** Added by `requestLog`. */
 export interface RequestLog {

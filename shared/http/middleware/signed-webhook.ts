@@ -6,10 +6,11 @@ import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
 import { blockOf, deliveriesPerWindow, OverLimit } from '../../quota/rate-window.ts';
 import { ShortCache } from '../../short-cache.ts';
 import type { Route } from '../route.ts';
-import type { Adds, Event } from './adds.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
+import type { Adds, Event } from './middleware-types.ts';
 import { rateLimit, refuseOver, showStanding, windowsOf } from './rate-limit.ts';
 
+/** Added by `signedWebhook`. */
 export interface WithDelivery {
   delivery: CheckedDelivery | 'not configured';
 }

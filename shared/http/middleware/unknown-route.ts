@@ -1,9 +1,9 @@
+import { findProjectByKey } from '../../collections/find-project-by-key.ts';
 import { AppError } from '../../errors.ts';
-import { findProjectByKey } from '../../projects/find-project.ts';
-import type { Adds, Event } from './adds.ts';
 import { requireAllowedOrigin } from './allowed-origin.ts';
 import { requireKey } from './api-key.ts';
 import { isUsersPath, usersReserved } from './collection.ts';
+import type { Adds, Event } from './middleware-types.ts';
 
 const dataPrefix = '/api/data/';
 

@@ -2,10 +2,10 @@ import { type Bearer, verifyAccessToken } from '../../auth/access-tokens.ts';
 import { securityRequired, tokenMissing } from '../../documents/row-security.ts';
 import { AppError } from '../../errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import type { Adds } from './adds.ts';
 import type { Keyed } from './api-key.ts';
 import { bearerToken } from './bearer.ts';
 import type { WithCollection } from './collection.ts';
+import type { Adds } from './middleware-types.ts';
 
 /** Added by `userToken`. */
 export interface WithCaller {

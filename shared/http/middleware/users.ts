@@ -1,7 +1,7 @@
 import { requireUsers } from '../../auth/users/require-users.ts';
 import type { Collection } from '../../collections/collection.ts';
-import type { Adds } from './adds.ts';
 import type { Keyed } from './api-key.ts';
+import type { Adds } from './middleware-types.ts';
 
 /** Added by `enabledUsers`. */
 export interface WithUsers {

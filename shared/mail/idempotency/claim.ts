@@ -129,7 +129,7 @@ export const noteAnswer = async (run: Run, answer: string): Promise<void> => {
 };
 
 /** Lets another run go on with the same mails at once; with `nothingDone` the key stands for nothing any more. */
-export const letGo = async (run: Run, { nothingDone }: { readonly nothingDone: boolean }): Promise<void> => {
+export const updateHeld = async (run: Run, { nothingDone }: { readonly nothingDone: boolean }): Promise<void> => {
   await update(
     run,
     nothingDone

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { AppError, statusOf } from '../../errors.ts';
 import { describeError, log } from '../../log.ts';
-import { claim, letGo, newRun, noteAnswer, type Run } from './claim.ts';
+import { claim, newRun, noteAnswer, type Run, updateHeld } from './claim.ts';
 import type { KeyedRequest } from './idempotency-key.ts';
 
 /** What is done once, for mails with ids that are known before anything is done. */
@@ -49,7 +49,7 @@ const carryOut = async <T>(run: Run, ids: readonly ObjectId[], { act }: OnceOnly
   try {
     result = await act(ids);
   } catch (error) {
-    await note(letGo(run, { nothingDone: isRefusal(error) }));
+    await note(updateHeld(run, { nothingDone: isRefusal(error) }));
     throw error;
   }
   await note(noteAnswer(run, JSON.stringify(result)));
@@ -75,7 +75,7 @@ export const once = async <T>(projectId: string, request: KeyedRequest | undefin
       const ids = toObjectIds(standing.ids);
       const recovered = standing.begunBefore ? await work.recover(ids) : undefined;
       if (recovered === undefined) return carryOut(run, ids, work);
-      await note(letGo(run, { nothingDone: false }));
+      await note(updateHeld(run, { nothingDone: false }));
       return recovered;
     }
     if (wait > 0) await pause(wait);

@@ -1,4 +1,4 @@
-import { mentions } from '../interpolate.ts';
+import { mentions } from './interpolate.ts';
 import type { MailContent } from './mail-template.ts';
 
 /** Whether whoever reads the mail, in whichever of its forms, finds at least one of the variables in it. */

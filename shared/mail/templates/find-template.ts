@@ -11,7 +11,7 @@ export type TemplateReference = { readonly templateId: string } | { readonly tem
 type Named = Pick<Project, 'id' | 'name'>;
 
 /** No name is longer; what is longer need not be looked up. */
-const longestName = 200;
+const maxNameLength = 200;
 
 /** The refusal of an unknown template (404). */
 export const templateNotFound = (wanted: string): AppError =>
@@ -28,7 +28,7 @@ export const findOwnById = async (projectId: string, templateId: string): Promis
 
 /** The project's own template with a name, or else with a key. */
 const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
-  if (name.length > longestName) return undefined;
+  if (name.length > maxNameLength) return undefined;
   const wanted = comparable(name);
   const matches = await onTemplates((templates) =>
     templates

@@ -1,4 +1,4 @@
-import { interpolateHtml, interpolateSubject, interpolateText, type Variables } from '../interpolate.ts';
+import { interpolateHtml, interpolateSubject, interpolateText, type Variables } from './interpolate.ts';
 import type { MailContent, MailTemplate } from './mail-template.ts';
 
 const hasLink = (variables: Variables): boolean =>

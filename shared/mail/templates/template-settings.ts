@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 /** The longest html or text, in characters. */
-const longestBody = 256 * 1024;
+const maxBodyLength = 256 * 1024;
 
 const printable = /^[^\p{Cc}\u2028\u2029]*$/u;
 
@@ -25,7 +25,7 @@ const key = v.nullable(
 const part = v.nullable(
   v.pipe(
     v.string('must be a String or null'),
-    v.maxLength(longestBody, `must have at most ${longestBody} characters`),
+    v.maxLength(maxBodyLength, `must have at most ${maxBodyLength} characters`),
     v.transform((text) => (text.trim() === '' ? null : text)),
   ),
 );

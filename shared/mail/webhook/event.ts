@@ -69,7 +69,7 @@ const parse = (body: Buffer): unknown => {
   }
 };
 
-const longestReason = 500;
+const maxReasonLength = 500;
 
 /**
  * Reads the body of a delivery; `undefined` for events of other kinds and for what is no event. `sentAt` stands in for
@@ -90,6 +90,6 @@ export const readEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | u
     to: data.to,
     logId: tagOf(data.tags),
     isTransient: data.bounce?.type?.toLowerCase() === 'transient',
-    reason: data.bounce?.message?.slice(0, longestReason),
+    reason: data.bounce?.message?.slice(0, maxReasonLength),
   };
 };

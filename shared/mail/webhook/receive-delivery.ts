@@ -45,7 +45,7 @@ export const checkProjectDelivery = async (delivery: SignedDelivery, projectId: 
   return { ...delivery, projectId };
 };
 
-/** Carries out what a checked delivery says; answers what was done, in the words of the contract. */
+/** Carries out what a checked delivery says; returns what was done, in the words of the contract. */
 export const receiveDelivery = async (delivery: CheckedDelivery | 'not configured'): Promise<string> => {
   if (delivery === 'not configured') return 'Webhook ignored: secret not configured.';
   const { id = '', timestamp, body, projectId } = delivery;

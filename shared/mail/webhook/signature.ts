@@ -12,7 +12,7 @@ export interface SignedDelivery {
 const toleranceSeconds = 300;
 
 const prefix = 'whsec_';
-const longestId = 256;
+const maxIdLength = 256;
 
 const readSecret = (text: string): Buffer | undefined => {
   if (!text.startsWith(prefix)) return undefined;
@@ -47,7 +47,7 @@ export const sign = (secret: Buffer, id: string, timestamp: string, body: Buffer
  * Whether a delivery could be signed at all, whatever the secret is: the three headers are there, and the time is now.
  */
 export const isSignable = ({ id, timestamp, signature }: Omit<SignedDelivery, 'body'>, nowSeconds: number): boolean =>
-  Boolean(id && id.length <= longestId && timestamp && isTimely(timestamp, nowSeconds)) &&
+  Boolean(id && id.length <= maxIdLength && timestamp && isTimely(timestamp, nowSeconds)) &&
   signature !== undefined &&
   signaturesIn(signature).length > 0;
 

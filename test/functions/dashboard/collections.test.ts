@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
-import { findProjectByKey } from '../../../shared/projects/find-project.ts';
+import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import { inParallel, tally } from '../../support/client.ts';
 import { everyType } from '../../support/collections.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
-import { findProjectByKey } from '../../../shared/projects/find-project.ts';
+import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/client.ts';
 import { newProject, type TestProject } from '../../support/project.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
+import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { providerFor } from '../../../shared/mail/provider-key.ts';
-import { forgetProjects } from '../../../shared/projects/find-project.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { open } from '../../../shared/secrets/sealed.ts';
 import { newProject, type TestProject } from '../../support/project.ts';

@@ -5,10 +5,10 @@ import { handler } from '../../../functions/jobs/remove-projects.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
+import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { removeDeletedProjects } from '../../../shared/control/remove-deleted-projects.ts';
 import { queueMail } from '../../../shared/mail/queue-mail.ts';
-import { findProjectByKey } from '../../../shared/projects/find-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { removeDeletedProjects } from '../../../shared/projects/remove-project.ts';
 import { eventually } from '../../support/eventually.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { issueAccessToken, verifyAccessToken } from '../../../shared/auth/access-tokens.ts';
 import { publicJwks } from '../../../shared/auth/signing-keys.ts';
 import { clock } from '../../../shared/clock.ts';
-import { findProjectByKey, forgetProjects } from '../../../shared/projects/find-project.ts';
+import { findProjectByKey, forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/client.ts';
 import { newProject, type TestProject } from '../../support/project.ts';

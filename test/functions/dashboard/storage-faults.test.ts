@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { handler as connectStorage } from '../../../functions/dashboard/storage/connect-storage.ts';
+import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { listen } from '../../../infra/local/ports.ts';
 import { invoke } from '../../support/invoke.ts';
-import { permitAddresses } from '../../support/permitted-addresses.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
 import { promisedMs } from '../../support/promised.ts';
 

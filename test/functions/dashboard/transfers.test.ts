@@ -2,8 +2,8 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
+import { maintainTransfers } from '../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
-import { tendTransfers } from '../../../shared/transfers/tend-transfers.ts';
 import { onTransfers } from '../../../shared/transfers/transfer-record.ts';
 import { call } from '../../support/client.ts';
 import { everyType, notes, people } from '../../support/collections.ts';
@@ -39,7 +39,7 @@ describe('what was lost', () => {
       transfers.updateOne({ _id: new ObjectId(done._id) }, { $set: { expiresAt: new Date(clock.now()) } }),
     );
     expect(await at.dashboard('GET', 'notes', `exports/${done._id}`)).toMatchObject({ status: 404 });
-    await tendTransfers();
+    await maintainTransfers();
     expect(await onTransfers((transfers) => transfers.countDocuments({ _id: new ObjectId(done._id) }))).toBe(0);
     expect((await fetch(done.url ?? '')).status).toBe(404);
   });

@@ -7,7 +7,7 @@ import { handler as listDocuments } from '../../../functions/data/list-documents
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
 import { currentRequest } from '../../../shared/log.ts';
-import { noteList } from '../../../shared/usage/slow-lists.ts';
+import { recordSlowList } from '../../../shared/usage/slow-lists.ts';
 import { countUsage, flushTally } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/invoke.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
@@ -136,9 +136,9 @@ describe('the usage of a project', () => {
 });
 
 describe('the indexes that a project misses', () => {
-  const note = (shape: Parameters<typeof noteList>[1], ms: number): void =>
+  const note = (shape: Parameters<typeof recordSlowList>[1], ms: number): void =>
     currentRequest.run({ requestId: 'r', route: 'list-documents', databaseMs: 0, projectId: project.id }, () =>
-      noteList(
+      recordSlowList(
         { name: 'notes', schema: null, rls: { enabled: true, mode: 'public-read', ownerField: 'userId' } },
         shape,
         ms,

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
+import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import { encodeCursor } from '../../../shared/documents/cursor.ts';
 import { parseSort, sortFingerprint } from '../../../shared/documents/sort.ts';
-import { findProjectByKey } from '../../../shared/projects/find-project.ts';
 import type { Answer, RequestOptions } from '../../support/client.ts';
 import { type CollectionInput, newProject, type TestProject } from '../../support/project.ts';
 

@@ -12,10 +12,10 @@ import { handler as updateDocument } from '../../../functions/data/update-docume
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
+import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
+import { removeDeletedProjects } from '../../../shared/control/remove-deleted-projects.ts';
 import { afterPosition } from '../../../shared/documents/keyset.ts';
 import { parseSort, toMongoSort } from '../../../shared/documents/sort.ts';
-import { forgetProjects } from '../../../shared/projects/find-project.ts';
-import { removeDeletedProjects } from '../../../shared/projects/remove-project.ts';
 import { inParallel, tally } from '../../support/client.ts';
 import { type InvokeOptions, invoke } from '../../support/invoke.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';

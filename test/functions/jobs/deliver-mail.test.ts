@@ -179,7 +179,8 @@ describe('a mail that was accepted', () => {
     const before = await logFor(to);
     provider.next('lose');
     expect(await deliverMail(id, 1)).toMatchObject({ done: false });
-    // The provider's events tell of the mail by themselves; once they are in, the log is put back to where none has come.
+    // The provider's events tell of the mail by themselves; once they are in, the log is put back to where none has
+    // come.
     await eventually(async () => expect((await logFor(to)).status).toBe('delivered'));
     const leasedUntil = new Date(Date.now() + 60_000);
     const job = { leasedUntil, lostAt: leasedUntil, inDoubt: true, content: before.job?.content ?? '' };

@@ -2,8 +2,8 @@ import { type SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { handler as doTask } from '../../../functions/jobs/do-task.ts';
 import { handler as purgeTrash } from '../../../functions/jobs/purge-trash.ts';
+import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
@@ -157,7 +157,7 @@ describe('the purge of a project', () => {
     } finally {
       queued.mockRestore();
     }
-    await doTask(taskEvent(domain));
+    await runTask(taskEvent(domain));
     expect(await stored(domain, 'notes')).toBe(0);
     expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20);
   });
@@ -195,7 +195,7 @@ describe('a failure', () => {
     const theirs = await domainProject(neighbour);
     await breakCollection();
     for (const each of [domain, theirs]) await addTrashed(each, 'notes', 10, 31);
-    const { batchItemFailures } = await doTask(taskEvent(domain, theirs));
+    const { batchItemFailures } = await runTask(taskEvent(domain, theirs));
     expect(batchItemFailures).toEqual([{ itemIdentifier: domain.id }]);
     expect([await stored(domain, 'notes'), await stored(theirs, 'notes')]).toEqual([0, 0]);
   });
@@ -205,7 +205,7 @@ describe('a failure', () => {
     await onControl((db) =>
       db.collection('projects').updateOne({ _id: new ObjectId(project.id) }, { $set: { placement: external } }),
     );
-    expect(await doTask(taskEvent(domain))).toEqual({ batchItemFailures: [] });
+    expect(await runTask(taskEvent(domain))).toEqual({ batchItemFailures: [] });
     expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20);
   });
 
@@ -213,7 +213,7 @@ describe('a failure', () => {
     const event = taskEvent(domain);
     for (const body of ['', '{}', '{"task":"purge-trash"}', '{"task":"other","projectId":"x"}', 'purge-trash']) {
       const records = event.Records.map((record) => ({ ...record, body }));
-      expect(await doTask({ Records: records })).toEqual({ batchItemFailures: [] });
+      expect(await runTask({ Records: records })).toEqual({ batchItemFailures: [] });
     }
   });
 });

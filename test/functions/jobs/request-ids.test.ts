@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { handler as startExport } from '../../../functions/dashboard/transfers/start-export.ts';
 import { handler as emptyTrash } from '../../../functions/dashboard/trash/empty-trash.ts';
 import { handler as deliverMail } from '../../../functions/jobs/deliver-mail.ts';
-import { handler as doTask } from '../../../functions/jobs/do-task.ts';
+import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { handler as verifyDatabase } from '../../../functions/jobs/verify-database-a.ts';
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { localAccount } from '../../../infra/local/aws-account.ts';
@@ -96,8 +96,8 @@ describe('lines of a job carry the id of the request that asked for it', () => {
       task: 'purge-trash',
       projectId: project.id,
     });
-    const lines = await linesOf(() => doTask(event));
-    expect(lines.map(({ job }) => job)).toEqual(['purge-trash', 'do-task']);
+    const lines = await linesOf(() => runTask(event));
+    expect(lines.map(({ job }) => job)).toEqual(['purge-trash', 'run-task']);
     for (const line of lines) expect(line).toMatchObject({ level: 'info', requestId });
   });
 
@@ -110,8 +110,8 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     const record = await onTransfers((transfers) => transfers.findOne({ _id: new ObjectId(transferId) }));
     expect(record).toMatchObject({ requestId });
     const body = JSON.stringify({ task: 'transfer', transferId });
-    const [line] = await linesOf(() => doTask({ Records: event.Records.map((message) => ({ ...message, body })) }));
-    expect(line).toMatchObject({ job: 'do-task', task: 'transfer', transferId, requestId });
+    const [line] = await linesOf(() => runTask({ Records: event.Records.map((message) => ({ ...message, body })) }));
+    expect(line).toMatchObject({ job: 'run-task', task: 'transfer', transferId, requestId });
   });
 
   test('the verification of a database', async () => {
@@ -125,7 +125,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
   test('but not what the clock has queued', async () => {
     const body = JSON.stringify({ task: 'purge-trash', projectId: project.id });
     const record = { messageId: 'a', receiptHandle: 'none', body, attributes: { ApproximateReceiveCount: '1' } };
-    const lines = await linesOf(() => doTask({ Records: [record] } as unknown as SQSEvent));
+    const lines = await linesOf(() => runTask({ Records: [record] } as unknown as SQSEvent));
     expect(lines).toHaveLength(1);
     expect(lines[0]).not.toHaveProperty('requestId');
   });

@@ -4,10 +4,10 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
 import { removeAbandonedCollections } from '../../../shared/collections/remove-abandoned.ts';
+import { ensureControlIndexes } from '../../../shared/control/control-indexes.ts';
+import { removeDeletedProjects } from '../../../shared/control/remove-deleted-projects.ts';
 import { removeDeletedDevelopers } from '../../../shared/developers/remove-developers.ts';
-import { ensureControlIndexes } from '../../../shared/projects/control-indexes.ts';
 import { deleteProject } from '../../../shared/projects/delete-project.ts';
-import { removeDeletedProjects } from '../../../shared/projects/remove-project.ts';
 import { makeProject, newOwner, type OwnProject } from '../../support/operations/operation.ts';
 
 // A control database of its own: these jobs would find what other tests have in the shared one.

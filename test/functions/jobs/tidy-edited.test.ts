@@ -5,7 +5,7 @@ import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
 import { tidyEditedCollections } from '../../../shared/collections/tidy-edited.ts';
 import { updateCollection } from '../../../shared/collections/update-collection.ts';
-import { ensureControlIndexes } from '../../../shared/projects/control-indexes.ts';
+import { ensureControlIndexes } from '../../../shared/control/control-indexes.ts';
 import { makeProject, type OwnProject } from '../../support/operations/operation.ts';
 
 // A control database of its own: the job would find what other tests have in the shared one.

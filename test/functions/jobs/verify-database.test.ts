@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as verifyA } from '../../../functions/jobs/verify-database-a.ts';
 import { handler as verifyB } from '../../../functions/jobs/verify-database-b.ts';
+import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import type { Verdict } from '../../../shared/byod/verdict.ts';
 import { verificationId } from '../../../shared/byod/verify-database.ts';
 import { seal } from '../../../shared/secrets/sealed.ts';
@@ -9,7 +10,6 @@ import { type FakeMongod, helloReply, startFakeMongod } from '../../support/fake
 import { freePorts } from '../../support/free-ports.ts';
 import { listenOn } from '../../support/listen-on.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
-import { permitAddresses } from '../../support/permitted-addresses.ts';
 import { scriptDns, type Zone } from '../../support/scripted-dns.ts';
 
 /** A part of loopback on which nothing is permitted. */

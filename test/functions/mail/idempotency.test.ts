@@ -5,13 +5,13 @@ import { handler as sendBatch } from '../../../functions/mail/send-batch.ts';
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
+import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import type { LambdaHandler } from '../../../shared/http/endpoint.ts';
-import { claim, letGo, newRun } from '../../../shared/mail/idempotency/claim.ts';
+import { claim, newRun, updateHeld } from '../../../shared/mail/idempotency/claim.ts';
 import { type KeyedRequest, keyedRequest } from '../../../shared/mail/idempotency/idempotency-key.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { mailUsage } from '../../../shared/mail/mail-quota.ts';
 import { newLog } from '../../../shared/mail/new-log.ts';
-import { forgetProjects } from '../../../shared/projects/find-project.ts';
 import { inParallel } from '../../support/client.ts';
 import { mailsTo, mailTo } from '../../support/inbox.ts';
 import { invoke } from '../../support/invoke.ts';
@@ -170,7 +170,7 @@ describe('a run that ended after it took the key', () => {
   test('200 at once where it failed and said so', async () => {
     const [key, body] = [newKey(), mailOf()];
     const { run, ids } = await claimed(key, 'send', body);
-    await letGo(run, { nothingDone: false });
+    await updateHeld(run, { nothingDone: false });
     expect(await call(sendMail, key, body)).toMatchObject({
       status: 200,
       body: { data: { id: ids[0]?.toHexString() } },

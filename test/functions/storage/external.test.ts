@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { listen } from '../../../infra/local/ports.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
@@ -17,7 +18,6 @@ import { inParallel } from '../../support/client.ts';
 import { put } from '../../support/files.ts';
 import { type OtherStorage, placeFor, startOtherStorage } from '../../support/other-storage.ts';
 import { useOwnTable } from '../../support/own-table.ts';
-import { permitAddresses } from '../../support/permitted-addresses.ts';
 import { newProject } from '../../support/project.ts';
 import { laterRefusalOf } from '../../support/refusal.ts';
 

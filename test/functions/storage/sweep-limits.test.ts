@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { DeleteItemCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { listen } from '../../../infra/local/ports.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
@@ -13,7 +14,6 @@ import { sweepUploads } from '../../../shared/storage/sweep-uploads.ts';
 import { inParallel } from '../../support/client.ts';
 import { placeFor } from '../../support/other-storage.ts';
 import { useOwnTable } from '../../support/own-table.ts';
-import { permitAddresses } from '../../support/permitted-addresses.ts';
 import { newProject } from '../../support/project.ts';
 import { storageProject } from '../../support/storage-project.ts';
 

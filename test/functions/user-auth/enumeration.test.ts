@@ -71,8 +71,8 @@ describe.each(questions)('%s tells nothing of who has an account', (path, handle
 });
 
 /**
- * Whether two samples of times could come from one distribution: the chance that a time of one is above a time of the other
- * is far from a half only where they differ (Mann and Whitney). 0.5 means no difference at all.
+ * Whether two samples of times could come from one distribution: the chance that a time of one is above a time of the
+ * other is far from a half only where they differ (Mann and Whitney). 0.5 means no difference at all.
  */
 const chanceAbove = (a: readonly number[], b: readonly number[]): number => {
   const above = a.flatMap((x) => b.map((y): number => (x > y ? 1 : x === y ? 0.5 : 0)));

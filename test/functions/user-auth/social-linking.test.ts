@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { closeGate, nobody } from '../../../shared/auth/users/credential-gate.ts';
+import { noVersion, raiseCredentialVersion } from '../../../shared/auth/users/credential-version.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { call } from '../../support/client.ts';
 import { newDeveloper, type TestProject } from '../../support/project.ts';
@@ -151,7 +151,7 @@ describe('a sign-in that is refused', () => {
   test('ends with an error where the user was disabled or changed while he signed in', async () => {
     const project = await newSocialProject();
     const { userId } = await signInWith(project, 'github', 'ada');
-    await closeGate(projectScope(project.id), userId, nobody);
+    await raiseCredentialVersion(projectScope(project.id), userId, noVersion);
     expect(await signInWith(project, 'github', 'ada')).toMatchObject({
       error: 'Your account was changed at this very moment. Please sign in again.',
       token: '',

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FaultyPart } from '../../support/faulty-part.ts';
+import { FaultyService } from '../../support/faulty-service.ts';
 import { freePorts } from '../../support/free-ports.ts';
 
 const Bucket = 'basalt-files';
 
 let directory: string;
-let files: FaultyPart;
+let files: FaultyService;
 let filesUrl: string;
 let s3: S3Client;
 
 beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-kept-'));
   const port = await freePorts();
-  files = await FaultyPart.files(directory, port);
+  files = await FaultyService.files(directory, port);
   filesUrl = `http://127.0.0.1:${port + 6}`;
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const endpoint = `http://127.0.0.1:${files.proxy.port}`;

@@ -36,7 +36,7 @@ const get = (where: string, headers: Record<string, string> = {}, method = 'GET'
   fetch(`${files.filesUrl}${where}`, { method, headers });
 
 describe('a public file', () => {
-  test('200 with its type, the headers of the house and a day in caches', async () => {
+  test('200 with its type, its security headers and a day in caches', async () => {
     const answer = await get('/p/a.txt');
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cookie, readCookie } from '../../../shared/http/cookies.ts';
-import type { Event } from '../../../shared/http/middleware/adds.ts';
+import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 
 const event = (domainName: string, headers: Record<string, string> = {}, cookies?: string[]): Event =>
   ({ headers, requestContext: { domainName }, ...(cookies ? { cookies } : {}) }) as unknown as Event;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dataRoutes } from '../../../functions/data/routes.ts';
 import { clock } from '../../../shared/clock.ts';
 import { AppError } from '../../../shared/errors.ts';
-import type { Event } from '../../../shared/http/middleware/adds.ts';
+import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 import { rateLimit } from '../../../shared/http/middleware/rate-limit.ts';
 import { OverLimit } from '../../../shared/quota/rate-window.ts';
 

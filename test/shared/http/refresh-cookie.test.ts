@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../../../shared/http/middleware/adds.ts';
+import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 import { bodyToken, noRefreshCookies, refreshCookies, sentRefreshToken } from '../../../shared/http/refresh-cookie.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 

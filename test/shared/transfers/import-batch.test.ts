@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { importedId, mostLines } from '../../../shared/transfers/import-batch.ts';
+import { importedId, maxLines } from '../../../shared/transfers/import-batch.ts';
 
 const importId = new ObjectId('65f0c1d2e3f4a5b6c7d8e9f0');
 
@@ -14,6 +14,6 @@ test('the id of a line is the same each time, another for each line and each imp
 });
 
 test('the id of a line begins with the time of its import, and has room for every line', () => {
-  expect(importedId(importId, mostLines).getTimestamp()).toEqual(importId.getTimestamp());
-  expect(importedId(importId, mostLines).toHexString()).toMatch(/ffffff$/);
+  expect(importedId(importId, maxLines).getTimestamp()).toEqual(importId.getTimestamp());
+  expect(importedId(importId, maxLines).toHexString()).toMatch(/ffffff$/);
 });

@@ -93,7 +93,8 @@ export const mailOperations: readonly Operation[] = [
   },
   {
     name: 'batch',
-    // Where the first try to take its slots arrives after the batch was sent and settled, they are taken twice, and stay so.
+    // Where the first try to take its slots arrives after the batch was sent and settled, they are taken twice, and
+    // stay so.
     faults: ['stop', 'crash', 'lose', 'blip', 'late', 'hang'],
     prepare: async (world) => {
       const project = await makeProject();

@@ -4,9 +4,10 @@ import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SQSClient } 
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { inject, vi } from 'vitest';
 import { handler as deliverMail } from '../../../functions/jobs/deliver-mail.ts';
-import { handler as doTask } from '../../../functions/jobs/do-task.ts';
+import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { localAccount } from '../../../infra/local/aws-account.ts';
 import { startInvocations } from '../../../infra/local/invocations.ts';
+import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { createMailQueue, createWorkQueue } from '../../../infra/local/queues.ts';
 import { closeDynamo } from '../../../shared/clients/dynamo.ts';
 import { closeLambda } from '../../../shared/clients/lambda.ts';
@@ -14,20 +15,19 @@ import { closeMongo } from '../../../shared/clients/mongo.ts';
 import { closeS3 } from '../../../shared/clients/s3.ts';
 import { closeSqs } from '../../../shared/clients/sqs.ts';
 import { clock } from '../../../shared/clock.ts';
+import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { removeAbandonedCollections } from '../../../shared/collections/remove-abandoned.ts';
+import { ensureControlIndexes } from '../../../shared/control/control-indexes.ts';
+import { removeDeletedProjects } from '../../../shared/control/remove-deleted-projects.ts';
 import { removeDeletedDevelopers } from '../../../shared/developers/remove-developers.ts';
 import { queuePurges } from '../../../shared/documents/trash/queue-purges.ts';
 import { requeueMail } from '../../../shared/mail/requeue-mail.ts';
-import { ensureControlIndexes } from '../../../shared/projects/control-indexes.ts';
-import { forgetProjects } from '../../../shared/projects/find-project.ts';
-import { removeDeletedProjects } from '../../../shared/projects/remove-project.ts';
 import { sweepUploads } from '../../../shared/storage/sweep-uploads.ts';
-import { tendTransfers } from '../../../shared/transfers/tend-transfers.ts';
+import { maintainTransfers } from '../../../shared/transfers/maintain-transfers.ts';
 import { type Deployment, openDeployment } from '../deployment.ts';
-import { targetOf } from '../faulty-part.ts';
+import { targetOf } from '../faulty-service.ts';
 import { startOwnDatabase } from '../own-database.ts';
 import { useOwnTable } from '../own-table.ts';
-import { permitAddresses } from '../permitted-addresses.ts';
 import { StepFaults } from '../step-faults.ts';
 
 /** Databases, queues and files of a test's own, each behind a way on which it can fail. */
@@ -131,7 +131,7 @@ export const openWorld = async (): Promise<World> => {
   const past = (queue: string): string => new URL(new URL(queue).pathname, queueEndpoint).href;
   const drainAll = async (): Promise<void> => {
     await drain(sqs, past(mailQueue), deliverMail);
-    await drain(sqs, past(workQueue), doTask);
+    await drain(sqs, past(workQueue), runTask);
   };
   return {
     faults,
@@ -145,7 +145,7 @@ export const openWorld = async (): Promise<World> => {
       await inHours(2, async () => {
         await later?.();
         await requeueMail();
-        await tendTransfers();
+        await maintainTransfers();
         await queuePurges();
         await drainAll();
       });

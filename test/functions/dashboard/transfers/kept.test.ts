@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onControl } from '../../../../shared/clients/mongo.ts';
+import { maintainTransfers } from '../../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { tendTransfers } from '../../../../shared/transfers/tend-transfers.ts';
 import { readObject } from '../../../../shared/transfers/transfer-file.ts';
 import { type ImportRecord, onTransfers, transferKey } from '../../../../shared/transfers/transfer-record.ts';
 import { newProject } from '../../../support/project.ts';
@@ -33,10 +33,10 @@ describe('deleting answers', () => {
     const { _id } = await at.imported(collection, { format: 'csv', content: 'a\n1' });
     const record = await recordOf({ _id: new ObjectId(_id) });
     expect((await remove(_id)).status).toBe(200);
-    await tendTransfers();
+    await maintainTransfers();
     expect(await recordOf(record)).toBeDefined();
     await onTransfers((transfers) => transfers.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } }));
-    await tendTransfers();
+    await maintainTransfers();
     await expect(recordOf(record)).rejects.toThrow('gone');
     expect(await readObject(transferKey(record))).toBeUndefined();
     expect(await stored(at.domain, collection)).toBe(1);

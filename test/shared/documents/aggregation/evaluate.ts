@@ -1,7 +1,14 @@
 /** What a small evaluator of expressions has made: bytes of memory, counted as MongoDB takes them at least. */
 export interface Made {
   bytes: number;
+  /** Expressions that may still be worked out; shared by all turns of loops. */
+  readonly steps: { left: number };
 }
+
+const maxSteps = 100_000;
+
+/** Nothing made yet. */
+export const nothingMade = (): Made => ({ bytes: 0, steps: { left: maxSteps } });
 
 type Values = Readonly<Record<string, unknown>>;
 type Operator = (operand: never, variables: Values, made: Made) => unknown;
@@ -93,7 +100,7 @@ const operators: Readonly<Record<string, Operator>> = {
   },
   $filter: ({ input, as = 'this', cond }: { input: unknown; as?: string; cond: unknown }, variables, sum) => {
     const all = list(evaluate(input, variables, sum)).filter((element) =>
-      evaluate(cond, { ...variables, [as]: element }, { bytes: 0 }),
+      evaluate(cond, { ...variables, [as]: element }, { ...sum, bytes: 0 }),
     );
     return made(all, entry * all.length, sum);
   },
@@ -101,7 +108,7 @@ const operators: Readonly<Record<string, Operator>> = {
     const begin = evaluate(initialValue, variables, sum);
     return list(evaluate(input, variables, sum)).reduce((value: unknown, element) => {
       // Only what the last turn made is counted, and what the value holds: the turns before are gone.
-      const turn = { bytes: 0 };
+      const turn = { ...sum, bytes: 0 };
       const next = evaluate(inner, { ...variables, value, this: element }, turn);
       sum.bytes = Math.max(sum.bytes, turn.bytes);
       return next;
@@ -111,6 +118,8 @@ const operators: Readonly<Record<string, Operator>> = {
 
 /** The value of an expression for the document `variables.ROOT`; adds what it makes to `sum`. */
 export const evaluate = (expression: unknown, variables: Values, sum: Made): unknown => {
+  sum.steps.left -= 1;
+  if (sum.steps.left < 0) throw new RangeError('too much to work out here');
   if (typeof expression === 'string') {
     if (!expression.startsWith('$')) return expression;
     const whole = expression.startsWith('$$') ? expression.slice(2) : `ROOT.${expression.slice(1)}`;

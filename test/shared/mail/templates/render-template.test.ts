@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { longestPart, type Variables } from '../../../../shared/mail/interpolate.ts';
 import {
   type BuiltInKey,
   builtInKeyOf,
   builtInKeys,
   builtInTemplates,
 } from '../../../../shared/mail/templates/built-in.ts';
+import { maxPartLength, type Variables } from '../../../../shared/mail/templates/interpolate.ts';
 import type { MailContent, MailTemplate } from '../../../../shared/mail/templates/mail-template.ts';
 import { renderTemplate } from '../../../../shared/mail/templates/render-template.ts';
 import { refusalOf } from '../../../support/refusal.ts';
@@ -140,16 +140,16 @@ describe('a template of a project', () => {
   test.each<[string, Partial<MailContent>, Variables]>([
     // Were it made first, this text would be longer than any can be.
     ['html that repeats a value', { html: '{{a}}'.repeat(50_000) }, { a: 'x'.repeat(100_000) }],
-    ['html that a value makes longer by its escapes', { html: '{{a}}' }, { a: '"'.repeat(longestPart / 2) }],
-    ['text with a value that is too long', { text: '{{{a}}}' }, { a: 'x'.repeat(longestPart + 1) }],
+    ['html that a value makes longer by its escapes', { html: '{{a}}' }, { a: '"'.repeat(maxPartLength / 2) }],
+    ['text with a value that is too long', { text: '{{{a}}}' }, { a: 'x'.repeat(maxPartLength + 1) }],
     ['a subject that repeats a value', { subject: '{{a}}'.repeat(90), text: 'x' }, { a: 'x'.repeat(100_000) }],
   ])('400 INVALID_MAIL: %s, refused before it is made', (_what, content, variables) => {
     expect(refusalOf(() => renderTemplate(template(content), variables)).code).toBe('INVALID_MAIL');
   });
 
   test('may be as long as a mail may be', () => {
-    const text = renderTemplate(template({ text: 'ab{{a}}' }), { a: 'x'.repeat(longestPart - 2) }).text;
-    expect(text).toHaveLength(longestPart);
+    const text = renderTemplate(template({ text: 'ab{{a}}' }), { a: 'x'.repeat(maxPartLength - 2) }).text;
+    expect(text).toHaveLength(maxPartLength);
   });
 
   // In more than linear time these would take longer than a test may.

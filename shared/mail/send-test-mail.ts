@@ -1,8 +1,8 @@
-import type { Project } from '../../projects/project.ts';
-import type { Variables } from '../interpolate.ts';
-import { type AcceptedMail, sendProjectMail } from '../send-mail.ts';
-import { builtInTemplates, isBuiltInKey } from './built-in.ts';
-import { renderTemplate } from './render-template.ts';
+import type { Project } from '../projects/project.ts';
+import { type AcceptedMail, sendProjectMail } from './send-mail.ts';
+import { builtInTemplates, isBuiltInKey } from './templates/built-in.ts';
+import type { Variables } from './templates/interpolate.ts';
+import { renderTemplate } from './templates/render-template.ts';
 
 /** Who a test mail goes to, and what the template is filled in with. */
 export interface TestMail {

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** Values by name; objects and arrays are reached into with dots. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ const textAt = (variables: Variables, path: string): string => {
 /**
  * The longest that one part of a mail may become, in characters: a short template can repeat a long value very often.
  */
-export const longestPart = 1024 * 1024;
+export const maxPartLength = 1024 * 1024;
 
 const tooLong = (): AppError =>
   new AppError('INVALID_MAIL', 'The mail would be larger than 1 MiB with its variables filled in.');
@@ -42,7 +42,7 @@ const tooLong = (): AppError =>
 const fill = (template: string, variables: Variables, show: (text: string) => string, showRaw = show): string => {
   let length = template.length;
   const bounded = (value: string, shown: (text: string) => string): string => {
-    if (length + value.length > longestPart) throw tooLong();
+    if (length + value.length > maxPartLength) throw tooLong();
     const text = shown(value);
     length += text.length;
     return text;
@@ -51,7 +51,7 @@ const fill = (template: string, variables: Variables, show: (text: string) => st
     length -= whole.length;
     return raw === undefined ? bounded(textAt(variables, name ?? ''), show) : bounded(textAt(variables, raw), showRaw);
   });
-  if (filled.length > longestPart) throw tooLong();
+  if (filled.length > maxPartLength) throw tooLong();
   return filled;
 };
 

@@ -1,8 +1,8 @@
-import { findProjectByKey, type KeyMatch } from '../../projects/find-project.ts';
-import type { Begin, Event } from './adds.ts';
+import { findProjectByKey, type KeyMatch } from '../../collections/find-project-by-key.ts';
+import type { Event, Start } from './middleware-types.ts';
 
 /** The key as sent, and the pending look-up of its project. */
-export interface LookedAhead {
+export interface WithProjectLookup {
   key: string | undefined;
   keyMatch: Promise<KeyMatch | undefined>;
 }
@@ -17,8 +17,8 @@ export const linkKey = (event: Event): string | undefined => {
 };
 
 /** Starts the project look-up in parallel with the rate limit; `apiKey` evaluates its result. */
-export const lookAhead =
-  (keyOf: (event: Event) => string | undefined = headerKey): Begin<LookedAhead> =>
+export const startProjectLookup =
+  (keyOf: (event: Event) => string | undefined = headerKey): Start<WithProjectLookup> =>
   (event, context) => {
     context.key = keyOf(event);
     context.keyMatch = context.key

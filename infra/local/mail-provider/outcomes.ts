@@ -1,7 +1,7 @@
 import { Refusal } from './answer.ts';
 
 /** What becomes of a mail to one address, by the events that tell of it, in their order. */
-export type Fate = readonly EventKind[];
+export type Outcome = readonly EventKind[];
 
 export type EventKind =
   | 'email.sent'
@@ -10,10 +10,10 @@ export type EventKind =
   | 'email.bounced'
   | 'email.complained';
 
-const delivered: Fate = ['email.sent', 'email.delivered'];
+const delivered: Outcome = ['email.sent', 'email.delivered'];
 
 /** The provider's own addresses for trying things out, at `resend.dev`, and some more of that kind. */
-const fates: ReadonlyMap<string, Fate> = new Map([
+const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['bounced', ['email.sent', 'email.bounced']],
   ['softbounced', ['email.sent', 'email.bounced']],
   ['complained', ['email.sent', 'email.delivered', 'email.complained']],
@@ -26,7 +26,7 @@ const switchOf = (address: string): string =>
   /^(?:.*<)?([a-z]+)(?:\+[^@<>]*)?@resend\.dev>?$/i.exec(address)?.[1]?.toLowerCase() ?? '';
 
 /** What becomes of a mail to this address. */
-export const fateOf = (address: string): Fate => fates.get(switchOf(address)) ?? delivered;
+export const outcomeOf = (address: string): Outcome => outcomes.get(switchOf(address)) ?? delivered;
 
 /** Whether a bounce at this address is one that another try may heal. */
 export const bouncesSoftly = (address: string): boolean => switchOf(address) === 'softbounced';

@@ -8,7 +8,7 @@ import { TransferFailure } from './transfer-failure.ts';
 import type { Origin, TransferRecord } from './transfer-record.ts';
 
 /** A transfer's project and collection, read now. */
-export interface Place {
+export interface TransferContext {
   readonly project: Project;
   readonly collection: Collection;
   /** When the collection was last edited. */
@@ -25,7 +25,7 @@ export const originOf = (project: Project, { _id }: Pick<CollectionRecord, '_id'
  * Reads the project and collection of a transfer: a run takes minutes, and stale ones would make it read or write where
  * the project no longer is. Deleted or moved since the transfer was requested → `TransferFailure`.
  */
-export const placeOf = async ({ projectId, origin, kind }: TransferRecord): Promise<Place> => {
+export const readContext = async ({ projectId, origin, kind }: TransferRecord): Promise<TransferContext> => {
   const [project, record] = await Promise.all([
     readProject(projectId),
     onCollections((collections) =>

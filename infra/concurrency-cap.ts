@@ -1,7 +1,7 @@
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { EndpointFunction } from './endpoint-function.ts';
-import type { House } from './house.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
 
 const doesNothing = { code: Code.fromInline('exports.handler = async () => {};'), native: false };
 
@@ -9,17 +9,17 @@ const doesNothing = { code: Code.fromInline('exports.handler = async () => {};')
  * A function that is never invoked. Concurrency reserved for it is missing from the account's shared pool, which is
  * Lambda's only way to limit many functions together; not created if nothing is to be withheld.
  */
-export class HeldBack extends Construct {
-  constructor(scope: Construct, id: string, house: House) {
+export class ConcurrencyCap extends Construct {
+  constructor(scope: Construct, id: string, defaults: FunctionDefaults) {
     super(scope, id);
-    if (house.concurrency.heldBack === 0) return;
+    if (defaults.concurrency.withheld === 0) return;
     new EndpointFunction(this, id, {
-      house,
+      defaults,
       packaged: doesNothing,
       description: 'Keep instances back that would open more connections than MongoDB allows',
       statements: [],
       environment: {},
-      reservedConcurrency: house.concurrency.heldBack,
+      reservedConcurrency: defaults.concurrency.withheld,
     });
   }
 }

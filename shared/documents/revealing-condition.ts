@@ -1,5 +1,5 @@
-import { isJsonObject } from '../schema-values.ts';
-import type { Stage } from './pipeline.ts';
+import type { Stage } from './aggregation/pipeline.ts';
+import { isJsonObject } from './schema-values.ts';
 
 /** Comparisons never fail, so a condition made of them alone reveals nothing about hidden documents. */
 const harmlessOperators: ReadonlySet<string> = new Set([
@@ -25,12 +25,12 @@ export const searchesText = (condition: unknown): boolean => {
  * MongoDB reorders the parts of a condition and moves a `$match` to the front, so such a condition could run on
  * documents that ours exclude, and an error or a delay would reveal them.
  */
-export const isTelling = (condition: unknown): boolean => {
-  if (Array.isArray(condition)) return condition.some(isTelling);
+export const mayReveal = (condition: unknown): boolean => {
+  if (Array.isArray(condition)) return condition.some(mayReveal);
   if (!isJsonObject(condition)) return false;
   return Object.entries(condition).some(
     ([key, inner]) =>
-      key === '$regex' || key === '$jsonSchema' || (key === '$expr' ? !isHarmless(inner) : isTelling(inner)),
+      key === '$regex' || key === '$jsonSchema' || (key === '$expr' ? !isHarmless(inner) : mayReveal(inner)),
   );
 };
 

@@ -5,7 +5,7 @@ import type { Egress } from './egress.ts';
 import type { Packages } from './packaged-function.ts';
 
 /** Defaults that all functions of a deployment share. */
-export interface House {
+export interface FunctionDefaults {
   readonly packages: Packages;
   readonly logRetention: RetentionDays;
   /** What Lambda itself writes into a function's log. */

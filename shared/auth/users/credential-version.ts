@@ -12,13 +12,13 @@ const gateKey = (scope: SessionScope, userId: string) => ({ pk: { S: scope }, sk
 const number = (value: number) => ({ N: String(value) });
 
 /** Higher than any credential version: after it no session can be opened any more. */
-export const nobody: number = Number.MAX_SAFE_INTEGER;
+export const noVersion: number = Number.MAX_SAFE_INTEGER;
 
 /**
  * The condition check of a transaction that opens a session: it fails for a sign-in that read the user before their
  * password was changed or they were disabled.
  */
-export const passGate = (
+export const requireCredentialVersion = (
   TableName: string,
   scope: SessionScope,
   userId: string,
@@ -33,7 +33,7 @@ export const passGate = (
 });
 
 /** Rejects new sessions for credentials older than this version. The caller then ends the existing sessions. */
-export const closeGate = async (scope: SessionScope, userId: string, version: number): Promise<void> => {
+export const raiseCredentialVersion = async (scope: SessionScope, userId: string, version: number): Promise<void> => {
   try {
     await onTable((client, TableName) =>
       throughConflicts(() =>

@@ -12,4 +12,4 @@ export type Adds<Added> = middy.MiddlewareObj<Event, Reply, Error, Context & Add
 export type Needs<Added> = Context & Added;
 
 /** Starts something for a request and puts the pending result on the context. */
-export type Begin<Added> = (event: Event, context: Context & Added) => void;
+export type Start<Added> = (event: Event, context: Context & Added) => void;

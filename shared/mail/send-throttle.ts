@@ -3,7 +3,7 @@ import { mailSettings } from '../config.ts';
 import { mailRuns } from './retries.ts';
 
 /** Longest wait of a run, in ms; for a longer one the mail goes back to the queue. */
-const longestWaitMs = 3000;
+const maxWaitMs = 3000;
 
 /** Account at the provider → earliest time of its next mail, by `performance.now()` of this process. */
 const turns = new Map<string, number>();
@@ -25,20 +25,20 @@ const spacingMs = (): number => {
  * Waits until an account may send its next mail and returns 0; if that would take too long, returns the seconds
  * instead.
  */
-export const awaitTurn = async (account: string): Promise<number> => {
+export const waitForTurn = async (account: string): Promise<number> => {
   const now = performance.now();
   const turn = Math.max(now, turns.get(account) ?? 0);
-  if (turn - now > longestWaitMs) return Math.ceil((turn - now) / 1000);
+  if (turn - now > maxWaitMs) return Math.ceil((turn - now) / 1000);
   setTurn(account, turn + spacingMs());
   if (turn > now) await pause(turn - now);
   return 0;
 };
 
 /** Longest pause of an account, whatever the provider asks for: its limits may change. */
-const longestHoldMs = 300_000;
+const maxPauseMs = 300_000;
 
 /** Pauses an account that the provider has rate-limited for this many seconds. */
-export const holdBack = (account: string, seconds: number): void => {
-  const hold = Math.min(seconds * 1000, longestHoldMs);
+export const pauseAccount = (account: string, seconds: number): void => {
+  const hold = Math.min(seconds * 1000, maxPauseMs);
   setTurn(account, Math.max(performance.now() + hold, turns.get(account) ?? 0));
 };

@@ -1,5 +1,5 @@
 import { checkHealth, type Health } from '../../health/check-health.ts';
-import type { Begin } from './adds.ts';
+import type { Start } from './middleware-types.ts';
 
 /** Added by the middleware below. */
 export interface WithHealth {
@@ -8,6 +8,6 @@ export interface WithHealth {
 }
 
 /** Starts the health check in parallel with the rate limit, which waits for one of the parts too. */
-export const healthAhead = (): Begin<WithHealth> => (_event, context) => {
+export const startHealthCheck = (): Start<WithHealth> => (_event, context) => {
   context.health = checkHealth();
 };

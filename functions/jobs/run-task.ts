@@ -19,17 +19,17 @@ const run = (task: Task): Promise<void> => {
 const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<boolean> => {
   const task = parseTask(body);
   if (!task) {
-    log.error({ job: 'do-task', message: 'The message is no task' });
+    log.error({ job: 'run-task', message: 'The message is no task' });
     return true;
   }
   workFor(task.requestId);
   const start = performance.now();
   try {
     await run(task);
-    log.info({ job: 'do-task', ...task, ms: Math.round(performance.now() - start) });
+    log.info({ job: 'run-task', ...task, ms: Math.round(performance.now() - start) });
     return true;
   } catch (error) {
-    log.error({ job: 'do-task', ...task, error: describeError(error) });
+    log.error({ job: 'run-task', ...task, error: describeError(error) });
     await delayTask(receiptHandle, workRetryDelay(Number(attributes.ApproximateReceiveCount))).catch(() => undefined);
     return false;
   }

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDynamo } from '../../infra/local/dynamo.ts';
 import { startFiles } from '../../infra/local/files/start-files.ts';
+import type { LocalService } from '../../infra/local/local-service.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
-import type { Part } from '../../infra/local/part.ts';
 import { probePort } from '../../infra/local/ports.ts';
 import { descendantsOf, stillRunning } from './local-start.ts';
 import { FaultProxy, type ProxyTarget } from './proxy.ts';
@@ -23,51 +23,51 @@ const isFree = (port: number): Promise<boolean> =>
   );
 
 /** Where an address of a MongoDB or of an HTTP service leads. */
-export const targetOf = ({ address }: Pick<Part, 'address'>): ProxyTarget => {
+export const targetOf = ({ address }: Pick<LocalService, 'address'>): ProxyTarget => {
   const { protocol, hostname, port } = new URL(address);
   return protocol === 'mongodb:' ? { path: decodeURIComponent(hostname) } : { port: Number(port) };
 };
 
 /** A database of a test's own that can be stopped, killed and started again; `proxy` is the way to it. */
-export class FaultyPart {
+export class FaultyService {
   readonly proxy: FaultProxy;
-  readonly #launch: () => Promise<Part>;
+  readonly #launch: () => Promise<LocalService>;
   readonly #program: string;
-  #part: Part;
+  #part: LocalService;
 
-  private constructor(launch: () => Promise<Part>, program: string, part: Part, proxy: FaultProxy) {
+  private constructor(launch: () => Promise<LocalService>, program: string, part: LocalService, proxy: FaultProxy) {
     this.#launch = launch;
     this.#program = program;
     this.#part = part;
     this.proxy = proxy;
   }
 
-  static async #start(launch: () => Promise<Part>, program: string): Promise<FaultyPart> {
+  static async #start(launch: () => Promise<LocalService>, program: string): Promise<FaultyService> {
     const part = await launch();
-    return new FaultyPart(launch, program, part, await FaultProxy.start(targetOf(part)));
+    return new FaultyService(launch, program, part, await FaultProxy.start(targetOf(part)));
   }
 
-  static mongo(directory: string): Promise<FaultyPart> {
+  static mongo(directory: string): Promise<FaultyService> {
     const data = path.join(directory, 'mongo');
-    return FaultyPart.#start(() => startMongo(data, undefined, quiet), `host.mjs\0${data}\0`);
+    return FaultyService.#start(() => startMongo(data, undefined, quiet), `host.mjs\0${data}\0`);
   }
 
-  static dynamo(directory: string): Promise<FaultyPart> {
+  static dynamo(directory: string): Promise<FaultyService> {
     const file = path.join(directory, 'dynamo.db');
     const options = { ...quiet, file, endpoint: undefined, table: 'basalt', region: 'eu-west-1', credentials };
-    return FaultyPart.#start(() => startDynamo(options), `--db-path\0${file}\0`);
+    return FaultyService.#start(() => startDynamo(options), `--db-path\0${file}\0`);
   }
 
   /** S3, with the public files on the sixth port after `port`, which is one of `freePorts`. */
-  static files(directory: string, port: number): Promise<FaultyPart> {
+  static files(directory: string, port: number): Promise<FaultyService> {
     const data = path.join(directory, 'files');
     const options = { ...quiet, directory: data, bucket: 'basalt-files', publicFolder: 'files', port };
-    const launch = async (): Promise<Part> => {
+    const launch = async (): Promise<LocalService> => {
       while (!(await isFree(port))) await pause(20);
       const { s3Url, stop } = await startFiles({ ...options, region: 'eu-west-1', keys: credentials });
       return { address: s3Url, stop };
     };
-    return FaultyPart.#start(launch, `\0${data}\0`);
+    return FaultyService.#start(launch, `\0${data}\0`);
   }
 
   /** Its process, and not a shell that watches over it; `undefined` where it was killed. */

@@ -1,14 +1,14 @@
 import { localAccount } from './aws-account.ts';
 import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
 import { type Files, filesEnvironment, findFiles } from './files/start-files.ts';
-import type { PartOptions } from './part.ts';
+import type { LocalServiceOptions } from './local-service.ts';
 import { type MailWebhook, type Providers, providerEnvironment, startProviders } from './providers.ts';
 import { type Queues, startQueues } from './queues.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Stops } from './stops.ts';
 
 /** The backing services of the local stack: databases, queues, providers and the file store. */
-export interface Outside {
+export interface BackingServices {
   readonly databases: Databases;
   readonly queues: Queues;
   readonly providers: Providers;
@@ -16,13 +16,13 @@ export interface Outside {
 }
 
 /** Starts databases, queues, providers and the file store side by side, with data in `directory`. */
-export const startOutside = async (
+export const startBackingServices = async (
   directory: string,
   settings: LocalSettings,
   webhook: MailWebhook,
-  options: PartOptions,
+  options: LocalServiceOptions,
   stops: Stops,
-): Promise<Outside> => {
+): Promise<BackingServices> => {
   const parts = await Promise.allSettled([
     startDatabases(directory, settings, options, stops),
     startQueues({ ...options, ...localAccount }),
@@ -39,8 +39,8 @@ export const startOutside = async (
 };
 
 /** The environment variables by which functions find them. */
-export const outsideEnvironment = (
-  { databases, queues, providers, files }: Outside,
+export const backingServiceEnvironment = (
+  { databases, queues, providers, files }: BackingServices,
   settings: LocalSettings,
 ): Record<string, string> => ({
   // For what has no address of its own, so that nothing is ever asked of Amazon.

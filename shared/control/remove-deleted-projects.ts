@@ -2,10 +2,10 @@ import type { Collection } from 'mongodb';
 import { onControl, onManaged } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { describeError, log } from '../log.ts';
-import { removeProjectFiles } from '../storage/remove-project-files.ts';
+import { removeProjectItems } from '../projects/project-items.ts';
+import type { ProjectRecord } from '../projects/project-record.ts';
 import { workThrough } from '../work/work-through.ts';
-import { removeProjectItems } from './project-items.ts';
-import type { ProjectRecord } from './project-record.ts';
+import { removeProjectFiles } from './remove-project-files.ts';
 
 /**
  * Longer than a function caches a project, than the longest function runs, and than a signed upload URL is valid:
@@ -84,11 +84,12 @@ const tryToRemove = async (record: ProjectRecord): Promise<boolean> => {
 };
 
 /**
- * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files in our
- * bucket, their items in the table, their managed database, last their record. Those that have waited longest come first, each
- * once a run, and one that fails waits again, behind all others; a run begins none after two minutes. A run that is cut short is
- * carried on by the next one; a database or storage of the developer's own is left as it is. Answers how many projects are gone;
- * `behindMinutes` in the log is how long the oldest has been due that there was no time for.
+ * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files
+ * in our bucket, their items in the table, their managed database, last their record. Those that have waited longest
+ * come first, each once a run, and one that fails waits again, behind all others; a run begins none after two minutes.
+ * A run that is cut short is carried on by the next one; a database or storage of the developer's own is left as it is.
+ * Returns how many projects are gone; `behindMinutes` in the log is how long the oldest has been due that there was no
+ * time for.
  */
 export const removeDeletedProjects = async (limitMs = runMs): Promise<number> => {
   const { done, behindMinutes } = await workThrough({

@@ -1,8 +1,8 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { onFiles } from '../clients/s3.ts';
+import { fileKey, pendingKey } from '../storage/file-path.ts';
+import { managedBucket } from '../storage/managed-bucket.ts';
 import { transferPrefixes } from '../transfers/transfer-record.ts';
-import { fileKey, pendingKey } from './file-path.ts';
-import { managedBucket } from './managed-bucket.ts';
 
 /** The most that one request lists, and that one removes. */
 const pageSize = 1000;

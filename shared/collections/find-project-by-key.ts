@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
-import type { Collection } from '../collections/collection.ts';
-import { isCollectionName } from '../collections/collection-name.ts';
-import { type CollectionRecord, toCollection } from '../collections/collection-record.ts';
-import { collectionBytes, mostCollectionBytes } from '../collections/collection-weight.ts';
+import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
+import type { PlanName, Project } from '../projects/project.ts';
+import { type KeyKind, type ProjectRecord, toProject } from '../projects/project-record.ts';
 import { ShortCache } from '../short-cache.ts';
-import { hashApiKey, kindOfKey } from './api-key.ts';
-import type { PlanName, Project } from './project.ts';
-import { type KeyKind, type ProjectRecord, toProject } from './project-record.ts';
+import type { Collection } from './collection.ts';
+import { isCollectionName } from './collection-name.ts';
+import { type CollectionRecord, toCollection } from './collection-record.ts';
+import { collectionBytes, mostCollectionBytes } from './collection-weight.ts';
 
 /** The project a key opens, the kind of the key, and the one collection that was asked for with it. */
 export interface KeyMatch {
@@ -32,8 +32,8 @@ const bytesOf = (found: Found | undefined): number =>
   found ? found.project.allowedDomains.join().length + (found.collection ? collectionBytes(found.collection) : 0) : 0;
 
 /**
- * Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. Misses have a room of their own:
- * a flood of invented keys and names pushes no project out. Large schemas, asked for with many keys, fill no memory.
+ * Settings take effect within 5 s everywhere (contract 1), so nothing is cached for longer. Misses are cached
+ * separately, so that a flood of invented keys and names does not evict projects.
  */
 const cache = new ShortCache<Found | undefined>(
   5000,

@@ -30,7 +30,7 @@ const requeueSome = async (): Promise<{ readonly queued: number; readonly more: 
  * Requeues stalled exports and imports, removes expired ones with their files, and the files of finished imports. Costs
  * three indexed queries if there is nothing to do.
  */
-export const tendTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
+export const maintainTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
   let queued = 0;
   for (let batch = 0; batch < batchesPerRun; batch++) {
     const some = await requeueSome();
@@ -39,6 +39,6 @@ export const tendTransfers = async (): Promise<{ readonly queued: number; readon
   }
   const removed = await removeTransfers();
   const files = await removeImportedFiles();
-  if (queued + removed + files > 0) log.info({ job: 'tend-transfers', queued, removed, files });
+  if (queued + removed + files > 0) log.info({ job: 'maintain-transfers', queued, removed, files });
   return { queued, removed };
 };

@@ -10,7 +10,7 @@ const observe = (client: MongoClient): MongoClient =>
     .on('commandSucceeded', ({ commandName, duration }) => log.debug({ mongodb: commandName, ms: duration }));
 
 /** Makes a client whose commands are published where somebody listens, and told to the log of `LOG=debug`. */
-export const observed = (make: (settings: MongoClientOptions) => MongoClient): MongoClient => {
+export const monitored = (make: (settings: MongoClientOptions) => MongoClient): MongoClient => {
   const monitorCommands = commandChannel.hasSubscribers || log.isDebug();
   const client = make({ monitorCommands });
   return monitorCommands ? observe(client) : client;

@@ -3,7 +3,7 @@ import { type AttributeValue, ConditionalCheckFailedException } from '@aws-sdk/c
 /**
  * The attributes that a conditional write returns (`{}` if none were requested); `undefined` if its condition failed.
  */
-export const decided = async (
+export const conditionalWrite = async (
   write: Promise<{ readonly Attributes?: Record<string, AttributeValue> | undefined }>,
 ): Promise<Record<string, AttributeValue> | undefined> => {
   try {

@@ -1,7 +1,0 @@
-import { tendTransfers } from '../../shared/transfers/tend-transfers.ts';
-
-/**
- * Runs on a schedule: puts exports and imports back on the queue that it has lost, and removes old ones with their
- * files.
- */
-export const handler = (): Promise<{ readonly queued: number; readonly removed: number }> => tendTransfers();
