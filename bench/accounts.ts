@@ -4,11 +4,11 @@ import { type Db, ObjectId } from 'mongodb';
 import { issueAccessToken } from '../shared/auth/access-tokens.ts';
 import { startSession } from '../shared/auth/refresh-sessions.ts';
 import { projectScope } from '../shared/auth/session-keys.ts';
-import { findProjectByKey } from '../shared/projects/find-project.ts';
+import { findProjectByKey } from '../shared/collections/find-project-by-key.ts';
 import type { Project } from '../shared/projects/project.ts';
-import { type Contenders, compareBy, type Name, type Outcome, type Plan } from './compare.ts';
-import { type LoadRequest, measure } from './load.ts';
-import type { Compared } from './operations.ts';
+import type { LoadRequest } from './load.ts';
+import { inTurn, type Name, type Operation } from './operation.ts';
+import { addPeople, type PeerPerson, parseAccounts } from './parse/accounts.ts';
 
 /** What every log-in costs, at the service's default. */
 export const passwordCost = 12;
@@ -18,14 +18,21 @@ const people = 200;
 /** More than there are connections, so that each request finds a token that is not in use. */
 const sessions = 200;
 const password = 'a password for the benchmark';
+/** More at once would only wait for the CPU; about so many a second are dealt with. */
+const hashing = { connections: 4, perSecond: 8 } as const;
+
+/** A number of requests instead of a time, which a slow machine could spend on the first ones. */
+const hashed = (seconds: number) => ({
+  connections: hashing.connections,
+  amount: Math.max(hashing.connections, Math.ceil(hashing.perSecond * seconds)),
+});
 
 interface Account {
   readonly id: string;
   readonly email: string;
 }
 
-const addAccounts = async (database: Db): Promise<Account[]> => {
-  const stored = await hash(password, { cost: passwordCost });
+const addAccounts = async (database: Db, stored: string): Promise<Account[]> => {
   const now = new Date();
   const users = Array.from({ length: people }, (_, index) => ({
     _id: new ObjectId(),
@@ -43,17 +50,14 @@ const addAccounts = async (database: Db): Promise<Account[]> => {
   return users.map(({ _id, email }) => ({ id: _id.toHexString(), email }));
 };
 
-const inTurn = <T>(values: readonly T[]): (() => T) => {
-  let at = 0;
-  return () => values[at++ % values.length] as T;
-};
-
 const client = { ip: '127.0.0.1', userAgent: 'bench' };
 
 interface Bench {
   readonly project: Project;
+  readonly publishableKey: string;
   readonly database: Db;
   readonly accounts: readonly Account[];
+  readonly peers: readonly PeerPerson[];
 }
 
 const refreshTokens = async (name: Name, { project, database, accounts }: Bench): Promise<string[]> => {
@@ -72,81 +76,108 @@ const refreshTokens = async (name: Name, { project, database, accounts }: Bench)
   return opened;
 };
 
-interface AccountOperation extends Compared {
-  /** How many times longer than others it is measured. */
-  readonly longer: number;
-  readonly request: (name: Name, bench: Bench) => Promise<LoadRequest>;
+const keyFor = (name: Name, { publishableKey }: Bench): Readonly<Record<string, string>> =>
+  name === 'bare' ? {} : { 'x-api-key': publishableKey };
+
+interface AccountOperation extends Omit<Operation, 'prepare' | 'peer'> {
+  readonly request: (name: Name, bench: Bench, seconds: number) => LoadRequest | Promise<LoadRequest>;
+  readonly peer?: (people: readonly PeerPerson[], seconds: number) => LoadRequest;
 }
 
 const area = 'user accounts';
 
-const operations: readonly AccountOperation[] = [
-  {
-    name: 'log in',
-    area,
-    aim: { uncounted: 0.95, counted: 0.95 },
-    longer: 2,
-    request: async (_name, { accounts }) => {
-      const next = inTurn(accounts);
-      return {
-        method: 'POST',
-        connections: 4,
-        path: () => '/api/userAuth/login',
-        body: () => JSON.stringify({ email: next().email, password }),
-      };
-    },
-  },
-  {
-    name: 'refresh',
-    area,
-    aim: { uncounted: 0.25, counted: 0.25 },
-    longer: 1,
-    request: async (name, bench) => {
-      const tokens = await refreshTokens(name, bench);
-      return {
-        method: 'POST',
-        path: () => '/api/userAuth/refresh-token',
-        headers: () => ({ 'x-refresh-token': tokens.shift() ?? '' }),
-        onAnswer: (body) => tokens.push((JSON.parse(body) as { refreshToken: string }).refreshToken),
-      };
-    },
-  },
-  {
-    name: 'me',
-    area,
-    aim: { uncounted: 0.6, counted: 0.25 },
-    longer: 1,
-    request: async (name, { project, accounts }) => {
-      const tokens: string[] = [];
-      for (const { id } of accounts) {
-        const session = { userId: id, sessionId: '0'.repeat(24) };
-        tokens.push(name === 'bare' ? id : (await issueAccessToken(project, session)).accessToken);
-      }
-      const next = inTurn(tokens);
-      return {
-        method: 'GET',
-        path: () => '/api/userAuth/me',
-        headers: () => ({ authorization: `Bearer ${next()}` }),
-      };
-    },
-  },
-];
+const emailOf: Operation['gist'] = (body) => (body.user ?? body.data ?? body).email;
 
-/** Compares what is done with user accounts: the bare server does the one command it takes, and bcrypt at the same cost. */
-export const compareAccounts = async (
-  contenders: Contenders,
+const signUp: AccountOperation = {
+  name: 'sign up',
+  area,
+  aim: { uncounted: 0.9, counted: 0.9 },
+  longer: 2,
+  request: (name, bench, seconds) => ({
+    method: 'POST',
+    ...hashed(seconds),
+    path: () => '/api/userAuth/signup',
+    headers: () => keyFor(name, bench),
+    body: () => JSON.stringify({ email: `${randomUUID()}@example.com`, password }),
+  }),
+  peer: (_people, seconds) => ({ ...parseAccounts.signUp(password), ...hashed(seconds) }),
+};
+
+const logIn: AccountOperation = {
+  name: 'log in',
+  area,
+  aim: { uncounted: 0.95, counted: 0.95 },
+  longer: 2,
+  request: (name, bench, seconds) => {
+    const next = inTurn(bench.accounts);
+    return {
+      method: 'POST',
+      ...hashed(seconds),
+      path: () => '/api/userAuth/login',
+      headers: () => keyFor(name, bench),
+      body: () => JSON.stringify({ email: next().email, password }),
+    };
+  },
+  peer: (peers, seconds) => ({ ...parseAccounts.logIn(peers, password), ...hashed(seconds) }),
+  gist: emailOf,
+};
+
+const refresh: AccountOperation = {
+  name: 'refresh',
+  area,
+  aim: { uncounted: 0.25, counted: 0.25 },
+  request: async (name, bench) => {
+    const tokens = await refreshTokens(name, bench);
+    return {
+      method: 'POST',
+      path: () => '/api/userAuth/refresh-token',
+      headers: () => ({ ...keyFor(name, bench), 'x-refresh-token': tokens.shift() ?? '' }),
+      onAnswer: (body) => tokens.push((JSON.parse(body) as { refreshToken: string }).refreshToken),
+    };
+  },
+};
+
+const me: AccountOperation = {
+  name: 'me',
+  area,
+  aim: { uncounted: 0.6, counted: 0.25 },
+  request: async (name, bench) => {
+    const tokens: string[] = [];
+    for (const { id } of bench.accounts) {
+      const session = { userId: id, sessionId: '0'.repeat(24) };
+      tokens.push(name === 'bare' ? id : (await issueAccessToken(bench.project, session)).accessToken);
+    }
+    const next = inTurn(tokens);
+    return {
+      method: 'GET',
+      path: () => '/api/userAuth/me',
+      headers: () => ({ ...keyFor(name, bench), authorization: `Bearer ${next()}` }),
+    };
+  },
+  peer: parseAccounts.me,
+  gist: emailOf,
+};
+
+/** What is done with user accounts: the bare server does the one command it takes, and bcrypt at the same cost. */
+export const accountOperations = async (
   database: Db,
+  peerDatabase: Db,
   publishableKey: string,
-  plan: Plan,
-): Promise<Outcome[]> => {
+): Promise<Operation[]> => {
   const match = await findProjectByKey(publishableKey, '');
   if (!match) throw new Error('The project of the benchmark cannot be found');
-  const bench = { project: match.project, database, accounts: await addAccounts(database) };
-  return compareBy<AccountOperation>(contenders, operations, plan, async ({ request, longer }, name, warm) => {
-    const target = contenders[name];
-    const keyed = name === 'bare' ? target : { ...target, headers: { 'x-api-key': publishableKey } };
-    const load = await request(name, bench);
-    if (!warm) await measure(keyed, load, 1);
-    return measure(keyed, load, plan.seconds * longer);
-  });
+  const stored = await hash(password, { cost: passwordCost });
+  const accounts = await addAccounts(database, stored);
+  const peers = await addPeople(
+    peerDatabase,
+    accounts.map(({ email }) => email),
+    stored,
+  );
+  const bench = { project: match.project, publishableKey, database, accounts, peers };
+  return [signUp, logIn, refresh, me].map(({ request, peer, ...compared }) => ({
+    ...compared,
+    peer: peer !== undefined,
+    prepare: (name, _target, seconds) =>
+      name === 'peer' && peer ? peer(peers, seconds) : request(name, bench, seconds),
+  }));
 };

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { verify } from '@node-rs/bcrypt';
+import { hash, verify } from '@node-rs/bcrypt';
 import { type Db, type Document, ObjectId } from 'mongodb';
 
-/** What a hand-written server would do for the account routes: the one database command, and bcrypt where it is needed. */
+/**
+ * What a hand-written server would do for the account routes: the one database command, and bcrypt where it is needed.
+ */
 export const bareAccounts = async (
   database: Db,
   route: string,
@@ -21,6 +23,12 @@ export const bareAccounts = async (
     return { refreshToken };
   }
   const { email, password } = await body();
+  if (route === 'signup') {
+    const now = new Date();
+    const stored = await hash(String(password), { cost: Number(process.env.PASSWORD_COST) });
+    const { insertedId } = await users.insertOne({ email, password: stored, createdAt: now, updatedAt: now });
+    return { _id: insertedId, email };
+  }
   const user = await users.findOne({ email });
   if (!user || !(await verify(String(password), String(user.password)))) throw new Error('Wrong password');
   return { _id: user._id, email };

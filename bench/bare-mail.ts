@@ -1,25 +1,49 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Db, Document } from 'mongodb';
+import { type Db, type Document, ObjectId } from 'mongodb';
 
-const { TABLE_NAME: TableName, BENCH_QUEUE: QueueUrl } = process.env;
+const { TABLE_NAME: TableName, BENCH_QUEUE: QueueUrl, MAIL_PROVIDER_URL = '' } = process.env;
 const dynamo = new DynamoDBClient({});
 const sqs = new SQSClient({});
 
-/** What a hand-written server would do to accept a mail: count it, keep it, queue it. */
-export const bareMail = async (database: Db, mail: Document): Promise<Document> => {
-  await dynamo.send(
+const count = (mails: number): Promise<unknown> =>
+  dynamo.send(
     new UpdateItemCommand({
       TableName,
       Key: { pk: { S: 'bare' }, sk: { S: 'mails' } },
-      UpdateExpression: 'ADD used :one',
+      UpdateExpression: 'ADD used :mails',
       ConditionExpression: 'attribute_not_exists(used) OR used < :room',
-      ExpressionAttributeValues: { ':one': { N: '1' }, ':room': { N: '999999999' } },
+      ExpressionAttributeValues: { ':mails': { N: String(mails) }, ':room': { N: '999999999' } },
     }),
   );
+
+/** What a hand-written server would do to accept a mail: count it, keep it, queue it. */
+export const bareMail = async (database: Db, mail: Document): Promise<Document> => {
+  await count(1);
   const { insertedId } = await database
     .collection('bare-mails')
     .insertOne({ ...mail, status: 'queued', createdAt: new Date() });
   await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: String(insertedId) }));
   return { id: insertedId };
+};
+
+/** What it would do to send several at once: count them, keep them, hand them to the provider, note what it answers. */
+export const bareMailBatch = async (database: Db, bodies: readonly Document[]): Promise<Document[]> => {
+  await count(bodies.length);
+  const collection = database.collection('bare-mails');
+  const mails = bodies.map((mail) => ({ _id: new ObjectId(), ...mail, status: 'queued', createdAt: new Date() }));
+  await collection.insertMany(mails);
+  const response = await fetch(`${MAIL_PROVIDER_URL}/emails/batch`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'idempotency-key': String(mails[0]?._id) },
+    body: JSON.stringify(bodies),
+  });
+  const { data } = (await response.json()) as { readonly data: readonly { readonly id: string }[] };
+  await collection.bulkWrite(
+    mails.map(({ _id }, index) => ({
+      updateOne: { filter: { _id }, update: { $set: { status: 'sent', providerEmailId: data[index]?.id } } },
+    })),
+    { ordered: false },
+  );
+  return [...data];
 };

@@ -1,14 +1,17 @@
 /**
- * The yardstick: `node:http` and the clients of the databases, doing only the operation itself, on the same engines with the
- * same durability. What a hand-written server for this one project could reach.
+ * The baseline: `node:http` and the database clients, performing only the operation itself, on the same engines with
+ * the same durability; what a hand-written server for this one project could reach.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type Collection, type Document, MongoClient, ObjectId } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
+import { answerMain } from './answer-main.ts';
 import { bareAccounts } from './bare-accounts.ts';
+import { bareDocuments } from './bare-documents.ts';
 import { bareFiles } from './bare-files.ts';
-import { bareMail } from './bare-mail.ts';
+import { bareMail, bareMailBatch } from './bare-mail.ts';
+import { bareProjects } from './bare-projects.ts';
 
-const { MONGODB_URI = '', BENCH_DATABASE = '' } = process.env;
+const { MONGODB_URI = '', BENCH_DATABASE = '', CONTROL_DATABASE = 'control' } = process.env;
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 5, writeConcern: { w: 'majority', journal: true } });
 const database = client.db(BENCH_DATABASE);
 
@@ -23,44 +26,17 @@ const readBody = (request: IncomingMessage): Promise<Document> =>
     request.on('error', reject);
   });
 
-const insert = async (documents: Collection, body: Document): Promise<Document> => {
-  const now = new Date();
-  const document = { ...body, isDeleted: false, deletedAt: null, createdAt: now, updatedAt: now };
-  const { insertedId } = await documents.insertOne(document);
-  return { ...document, _id: insertedId };
-};
-
-const list = async (documents: Collection, query: URLSearchParams): Promise<Document> => {
-  const author = query.get('author');
-  const limit = Number(query.get('limit') ?? 100);
-  const filter = author === null ? { isDeleted: { $ne: true } } : { author, isDeleted: { $ne: true } };
-  const page = documents.find(filter).sort({ _id: -1 }).limit(limit).toArray();
-  if (author !== null) return { items: await page };
-  const [items, total] = await Promise.all([page, documents.estimatedDocumentCount()]);
-  return { items, total };
-};
-
 const answer = async (request: IncomingMessage): Promise<unknown> => {
   const [path = '', query = ''] = (request.url ?? '').split('?');
   const [, , area, name = '', id] = path.split('/');
   if (area === 'userAuth') return bareAccounts(database, name, request.headers, () => readBody(request));
   if (area === 'storage') return bareFiles(name, await readBody(request));
-  if (area === 'mail') return bareMail(database, await readBody(request));
-  const documents = database.collection(name);
-  switch (request.method) {
-    case 'POST':
-      return insert(documents, await readBody(request));
-    case 'PATCH':
-      return documents.findOneAndUpdate(
-        { _id: new ObjectId(id) },
-        { $set: { ...(await readBody(request)), updatedAt: new Date() } },
-        { returnDocument: 'after' },
-      );
-    case 'DELETE':
-      return documents.updateOne({ _id: new ObjectId(id) }, { $set: { isDeleted: true, deletedAt: new Date() } });
-    default:
-      return id ? documents.findOne({ _id: new ObjectId(id) }) : list(documents, new URLSearchParams(query));
+  if (area === 'mail') {
+    const body = await readBody(request);
+    return name === 'send-batch' ? bareMailBatch(database, body as Document[]) : bareMail(database, body);
   }
+  if (area === 'projects') return bareProjects(client.db(CONTROL_DATABASE), new URLSearchParams(query));
+  return bareDocuments(database, { method: request.method, name, id, query }, () => readBody(request));
 };
 
 const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -76,6 +52,4 @@ const respond = async (request: IncomingMessage, response: ServerResponse): Prom
 
 await client.connect();
 const server = createServer((request, response) => void respond(request, response));
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as { port: number }).port }));
-process.on('message', () => process.send?.({ cpu: process.cpuUsage() }));
-process.on('disconnect', () => process.exit(0));
+server.listen(0, '127.0.0.1', () => answerMain(server));

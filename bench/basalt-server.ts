@@ -1,18 +1,27 @@
-/** Basalt's public API as `npm start` serves it, in a process of its own, so that its CPU can be told apart. */
-import { publicRoutes } from '../functions/routes.ts';
+/**
+ * Basalt's APIs as `npm start` serves them, in a process of its own, so that its CPU and its database commands can be
+ * told apart.
+ */
+import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
+import { listenToCommands, takeCommands } from '../infra/local/command-notes.ts';
 import { createGateway } from '../infra/local/gateway.ts';
 import { inProcess } from '../infra/local/in-process.ts';
+import { permitAddresses } from '../infra/local/permit-addresses.ts';
 import { findRouteIn } from '../infra/local/targets.ts';
-import { permitAddresses } from '../test/support/permitted-addresses.ts';
+import { answerMain } from './answer-main.ts';
 
 permitAddresses(process.env.PERMITTED_ADDRESSES);
 
+if (process.env.BENCH_COMMANDS) listenToCommands();
+
+const findPublic = findRouteIn(publicRoutes);
+const findDashboard = findRouteIn(dashboardRoutes);
+
 const server = createGateway({
-  findRoute: findRouteIn(publicRoutes),
+  // One server for both, which have addresses of their own elsewhere.
+  findRoute: (method, path) => (path.startsWith('/api/projects') ? findDashboard : findPublic)(method, path),
   invoke: inProcess(),
   cors: undefined,
   onFailure: (name, error) => console.error(name, error),
 });
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as { port: number }).port }));
-process.on('message', () => process.send?.({ cpu: process.cpuUsage() }));
-process.on('disconnect', () => process.exit(0));
+server.listen(0, '127.0.0.1', () => answerMain(server, takeCommands));

@@ -6,7 +6,7 @@ export interface Group {
   readonly bars: readonly { readonly name: string; readonly ratio: number }[];
 }
 
-const colours = ['#2f6f8f', '#d08c3f', '#8a8f98'];
+const colours = ['#2f6f8f', '#d08c3f', '#8a8f98', '#a34a5b'];
 const left = 210;
 const width = 860;
 const barHeight = 16;
@@ -14,6 +14,9 @@ const gap = 12;
 const headingHeight = 24;
 
 const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/** The colour of the bars of one name, wherever it comes in a group. */
+const colourOf = (names: readonly string[], name: string): string => colours[names.indexOf(name)] ?? '#8a8f98';
 
 const bar = (x: number, y: number, length: number, colour: string, label: string): string =>
   `<rect x="${x}" y="${y}" width="${length.toFixed(1)}" height="${barHeight - 3}" rx="2" fill="${colour}"/>` +
@@ -27,7 +30,7 @@ interface Placed {
 }
 
 /** Draws the groups one below the other from `top` on. */
-const place = (groups: readonly Group[], top: number, scale: number): Placed => {
+const place = (groups: readonly Group[], names: readonly string[], top: number, scale: number): Placed => {
   const drawn: string[] = [];
   let y = top;
   let area = '';
@@ -40,8 +43,8 @@ const place = (groups: readonly Group[], top: number, scale: number): Placed => 
     const { bars, label } = group;
     drawn.push(
       `<text x="${left - 10}" y="${y + (bars.length * barHeight) / 2 + 3}" class="l">${escapeXml(label)}</text>`,
-      ...bars.map(({ ratio }, at) =>
-        bar(left, y + at * barHeight, ratio * scale, colours[at] ?? '#8a8f98', ratio.toFixed(2)),
+      ...bars.map(({ name, ratio }, at) =>
+        bar(left, y + at * barHeight, ratio * scale, colourOf(names, name), ratio.toFixed(2)),
       ),
     );
     y += bars.length * barHeight + gap;
@@ -51,16 +54,16 @@ const place = (groups: readonly Group[], top: number, scale: number): Placed => 
 
 /** Draws the ratios as horizontal bars; the line at 1 is the bare server of the same round. */
 export const drawChart = (title: string, groups: readonly Group[]): string => {
-  const names = groups[0]?.bars.map(({ name }) => name) ?? [];
+  const names = [...new Set(groups.flatMap(({ bars }) => bars.map(({ name }) => name)))];
   const top = 64;
   const scale = (width - left - 70) / Math.max(1, ...groups.flatMap(({ bars }) => bars.map(({ ratio }) => ratio)));
   const one = left + scale;
-  const { drawn, end } = place(groups, top, scale);
+  const { drawn, end } = place(groups, names, top, scale);
   const height = end + 20;
   const legend = names.map(
     (name, at) =>
-      `<rect x="${left + at * 200}" y="36" width="12" height="12" rx="2" fill="${colours[at] ?? '#8a8f98'}"/>` +
-      `<text x="${left + at * 200 + 18}" y="46" class="v">${escapeXml(name)}</text>`,
+      `<rect x="${16 + at * 200}" y="36" width="12" height="12" rx="2" fill="${colourOf(names, name)}"/>` +
+      `<text x="${16 + at * 200 + 18}" y="46" class="v">${escapeXml(name)}</text>`,
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,

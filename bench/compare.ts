@@ -1,41 +1,32 @@
-import type { Db } from 'mongodb';
+import { checkAgreement } from './agreement.ts';
 import type { Contender } from './contender.ts';
 import { measure, type Sample } from './load.ts';
-import { type Compared, type Operation, operations } from './operations.ts';
+import type { Compared, Name, Operation } from './operation.ts';
 import { progress } from './progress.ts';
-import { fill, idsOf } from './seed.ts';
 import { median } from './statistics.ts';
 
-export interface Contenders {
-  readonly bare: Contender;
-  /** Counts no requests. */
-  readonly basalt: Contender;
-  /** Counts each request by itself. */
-  readonly counted: Contender;
-  /** Counts requests in blocks. */
-  readonly blocks: Contender;
+/** Who is compared; a first look leaves some out, and the peer cannot be had everywhere. */
+export type Contenders = Readonly<Partial<Record<Name, Contender>> & Record<'bare' | 'basalt', Contender>>;
+
+/** Medians of the ratios of each round, as far as each was measured. */
+export interface Ratios {
+  readonly basalt?: number;
+  readonly counted?: number;
+  readonly blocks?: number;
+  readonly peer?: number;
 }
 
 /** One operation's result: medians over the rounds, ratios taken round by round. */
 export interface Outcome {
   readonly operation: Compared;
-  readonly bare: Sample;
-  readonly basalt: Sample;
-  readonly ratio: number;
-  readonly countedRatio: number;
-  readonly blocksRatio: number;
+  readonly samples: Readonly<Partial<Record<Name, Sample>> & Record<'bare' | 'basalt', Sample>>;
+  readonly toBare: Ratios;
+  readonly toPeer: Ratios;
 }
 
-export type Name = keyof Contenders;
-/** The collection of a contender for operations that change its size. */
-export const writesOf = (name: string): string => `${name}-writes`;
+type Round = Outcome['samples'];
 
-type Round = Readonly<Record<Name, Sample>>;
-
-const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks'];
-
-/** More documents than a server can delete in the time, so that every request finds one. */
-const deletionsPerSecond = 9000;
+const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks', 'peer'];
 
 const middle = (samples: readonly Sample[]): Sample => ({
   perSecond: median(samples.map(({ perSecond }) => perSecond)),
@@ -44,41 +35,72 @@ const middle = (samples: readonly Sample[]): Sample => ({
   cpuMicros: median(samples.map(({ cpuMicros }) => cpuMicros)),
 });
 
+const samplesOf = (rounds: readonly Round[], name: Name): Sample[] => rounds.flatMap((round) => round[name] ?? []);
+
+const ratiosTo = (yardstick: 'bare' | 'peer', rounds: readonly Round[]): Ratios =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const ratios = rounds.flatMap(({ [name]: sample, [yardstick]: beside }) =>
+        sample && beside ? [sample.perSecond / beside.perSecond] : [],
+      );
+      return name === yardstick || ratios.length === 0 ? [] : [[name, median(ratios)]];
+    }),
+  );
+
 const outcomeOf = (operation: Compared, rounds: readonly Round[]): Outcome => ({
   operation,
-  bare: middle(rounds.map(({ bare }) => bare)),
-  basalt: middle(rounds.map(({ basalt }) => basalt)),
-  ratio: median(rounds.map(({ bare, basalt }) => basalt.perSecond / bare.perSecond)),
-  countedRatio: median(rounds.map(({ bare, counted }) => counted.perSecond / bare.perSecond)),
-  blocksRatio: median(rounds.map(({ bare, blocks }) => blocks.perSecond / bare.perSecond)),
+  samples: Object.fromEntries(
+    names.flatMap((name) => {
+      const samples = samplesOf(rounds, name);
+      return samples.length > 0 ? [[name, middle(samples)]] : [];
+    }),
+  ) as unknown as Outcome['samples'],
+  toBare: ratiosTo('bare', rounds),
+  toPeer: ratiosTo('peer', rounds),
 });
 
 export interface Plan {
   readonly rounds: number;
   readonly seconds: number;
+  /** How long a contender is loaded before it is measured for the first time. */
+  readonly warmSeconds: number;
   /** Part of an operation's name, to measure only that. */
   readonly only: string;
 }
 
-/** How one contender is measured once; `warm` is false the first time, when it has to be warmed up before. */
-export type Measuring<O> = (operation: O, name: Name, warm: boolean) => Promise<Sample>;
+const measureOne = async (
+  { prepare, usesUp, longer = 1 }: Operation,
+  name: Name,
+  target: Contender,
+  { seconds, warmSeconds }: Plan,
+  warm: boolean,
+): Promise<Sample> => {
+  const load = async (wanted: number): Promise<Sample> => measure(target, await prepare(name, target, wanted), wanted);
+  if (!warm && !usesUp) await load(warmSeconds * longer);
+  return load(seconds * longer);
+};
 
-/** Measures operations on every contender, round by round; within a round the order turns, so that nobody is always first. */
-export const compareBy = async <O extends Compared>(
+/**
+ * Measures operations on every contender, round by round; within a round the order turns, so that nobody is always
+ * first.
+ */
+export const compare = async (
   contenders: Contenders,
-  operations: readonly O[],
-  { rounds, only }: Plan,
-  measureOne: Measuring<O>,
+  operations: readonly Operation[],
+  plan: Plan,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
-  for (const operation of operations.filter(({ name }) => name.includes(only))) {
+  for (const operation of operations.filter(({ name }) => name.includes(plan.only))) {
+    const there = names.filter((name) => contenders[name] && (name !== 'peer' || operation.peer));
+    await checkAgreement(contenders, operation, there);
     const done: Round[] = [];
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < plan.rounds; round++) {
       const samples = new Map<Name, Sample>();
-      for (let turn = 0; turn < names.length; turn++) {
-        const name = names[(turn + round) % names.length] as Name;
-        progress(`${operation.name}: round ${round + 1} of ${rounds}, ${contenders[name].name}`);
-        samples.set(name, await measureOne(operation, name, round > 0));
+      for (let turn = 0; turn < there.length; turn++) {
+        const name = there[(turn + round) % there.length] as Name;
+        const target = contenders[name] as Contender;
+        progress(`${operation.name}: round ${round + 1} of ${plan.rounds}, ${target.name}`);
+        samples.set(name, await measureOne(operation, name, target, plan, round > 0));
       }
       done.push(Object.fromEntries(samples) as unknown as Round);
     }
@@ -86,16 +108,3 @@ export const compareBy = async <O extends Compared>(
   }
   return outcomes;
 };
-
-/** Compares what is done with documents. */
-export const compareOperations = (contenders: Contenders, database: Db, plan: Plan): Promise<Outcome[]> =>
-  compareBy<Operation>(contenders, operations, plan, async (operation, name, warm) => {
-    const collection = operation.changesSize ? writesOf(name) : name;
-    const shrinks = operation.changesSize === 'shrinks';
-    const documents = database.collection(collection);
-    if (shrinks) await fill(documents, Math.ceil(deletionsPerSecond * plan.seconds), () => undefined);
-    const ids = await idsOf(documents, shrinks ? Number.MAX_SAFE_INTEGER : 10_000);
-    const request = operation.request(collection, ids);
-    if (!shrinks && !warm) await measure(contenders[name], request, 1);
-    return measure(contenders[name], request, plan.seconds);
-  });

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { Target } from './load.ts';
@@ -6,11 +6,14 @@ import type { Target } from './load.ts';
 interface Message {
   readonly port?: number;
   readonly cpu?: NodeJS.CpuUsage;
+  readonly commands?: readonly string[];
 }
 
 /** A server under measurement in a process of its own. */
 export interface Contender extends Target {
   readonly name: string;
+  /** The database commands it has sent since it was last asked; none unless it was started to note them. */
+  readonly commands: () => Promise<readonly string[]>;
   readonly stop: () => void;
 }
 
@@ -36,16 +39,21 @@ export const startContender = async (
   file: string,
   env: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
+  options: ForkOptions = {},
 ): Promise<Contender> => {
-  const child = fork(path.join(import.meta.dirname, file), { env: { ...process.env, ...env } });
+  const child = fork(path.join(import.meta.dirname, file), { ...options, env: { ...process.env, ...env } });
   const { port } = await answerOf(name, child);
+  const ask = (question: 'cpu' | 'commands'): Promise<Message> => {
+    child.send(question);
+    return answerOf(name, child);
+  };
   return {
     name,
     url: `http://127.0.0.1:${port}`,
     headers,
+    commands: async () => (await ask('commands')).commands ?? [],
     cpu: async () => {
-      child.send('cpu');
-      const { cpu } = await answerOf(name, child);
+      const { cpu } = await ask('cpu');
       return (cpu?.user ?? 0) + (cpu?.system ?? 0);
     },
     stop: () => void child.disconnect(),

@@ -1,37 +1,57 @@
 import { passwordCost } from './accounts.ts';
 import type { Contenders } from './compare.ts';
-import { startContender } from './contender.ts';
+import { type Contender, startContender } from './contender.ts';
+import type { Name } from './operation.ts';
+import { startPeer } from './parse/start.ts';
 import { makeQueues } from './queues.ts';
 import type { Bed } from './seed.ts';
 
 const most = '999999999';
-const unlimited = { RATE_LIMIT: most, AUTH_RATE_LIMIT: most, CREDENTIAL_RATE_LIMIT: most };
 
 /** What a limit of 100 000 requests counts at once. */
 const block = '100';
 
-/** Starts the servers to compare, each in a process of its own, with the environment of the stack. */
+/** How Basalt counts requests. */
+const counting = {
+  basalt: { RATE_LIMIT: '0' },
+  counted: { RATE_LIMIT: most, AUTH_RATE_LIMIT: most, CREDENTIAL_RATE_LIMIT: most, RATE_BLOCK: '1' },
+  blocks: { RATE_LIMIT: most, AUTH_RATE_LIMIT: most, CREDENTIAL_RATE_LIMIT: most, RATE_BLOCK: block },
+} as const;
+
+const called = { basalt: 'uncounted', counted: 'counted', blocks: 'counted in blocks' } as const;
+
+export interface ContenderSettings {
+  /** The environment of the stack. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the peer may write into. */
+  readonly directory: string;
+  /** Takes mails. */
+  readonly providerUrl: string;
+}
+
+/** Starts the servers to compare, each in a process of its own. */
 export const startContenders = async (
-  stackEnv: Readonly<Record<string, string>>,
+  names: readonly Name[],
+  { env: stackEnv, directory, providerUrl }: ContenderSettings,
   { database, secretKey }: Bed,
 ): Promise<Contenders> => {
   const [bareQueue = '', mailQueue = ''] = await makeQueues(stackEnv.AWS_ENDPOINT_URL ?? '', ['bare', 'basalt']);
-  const key = { 'x-api-key': secretKey };
-  const env = { ...stackEnv, PASSWORD_COST: String(passwordCost), MAIL_QUEUE_URL: mailQueue };
-  return {
-    bare: await startContender(
-      'bare',
-      'bare-server.ts',
-      { ...stackEnv, BENCH_DATABASE: database, BENCH_QUEUE: bareQueue },
-      {},
-    ),
-    basalt: await startContender('uncounted', 'basalt-server.ts', { ...env, RATE_LIMIT: '0' }, key),
-    counted: await startContender('counted', 'basalt-server.ts', { ...env, ...unlimited, RATE_BLOCK: '1' }, key),
-    blocks: await startContender(
-      'counted in blocks',
-      'basalt-server.ts',
-      { ...env, ...unlimited, RATE_BLOCK: block },
-      key,
-    ),
+  const env = {
+    ...stackEnv,
+    PASSWORD_COST: String(passwordCost),
+    MAIL_QUEUE_URL: mailQueue,
+    MAIL_PROVIDER_URL: providerUrl,
+    ACCOUNT_MAILS_PER_DAY: '0',
   };
+  const start = (name: Name): Promise<Contender> => {
+    if (name === 'peer') return startPeer(env, directory);
+    if (name === 'bare') {
+      return startContender(name, 'bare-server.ts', { ...env, BENCH_DATABASE: database, BENCH_QUEUE: bareQueue }, {});
+    }
+    const key = { 'x-api-key': secretKey };
+    return startContender(called[name], 'basalt-server.ts', { ...env, ...counting[name] }, key);
+  };
+  const started: [Name, Contender][] = [];
+  for (const name of names) started.push([name, await start(name)]);
+  return Object.fromEntries(started) as unknown as Contenders;
 };

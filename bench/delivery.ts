@@ -84,7 +84,7 @@ const speedOf = (times: readonly number[]): number => {
   return ((times.length - 1 - first) * 1000) / ((times.at(-1) ?? 0) - (times[first] ?? 0));
 };
 
-const mostInASecond = (times: readonly number[]): number =>
+const maxPerSecond = (times: readonly number[]): number =>
   Math.max(...times.map((time) => times.filter((other) => other >= time && other < time + 1000).length));
 
 /** Has Basalt accept and then deliver so many mails, `perSecond` at most or as many as it can for 0. */
@@ -136,7 +136,7 @@ export const measureDelivery = async (
       basalt: speedOf(await deliverBasalt(bed, provider, count, 0)),
     }));
     const times = await deliverBasalt(bed, provider, limitedCount, providerRate);
-    return { free, limited: { asked: providerRate, reached: speedOf(times), most: mostInASecond(times) } };
+    return { free, limited: { asked: providerRate, reached: speedOf(times), most: maxPerSecond(times) } };
   } finally {
     provider.stop();
   }

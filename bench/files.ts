@@ -1,6 +1,5 @@
-import { type Contenders, compareBy, type Outcome, type Plan } from './compare.ts';
-import { type LoadRequest, measure, type Target } from './load.ts';
-import type { Compared } from './operations.ts';
+import type { LoadRequest, Target } from './load.ts';
+import type { Compared, Operation } from './operation.ts';
 
 /** Many more would only wait for the one file store. */
 const connections = 16;
@@ -61,6 +60,7 @@ const operations: readonly FileOperation[] = [
   {
     name: 'upload-request',
     area,
+    aim: { uncounted: 0.7, counted: 0.65 },
     request: () => ({
       method: 'POST',
       connections,
@@ -71,6 +71,7 @@ const operations: readonly FileOperation[] = [
   {
     name: 'upload-confirm',
     area,
+    aim: { uncounted: 0.8, counted: 0.65 },
     prepare: uploadOne,
     request: (paths) => {
       const left = [...paths];
@@ -85,6 +86,7 @@ const operations: readonly FileOperation[] = [
   {
     name: 'delete file',
     area,
+    aim: { uncounted: 0.45, counted: 0.45 },
     prepare: confirmOne,
     request: (paths) => {
       const left = [...paths];
@@ -98,15 +100,14 @@ const operations: readonly FileOperation[] = [
   },
 ];
 
-/** Compares what is done with files; their bytes never pass through a server. */
-export const compareFiles = (contenders: Contenders, plan: Plan): Promise<Outcome[]> =>
-  compareBy<FileOperation>(contenders, operations, plan, async ({ prepare, request }, name, warm) => {
-    const target = contenders[name];
-    if (!prepare) {
-      if (!warm) await measure(target, request([]), 1);
-      return measure(target, request([]), plan.seconds);
-    }
-    const amount = Math.ceil(amountPerSecond * plan.seconds);
-    const paths = await many(amount + spare, () => prepare(target));
-    return measure(target, { ...request(paths), amount }, plan.seconds);
-  });
+/** What is done with files; their bytes never pass through a server. */
+export const fileOperations: readonly Operation[] = operations.map(({ prepare: makeOne, request, ...compared }) => ({
+  ...compared,
+  usesUp: makeOne !== undefined,
+  prepare: async (_name, target, seconds) => {
+    if (!makeOne) return request([]);
+    const amount = Math.ceil(amountPerSecond * seconds);
+    const paths = await many(amount + spare, () => makeOne(target));
+    return { ...request(paths), amount };
+  },
+}));

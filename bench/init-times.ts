@@ -26,7 +26,7 @@ const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: f
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));
 const folder = path.join(directory, 'functions');
 
-const least = (values: readonly (number | undefined)[]): number | undefined => {
+const minimum = (values: readonly (number | undefined)[]): number | undefined => {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 };
@@ -40,8 +40,8 @@ interface Row {
 
 const rowOf = (bundle: Bundle, measured: readonly Beginning[]): Row => ({
   bundle,
-  init: least(measured.map(({ init }) => init)) ?? 0,
-  call: least(measured.map(({ call }) => call)),
+  init: minimum(measured.map(({ init }) => init)) ?? 0,
+  call: minimum(measured.map(({ call }) => call)),
   status: measured[0]?.status,
 });
 

@@ -10,13 +10,21 @@ export interface InstantProvider {
   readonly stop: () => void;
 }
 
+/** One id, or one for each mail of a batch. */
+const answerTo = (body: unknown): object =>
+  Array.isArray(body) ? { data: body.map(() => ({ id: randomUUID() })) } : { id: randomUUID() };
+
 export const startProvider = async (): Promise<InstantProvider> => {
   let times: number[] = [];
   let wanted = Number.POSITIVE_INFINITY;
   let enough: (taken: readonly number[]) => void = () => undefined;
   const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: randomUUID() }));
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answerTo(JSON.parse(text))));
       times.push(performance.now());
       if (times.length === wanted) enough(times);
     });

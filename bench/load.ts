@@ -10,7 +10,7 @@ export interface Sample {
 
 /** A request as the generator sends it; `path`, `body` and `headers` are asked for anew each time. */
 export interface LoadRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: () => string;
   readonly body?: () => string;
   readonly headers?: () => Readonly<Record<string, string>>;
@@ -30,6 +30,9 @@ export interface Target {
 }
 
 const connections = 32;
+
+/** Who has not answered anything after so many seconds does not answer. */
+const longest = 30;
 
 interface Burst {
   readonly result: autocannon.Result;
@@ -73,16 +76,21 @@ const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
 /**
- * Loads one server with 32 connections, or as many as the request says, for some seconds or with its amount; any answer but 2xx
- * makes the measurement worthless.
+ * Loads one server with 32 connections, or as many as the request says, for some seconds or with its amount; any answer
+ * but 2xx makes the measurement worthless. Who has answered nothing yet is given more time.
  */
 export const measure = async (target: Target, request: LoadRequest, seconds: number): Promise<Sample> => {
   const before = await target.cpu();
   const { result, seconds: taken, times } = await fire(target, request, seconds);
   const used = (await target.cpu()) - before;
   const answered = result['2xx'];
+  const onlySlow = answered === 0 && result.non2xx === 0 && result.errors === 0 && seconds < longest;
+  if (onlySlow) return measure(target, request, seconds * 4);
   if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
-    throw new Error(`${request.method}: ${result.non2xx} refusals, ${result.errors} errors, ${answered} answers`);
+    const statuses = Object.keys(result.statusCodeStats ?? {}).join(', ');
+    throw new Error(
+      `${request.method} ${request.path()}: ${result.non2xx} refusals (${statuses}), ${result.errors} errors, ${answered} answers`,
+    );
   }
   return {
     perSecond: answered / taken,

@@ -1,13 +1,20 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { type Contenders, compareBy, type Outcome, type Plan } from './compare.ts';
-import { type LoadRequest, measure } from './load.ts';
-import type { Compared } from './operations.ts';
+import type { LoadRequest } from './load.ts';
+import type { Operation } from './operation.ts';
 
-/** Sets the month's count of a project so far below its quota that a benchmark never reaches it, and empties it of held slots. */
+const farBelow = { N: '-999999999' };
+
+/** Every day of a month counts the rows of the log. */
+const rows = Object.fromEntries(Array.from({ length: 31 }, (_, day) => [`rows${day + 1}`, farBelow]));
+
+/**
+ * Sets the month's counts of a project so far below its quota that a benchmark never reaches it, and empties it of held
+ * slots.
+ */
 export const resetMailQuota = async (table: string, projectId: string): Promise<void> => {
   const dynamo = new DynamoDBClient({});
   const month = new Date().toISOString().slice(0, 7);
-  const Item = { pk: { S: `p#${projectId}` }, sk: { S: `quota#mail#${month}` }, used: { N: '-999999999' } };
+  const Item = { pk: { S: `p#${projectId}` }, sk: { S: `quota#mail#${month}` }, used: farBelow, ...rows };
   await dynamo.send(new PutItemCommand({ TableName: table, Item }));
   dynamo.destroy();
 };
@@ -18,14 +25,38 @@ export const sampleMail = {
   text: 'It is on its way and will be with you on Friday.',
 };
 
+const area = 'mail';
+const batchSize = 10;
+
 const sending: LoadRequest = { method: 'POST', path: () => '/api/mail/send', body: () => JSON.stringify(sampleMail) };
 
-const operations: readonly Compared[] = [{ name: 'send mail', area: 'mail' }];
+const batch = JSON.stringify(
+  Array.from({ length: batchSize }, (_, index) => ({ ...sampleMail, to: `reader-${index}@example.com` })),
+);
+const sendingBatch: LoadRequest = { method: 'POST', path: () => '/api/mail/send-batch', body: () => batch };
 
-/** Compares how mails are accepted; nobody takes them off their queues. */
-export const compareMail = (contenders: Contenders, table: string, projectId: string, plan: Plan): Promise<Outcome[]> =>
-  compareBy(contenders, operations, plan, async (_operation, name, warm) => {
-    await resetMailQuota(table, projectId);
-    if (!warm) await measure(contenders[name], sending, 1);
-    return measure(contenders[name], sending, plan.seconds);
-  });
+/**
+ * How mails are accepted, which nobody takes off their queues, and how batches go out to a provider that answers at
+ * once.
+ */
+export const mailOperations = (table: string, projectId: string): Operation[] => [
+  {
+    name: 'send mail',
+    area,
+    aim: { uncounted: 0.5, counted: 0.4 },
+    prepare: async () => {
+      await resetMailQuota(table, projectId);
+      return sending;
+    },
+  },
+  {
+    name: `send a batch of ${batchSize} mails`,
+    area,
+    aim: { uncounted: 0.4, counted: 0.35 },
+    prepare: async () => {
+      await resetMailQuota(table, projectId);
+      return sendingBatch;
+    },
+    gist: (body, name) => (name === 'bare' ? body : body.data).length,
+  },
+];

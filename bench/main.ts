@@ -1,60 +1,49 @@
 /**
- * `npm run bench`: Basalt beside a bare `node:http` + driver server on the same engines, in one run, interleaved. Every
- * figure is a ratio to the bare server of the same round, because the machine's own speed drifts.
+ * `npm run bench`: Basalt beside a bare `node:http` + driver server and beside Parse Server on the same engines, in one
+ * run, interleaved. Every figure is a ratio to another of the same round, because the machine's own speed drifts.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { startStack } from '../infra/local/stack.ts';
-import { compareAccounts } from './accounts.ts';
-import { drawChart, type Group } from './chart.ts';
-import { compareOperations, type Outcome, writesOf } from './compare.ts';
+import { accountOperations } from './accounts.ts';
+import { drawChart } from './chart.ts';
+import { countCommands, renderCommands } from './commands.ts';
+import { type Contenders, compare, type Outcome } from './compare.ts';
 import { startContenders } from './contenders.ts';
+import { addProjects, dashboardOperations } from './dashboard.ts';
 import { type LimitedDelivery, measureDelivery } from './delivery.ts';
 import { measureDepth } from './depth.ts';
-import { compareFiles } from './files.ts';
-import { compareMail } from './mail.ts';
+import { documentOperations, writesOf } from './documents.ts';
+import { fileOperations } from './files.ts';
+import { readFlags } from './flags.ts';
+import { groupsOf } from './groups.ts';
+import { startProvider } from './instant-provider.ts';
+import { mailOperations } from './mail.ts';
+import type { Name, Operation } from './operation.ts';
 import { measureOwnDatabase } from './own-database.ts';
 import type { Pair } from './pairs.ts';
+import { installPeers } from './parse/install.ts';
+import { seedPeer } from './parse/seed.ts';
+import { peerDatabase } from './parse/start.ts';
 import { endProgress, progress } from './progress.ts';
 import { measurePurge } from './purge.ts';
-import { renderDepth, renderLimited, renderOutcomes, renderPairs } from './report.ts';
-import { type Bed, connect, fill, makeBed } from './seed.ts';
+import { renderDepth, renderLimited, renderOutcomes, renderPairs, renderPeer } from './report.ts';
+import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
 
-const { values: flags } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
-    large: { type: 'string', default: '1000000' },
-    only: { type: 'string', default: '' },
-  },
-});
-const { only } = flags;
-const rounds = Number(flags.rounds);
-const seconds = Number(flags.seconds);
-const large = Number(flags.large);
-const plan = { rounds, seconds, only };
+const flags = readFlags();
+const { only, rounds, seconds, large } = flags;
 const small = 10_000;
 const chartFile = path.join(import.meta.dirname, '../docs/bench.svg');
-const contenderNames = ['bare', 'basalt', 'counted', 'blocks'];
+const ours = flags.names.filter((name) => name !== 'peer');
 const trash = { basalt: 'trash', bare: 'bare-trash' };
 
-const groupsOf = (outcomes: readonly Outcome[], pairs: readonly Pair[]): Group[] => {
-  const groups: Group[] = [
-    ...outcomes.map(({ operation: { area, name }, ratio, countedRatio, blocksRatio }) => ({
-      area,
-      label: name,
-      bars: [
-        { name: 'rate counting off', ratio },
-        { name: 'each request counted', ratio: countedRatio },
-        { name: 'counted in blocks', ratio: blocksRatio },
-      ],
-    })),
-    ...pairs.map(({ area, name, ratio }) => ({ area, label: name, bars: [{ name: 'rate counting off', ratio }] })),
-  ];
-  return [...Map.groupBy(groups, ({ area }) => area).values()].flat();
-};
+const missing = flags.names.includes('peer') ? await installPeers(progress) : undefined;
+if (missing !== undefined) {
+  endProgress();
+  console.log(`Parse Server is left out, because its packages could not be installed: ${missing}\n`);
+}
+const names: readonly Name[] = missing === undefined ? flags.names : ours;
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-bench-'));
 const stack = await startStack({
@@ -72,29 +61,54 @@ const stack = await startStack({
   },
 });
 const client = await connect(stack.mongoUri);
+const provider = await startProvider();
 
-const compareAll = async (bed: Bed): Promise<readonly Outcome[]> => {
-  const database = client.db(bed.database);
-  const contenders = await startContenders(stack.env, bed);
+const operationsOn = async (bed: Bed): Promise<Operation[]> => {
+  const [database, peers] = [client.db(bed.database), client.db(peerDatabase)];
+  return [
+    ...documentOperations(database, peers),
+    ...(await accountOperations(database, peers, bed.publishableKey)),
+    ...fileOperations,
+    ...mailOperations(stack.env.TABLE_NAME ?? '', bed.projectId),
+    ...dashboardOperations(bed),
+  ];
+};
+
+/** Starts who is compared, each with the same data; `act` gets them, and all end with it. */
+const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Promise<T>): Promise<T> => {
+  const env = { ...stack.env, ...(flags.commands && { BENCH_COMMANDS: '1' }) };
+  const contenders = await startContenders(names, { env, directory, providerUrl: provider.url }, bed);
   try {
-    const outcomes = [
-      ...(await compareOperations(contenders, database, plan)),
-      ...(await compareAccounts(contenders, database, bed.publishableKey, plan)),
-      ...(await compareFiles(contenders, plan)),
-      ...(await compareMail(contenders, stack.env.TABLE_NAME ?? '', bed.projectId, plan)),
-    ];
-    endProgress();
-    if (outcomes.length > 0) console.log(`${renderOutcomes(outcomes)}\n`);
-    if (large > 0) {
-      await fill(database.collection('large'), large, (done) => progress(`filling ${done} of ${large} documents`));
-      const depth = await measureDepth(contenders.basalt, { rounds, seconds, small, large });
-      endProgress();
-      console.log(`${renderDepth(depth, small, large)}\n`);
-    }
-    return outcomes;
+    const { peer } = contenders;
+    if (peer) await seedPeer(peer.url, client.db(peerDatabase), ['peer', writesOf('peer')], small);
+    return await act(contenders);
   } finally {
     for (const contender of Object.values(contenders)) contender.stop();
   }
+};
+
+const printCommands = async (bed: Bed, { counted, peer }: Contenders): Promise<void> => {
+  if (!counted) throw new Error('Commands are counted where each request is');
+  const operations = (await operationsOn(bed)).filter(({ name }) => name.includes(only));
+  const costs = await countCommands({ counted, peer }, operations);
+  endProgress();
+  console.log(renderCommands(costs));
+};
+
+const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Outcome[]> => {
+  const outcomes = await compare(contenders, await operationsOn(bed), flags);
+  endProgress();
+  if (outcomes.length > 0) console.log(`${renderOutcomes(outcomes)}\n`);
+  const besidePeer = renderPeer(outcomes);
+  if (besidePeer) console.log(`${besidePeer}\n`);
+  if (large > 0) {
+    const documents = client.db(bed.database).collection('large');
+    await fill(documents, large, (done) => progress(`filling ${done} of ${large} documents`));
+    const depth = await measureDepth(contenders.basalt, { rounds, seconds, small, large });
+    endProgress();
+    console.log(`${renderDepth(depth, small, large)}\n`);
+  }
+  return outcomes;
 };
 
 /** What is no request of a contender's. */
@@ -104,7 +118,7 @@ const measurePairs = async (bed: Bed): Promise<readonly Pair[]> => {
   const pairs: Pair[] = [];
   let limited: LimitedDelivery | undefined;
   if ('get, own database'.includes(only)) {
-    pairs.push(await measureOwnDatabase({ env, dashboardUrl, mongoUri }, plan));
+    pairs.push(await measureOwnDatabase({ env, dashboardUrl, mongoUri }, flags));
   }
   if ('deliver mail'.includes(only)) {
     const delivery = await measureDelivery({ ...bed, env, database }, rounds);
@@ -118,20 +132,26 @@ const measurePairs = async (bed: Bed): Promise<readonly Pair[]> => {
   return pairs;
 };
 
-try {
-  const collections = [...contenderNames, ...contenderNames.map(writesOf), ...Object.values(trash), 'large'];
-  const bed = await makeBed(stack.dashboardUrl, collections);
-  for (const name of contenderNames) await fill(client.db(bed.database).collection(name), small, () => undefined);
-  const outcomes = await compareAll(bed);
+const measureAll = async (bed: Bed): Promise<void> => {
+  const outcomes = await withContenders(bed, (contenders) => compareAll(bed, contenders));
+  if (!flags.pairs) return;
   const pairs = await measurePairs(bed);
-  if (only === '') {
-    await writeFile(
-      chartFile,
-      drawChart('Speed as a share of a bare node:http + driver server', groupsOf(outcomes, pairs)),
-    );
-    console.log('The chart is in docs/bench.svg.');
-  }
+  if (only !== '') return;
+  const title = 'Speed as a share of a bare node:http + driver server';
+  await writeFile(chartFile, drawChart(title, groupsOf(outcomes, pairs)));
+  console.log('The chart is in docs/bench.svg.');
+};
+
+try {
+  const bed = await makeBed(stack.dashboardUrl, [...ours, ...ours.map(writesOf), ...Object.values(trash), 'large']);
+  const database = client.db(bed.database);
+  for (const name of ours) await fill(database.collection(name), small, () => undefined);
+  await addJoined(bed, database, small);
+  await addProjects(bed);
+  if (flags.commands) await withContenders(bed, (contenders) => printCommands(bed, contenders));
+  else await measureAll(bed);
 } finally {
+  provider.stop();
   await client.close();
   await stack.stop();
   await rm(directory, { recursive: true, force: true });

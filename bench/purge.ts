@@ -1,8 +1,8 @@
 import type { Collection, Db } from 'mongodb';
 import { purgeProject } from '../shared/documents/trash/purge-project.ts';
 import { requireProject } from '../shared/projects/find-project-by-id.ts';
-import { sampleDocument } from './operations.ts';
 import { comparePair, type Pair } from './pairs.ts';
+import { sampleDocument } from './samples.ts';
 
 const count = 20_000;
 const perInsert = 5000;
@@ -30,7 +30,10 @@ const perSecond = async (act: () => Promise<number>): Promise<number> => {
   return (count * 1000) / (performance.now() - begin);
 };
 
-/** Documents a second that the daily purge removes, beside one `deleteMany` of as many; both collections have the same indexes. */
+/**
+ * Documents a second that the daily purge removes, beside one `deleteMany` of as many; both collections have the same
+ * indexes.
+ */
 export const measurePurge = async (
   database: Db,
   projectId: string,

@@ -3,22 +3,28 @@ import type { LimitedDelivery } from './delivery.ts';
 import type { Depth } from './depth.ts';
 import type { Pair } from './pairs.ts';
 
-const table = (rows: readonly (readonly string[])[]): string => {
+/**
+ * Rows of cells, the head first, as a Markdown table; all columns but the first are numbers, or text with `textual`.
+ */
+export const table = (rows: readonly (readonly string[])[], textual = false): string => {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  return [line(head), rule, ...rows.slice(1).map(line)].join('\n');
+  const toLeft = (column: number): boolean => textual || column === 0;
+  const pad = (cell: string, column: number): string =>
+    toLeft(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const line = (row: readonly string[]): string => `| ${row.map(pad).join(' | ')} |`;
+  const rule = widths.map((width, column) => (toLeft(column) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`));
+  return [line(head), `|${rule.join('|')}|`, ...rows.slice(1).map(line)].join('\n');
 };
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 const ratio = (value: number): string => value.toFixed(2);
-const aim = (value: number | undefined): string => (value === undefined ? '' : ratio(value));
 const latency = ({ p50, p95 }: { readonly p50: number; readonly p95: number }): string =>
   `${p50.toFixed(1)} / ${p95.toFixed(1)}`;
 
-/** The comparison as a Markdown table. */
+const share = (value: number | undefined): string => (value === undefined ? '' : ratio(value));
+
+/** The comparison with the bare server as a Markdown table. */
 export const renderOutcomes = (outcomes: readonly Outcome[]): string =>
   table([
     [
@@ -35,21 +41,61 @@ export const renderOutcomes = (outcomes: readonly Outcome[]): string =>
       'CPU µs',
       'bare CPU µs',
     ],
-    ...outcomes.map((outcome) => [
-      outcome.operation.name,
-      whole(outcome.bare.perSecond),
-      whole(outcome.basalt.perSecond),
-      ratio(outcome.ratio),
-      aim(outcome.operation.aim?.uncounted),
-      ratio(outcome.countedRatio),
-      aim(outcome.operation.aim?.counted),
-      ratio(outcome.blocksRatio),
-      latency(outcome.basalt),
-      latency(outcome.bare),
-      whole(outcome.basalt.cpuMicros),
-      whole(outcome.bare.cpuMicros),
+    ...outcomes.map(({ operation: { name, aim }, samples: { bare, basalt }, toBare }) => [
+      name,
+      whole(bare.perSecond),
+      whole(basalt.perSecond),
+      share(toBare.basalt),
+      share(aim?.uncounted),
+      share(toBare.counted),
+      share(aim?.counted),
+      share(toBare.blocks),
+      latency(basalt),
+      latency(bare),
+      whole(basalt.cpuMicros),
+      whole(bare.cpuMicros),
     ]),
   ]);
+
+const times = (value: number | undefined): string => (value === undefined ? '' : `${ratio(value)} ×`);
+
+/** The comparison with the peer as a Markdown table; empty where nothing was compared with it. */
+export const renderPeer = (outcomes: readonly Outcome[]): string => {
+  const rows = outcomes.flatMap(({ operation: { name }, samples: { basalt, peer }, toPeer }) =>
+    peer
+      ? [
+          [
+            name,
+            whole(peer.perSecond),
+            whole(basalt.perSecond),
+            times(toPeer.basalt),
+            times(toPeer.counted),
+            times(toPeer.blocks),
+            latency(basalt),
+            latency(peer),
+            whole(basalt.cpuMicros),
+            whole(peer.cpuMicros),
+          ],
+        ]
+      : [],
+  );
+  if (rows.length === 0) return '';
+  return table([
+    [
+      'operation',
+      'Parse Server/s',
+      'Basalt/s',
+      '× Parse Server',
+      'counting each',
+      'in blocks',
+      'p50 / p95 ms',
+      'its p50 / p95',
+      'CPU µs',
+      'its CPU µs',
+    ],
+    ...rows,
+  ]);
+};
 
 /** What size and depth cost, as a Markdown table; a ratio of 1 means nothing. */
 export const renderDepth = (depth: Depth, small: number, large: number): string =>
@@ -68,12 +114,12 @@ export const renderDepth = (depth: Depth, small: number, large: number): string 
 export const renderPairs = (pairs: readonly Pair[]): string =>
   table([
     ['besides', 'Basalt/s', 'beside it', 'its/s', 'ratio'],
-    ...pairs.map(({ name, besides, beside, basalt, ratio: share }) => [
+    ...pairs.map(({ name, besides, beside, basalt, ratio: part }) => [
       name,
       whole(basalt),
       besides,
       whole(beside),
-      ratio(share),
+      ratio(part),
     ]),
   ]);
 

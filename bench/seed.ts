@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Collection, MongoClient } from 'mongodb';
+import { type Collection, type Db, MongoClient } from 'mongodb';
 import { setPlan } from '../shared/developers/set-plan.ts';
-import { sampleDocument } from './operations.ts';
+import { sampleDocument, sampleWriter } from './samples.ts';
 
 export interface Bed {
   readonly projectId: string;
@@ -9,6 +9,8 @@ export interface Bed {
   readonly secretKey: string;
   readonly publishableKey: string;
   readonly dashboardToken: string;
+  /** Logs the developer in again: a token lives for a quarter of an hour. */
+  readonly newDashboardToken: () => Promise<string>;
   /** Calls the dashboard API as the project's developer. */
   readonly dashboard: <T>(method: string, path: string, body: unknown) => Promise<T>;
 }
@@ -37,11 +39,16 @@ const usersSchema = [
   { key: 'password', type: 'String', required: true },
 ];
 
-/** Makes a project with user accounts, and with collections of this name, each with a schema and an index on `author`, through the dashboard API. */
+/**
+ * Creates a project with user accounts and these collections, each with a schema and an index on `author`, through the
+ * dashboard API.
+ */
 export const makeBed = async (dashboardUrl: string, collections: readonly string[]): Promise<Bed> => {
   const account = { email: `bench-${randomUUID()}@example.com`, password: 'a password for the benchmark' };
-  const { data } = await send<{ data: { accessToken: string } }>('POST', `${dashboardUrl}/api/auth/register`, account);
-  const dashboardToken = data.accessToken;
+  const tokenFrom = async (route: 'register' | 'login'): Promise<string> =>
+    (await send<{ data: { accessToken: string } }>('POST', `${dashboardUrl}/api/auth/${route}`, account)).data
+      .accessToken;
+  const dashboardToken = await tokenFrom('register');
   await setPlan(account.email, 'pro');
   const dashboard: Bed['dashboard'] = (method, path, body) =>
     send(method, `${dashboardUrl}${path}`, body, dashboardToken);
@@ -57,21 +64,34 @@ export const makeBed = async (dashboardUrl: string, collections: readonly string
     await dashboard('POST', `${base}/${name}/indexes`, { keys: { author: 1, _id: 1 } });
   }
   await dashboard('POST', base, { name: 'users', schema: usersSchema });
-  return { projectId, database: `p_${projectId}`, secretKey, publishableKey, dashboardToken, dashboard };
+  return {
+    projectId,
+    database: `p_${projectId}`,
+    secretKey,
+    publishableKey,
+    dashboardToken,
+    newDashboardToken: () => tokenFrom('login'),
+    dashboard,
+  };
 };
 
 const batch = 5000;
 
-/** Puts `count` documents into a collection as the service stores them; `onProgress` gets how many there are. */
+/**
+ * Puts `count` documents into a collection as the service stores them; `onProgress` gets how many there are, `more`
+ * adds fields.
+ */
 export const fill = async (
   collection: Collection,
   count: number,
   onProgress: (done: number) => void,
+  more: (index: number) => object = () => ({}),
 ): Promise<void> => {
   for (let done = 0; done < count; done += batch) {
     const now = new Date();
     const documents = Array.from({ length: Math.min(batch, count - done) }, (_, index) => ({
       ...sampleDocument(done + index),
+      ...more(done + index),
       isDeleted: false,
       deletedAt: null,
       createdAt: now,
@@ -82,6 +102,12 @@ export const fill = async (
   }
 };
 
+/** The same values in an order that jumps about. */
+export const jumping = (values: readonly string[]): string[] => {
+  const step = 7919 % Math.max(1, values.length);
+  return values.map((_, index) => values[(index * step) % values.length] ?? '');
+};
+
 /** Ids of documents that are there, at most `count`, in an order that jumps about. */
 export const idsOf = async (collection: Collection, count: number): Promise<string[]> => {
   const found = await collection
@@ -89,9 +115,32 @@ export const idsOf = async (collection: Collection, count: number): Promise<stri
     .sort({ _id: 1 })
     .limit(count)
     .toArray();
-  const ids = found.map(({ _id }) => String(_id));
-  const step = 7919 % Math.max(1, ids.length);
-  return ids.map((_, index) => ids[(index * step) % ids.length] ?? '');
+  return jumping(found.map(({ _id }) => String(_id)));
+};
+
+/** The collection whose documents refer to writers, and that of the writers. */
+export const joined = 'joined';
+export const writers = 'writers';
+export const writersCount = 100;
+
+/** Makes and fills both. */
+export const addJoined = async ({ projectId, dashboard }: Bed, database: Db, count: number): Promise<void> => {
+  const base = `/api/projects/${projectId}/collections`;
+  const text = { type: 'String' };
+  await dashboard('POST', base, {
+    name: writers,
+    schema: [
+      { key: 'name', ...text },
+      { key: 'about', ...text },
+    ],
+  });
+  await dashboard('POST', base, { name: joined, schema: [...schema, { key: 'writer', type: 'Ref', ref: writers }] });
+  const now = new Date();
+  const stamps = { isDeleted: false, deletedAt: null, createdAt: now, updatedAt: now };
+  const people = Array.from({ length: writersCount }, (_, index) => ({ ...sampleWriter(index), ...stamps }));
+  const { insertedIds } = await database.collection(writers).insertMany(people);
+  const more = (index: number) => ({ writer: insertedIds[index % writersCount] });
+  await fill(database.collection(joined), count, () => undefined, more);
 };
 
 export const connect = (uri: string): Promise<MongoClient> => new MongoClient(uri).connect();

@@ -1,0 +1,32 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Contender } from './contender.ts';
+import { sendOne } from './one-request.ts';
+import type { Name, Operation } from './operation.ts';
+
+/** Enough for one request. */
+const seconds = 0.01;
+
+/**
+ * Sends every contender one request and fails where one answers something else than the bare server: it would not do
+ * the same work.
+ */
+export const checkAgreement = async (
+  contenders: Readonly<Partial<Record<Name, Contender>>>,
+  { name: operation, prepare, gist }: Operation,
+  names: readonly Name[],
+): Promise<void> => {
+  if (!gist) return;
+  const [first, ...others] = await Promise.all(
+    names.map(async (name) => {
+      const target = contenders[name] as Contender;
+      const body = await sendOne(target, await prepare(name, target, seconds));
+      return { name, said: gist(JSON.parse(body), name) };
+    }),
+  );
+  for (const { name, said } of others) {
+    if (isDeepStrictEqual(said, first?.said)) continue;
+    throw new Error(
+      `${operation}: the answer of ${name} is not that of ${first?.name}: ${JSON.stringify([said, first?.said])}`,
+    );
+  }
+};

@@ -1,0 +1,81 @@
+import { type Collection, type Db, type Document, ObjectId } from 'mongodb';
+import { writers } from './seed.ts';
+
+/** What is asked of `/api/data/<name>/<id>?<query>`; `id` may be `bulk` or `aggregate`. */
+export interface DocumentRequest {
+  readonly method: string | undefined;
+  readonly name: string;
+  readonly id: string | undefined;
+  readonly query: string;
+}
+
+const stored = (body: Document): Document => {
+  const now = new Date();
+  return { ...body, isDeleted: false, deletedAt: null, createdAt: now, updatedAt: now };
+};
+
+const insert = async (documents: Collection, body: Document): Promise<Document> => {
+  const document = stored(body);
+  const { insertedId } = await documents.insertOne(document);
+  return { ...document, _id: insertedId };
+};
+
+const insertAll = async (documents: Collection, bodies: readonly Document[]): Promise<Document> => {
+  const { insertedCount, insertedIds } = await documents.insertMany(bodies.map(stored));
+  return { insertedCount, ids: Object.values(insertedIds) };
+};
+
+const isThere = { isDeleted: { $ne: true } };
+const newest = { _id: -1 } as const;
+
+/** A page with what its documents refer to, in one command. */
+const populated = (documents: Collection, field: string, limit: number): Promise<Document[]> =>
+  documents
+    .aggregate([
+      { $match: isThere },
+      { $sort: newest },
+      { $limit: limit },
+      { $lookup: { from: writers, localField: field, foreignField: '_id', as: field } },
+      { $set: { [field]: { $first: `$${field}` } } },
+    ])
+    .toArray();
+
+const list = async (documents: Collection, query: URLSearchParams): Promise<Document> => {
+  const author = query.get('author');
+  const populate = query.get('populate');
+  const limit = Number(query.get('limit') ?? 100);
+  const filter = author === null ? isThere : { author, ...isThere };
+  const page = populate
+    ? populated(documents, populate, limit)
+    : documents.find(filter).sort(newest).limit(limit).toArray();
+  if (author !== null) return { items: await page };
+  const [items, total] = await Promise.all([page, documents.estimatedDocumentCount()]);
+  return { items, total };
+};
+
+/**
+ * What a hand-written server would do with documents: the one command, or two side by side for a page and its total.
+ */
+export const bareDocuments = async (
+  database: Db,
+  { method, name, id, query }: DocumentRequest,
+  body: () => Promise<Document>,
+): Promise<unknown> => {
+  const documents = database.collection(name);
+  switch (method) {
+    case 'POST':
+      if (id === 'bulk') return insertAll(documents, (await body()) as Document[]);
+      if (id === 'aggregate') return documents.aggregate([{ $match: isThere }, ...(await body()).pipeline]).toArray();
+      return insert(documents, await body());
+    case 'PATCH':
+      return documents.findOneAndUpdate(
+        { _id: new ObjectId(id) },
+        { $set: { ...(await body()), updatedAt: new Date() } },
+        { returnDocument: 'after' },
+      );
+    case 'DELETE':
+      return documents.updateOne({ _id: new ObjectId(id) }, { $set: { isDeleted: true, deletedAt: new Date() } });
+    default:
+      return id ? documents.findOne({ _id: new ObjectId(id) }) : list(documents, new URLSearchParams(query));
+  }
+};

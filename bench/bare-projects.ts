@@ -1,0 +1,21 @@
+import { type Db, type Document, ObjectId } from 'mongodb';
+
+const shown = { name: 1, siteUrl: 1, publishableKey: 1, allowedDomains: 1, createdAt: 1, updatedAt: 1 };
+
+/**
+ * What a hand-written server would do to list the projects of who says they are `owner`: a page and its total, side by
+ * side.
+ */
+export const bareProjects = async (control: Db, query: URLSearchParams): Promise<Document> => {
+  const projects = control.collection('projects');
+  const filter = { ownerId: new ObjectId(query.get('owner') ?? ''), state: 'active' };
+  const [items, total] = await Promise.all([
+    projects
+      .find(filter, { projection: shown })
+      .sort({ _id: -1 })
+      .limit(Number(query.get('limit')))
+      .toArray(),
+    projects.countDocuments(filter),
+  ]);
+  return { items, total };
+};

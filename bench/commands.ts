@@ -1,0 +1,81 @@
+import type { Contender } from './contender.ts';
+import { sendOne } from './one-request.ts';
+import type { Name, Operation } from './operation.ts';
+import { progress } from './progress.ts';
+import { table } from './report.ts';
+
+/** The first ones fill caches and open connections. */
+const requests = 4;
+
+/** Enough for these. */
+const seconds = 0.01;
+
+interface Costs {
+  readonly operation: string;
+  readonly basalt: readonly string[];
+  readonly peer?: readonly string[];
+}
+
+/** The commands of the cheapest of a few requests in a row, which is a warm one. */
+const commandsOf = async (
+  { prepare }: Operation,
+  name: Name,
+  target: Contender | undefined,
+): Promise<readonly string[] | undefined> => {
+  if (!target) return undefined;
+  const request = await prepare(name, target, seconds);
+  const seen: (readonly string[])[] = [];
+  for (let sent = 0; sent < requests; sent++) {
+    await target.commands();
+    await sendOne(target, request);
+    seen.push(await target.commands());
+  }
+  return seen.sort((a, b) => a.length - b.length)[0];
+};
+
+/** The database commands of one warm request of each operation, of Basalt counting each request, and of the peer. */
+export const countCommands = async (
+  { counted, peer }: { readonly counted: Contender; readonly peer: Contender | undefined },
+  operations: readonly Operation[],
+): Promise<Costs[]> => {
+  const costs: Costs[] = [];
+  for (const operation of operations) {
+    progress(`commands: ${operation.name}`);
+    const ours = (await commandsOf(operation, 'counted', counted)) ?? [];
+    const theirs = operation.peer ? await commandsOf(operation, 'peer', peer) : undefined;
+    costs.push({ operation: operation.name, basalt: ours, ...(theirs && { peer: theirs }) });
+  }
+  return costs;
+};
+
+const called = new Map([
+  ['mongodb', 'MongoDB'],
+  ['dynamodb', 'DynamoDB'],
+  ['s3', 'S3'],
+  ['sqs', 'SQS'],
+]);
+
+/** `['mongodb find', 'mongodb find']` → `2 find`; the `Command` at the end of AWS' names is left out. */
+const listed = (commands: readonly string[], system: string): string => {
+  const names = commands.flatMap((command) => {
+    const [of, name = ''] = command.split(' ');
+    return of === system ? [name.replace(/Command$/, '')] : [];
+  });
+  return [...Map.groupBy(names, (name) => name)]
+    .map(([name, same]) => (same.length > 1 ? `${same.length} ${name}` : name))
+    .join(', ');
+};
+
+/** As a Markdown table. */
+export const renderCommands = (costs: readonly Costs[]): string =>
+  table(
+    [
+      ['one warm request', ...called.values(), 'Parse Server, MongoDB'],
+      ...costs.map(({ operation, basalt, peer = [] }) => [
+        operation,
+        ...[...called.keys()].map((system) => listed(basalt, system)),
+        listed(peer, 'mongodb'),
+      ]),
+    ],
+    true,
+  );

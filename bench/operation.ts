@@ -1,0 +1,42 @@
+import type { Contender } from './contender.ts';
+import type { LoadRequest } from './load.ts';
+
+/** Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peer. */
+export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | 'peer';
+
+/** What is compared; its area is the heading of the chart that it stands below. */
+export interface Compared {
+  readonly name: string;
+  readonly area: string;
+  /** Ratio to the bare server that the project aims at: with rate counting off, and each request counted. */
+  readonly aim?: { readonly uncounted: number; readonly counted: number };
+}
+
+/** One row of the comparison. */
+export interface Operation extends Compared {
+  /** Whether the peer has it too. */
+  readonly peer?: boolean;
+  /** How many times longer than others it is measured. */
+  readonly longer?: number;
+  /** Requests use up what was made for them, so that none are left to warm up with. */
+  readonly usesUp?: boolean;
+  /** Makes ready what the requests to one contender need for so many seconds. */
+  readonly prepare: (name: Name, target: Contender, seconds: number) => LoadRequest | Promise<LoadRequest>;
+  /** The part of an answer that has to be the same from all contenders. */
+  readonly gist?: (body: Answer, name: Name) => unknown;
+}
+
+/** The body of an answer: what each contender calls what it answers is told apart by `gist` alone. */
+// biome-ignore lint/suspicious/noExplicitAny: three products answer in three shapes
+export type Answer = any;
+
+/** Takes one value after the other, and the first again after the last. */
+export const inTurn = <T>(values: readonly T[]): (() => T) => {
+  let at = 0;
+  return () => values[at++ % values.length] as T;
+};
+
+export const counter = (): (() => number) => {
+  let at = 0;
+  return () => at++;
+};

@@ -1,0 +1,22 @@
+import { type Contender, startContender } from '../contender.ts';
+import { parseEnvironment } from './keys.ts';
+
+/** The database of the peer, on the same engine. */
+export const peerDatabase = 'bench-parse';
+
+/** Starts Parse Server in a process of its own, with the environment of the run; it may write into `directory`. */
+export const startPeer = (env: Readonly<Record<string, string>>, directory: string): Promise<Contender> =>
+  startContender(
+    'Parse Server',
+    'peers/parse-server.mjs',
+    {
+      ...env,
+      ...parseEnvironment,
+      PEER_DATABASE: peerDatabase,
+      NODE_ENV: 'production',
+      PARSE_SERVER_LOGS_FOLDER: 'null',
+    },
+    {},
+    // It warns of settings to come at every start.
+    { cwd: directory, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+  );
