@@ -1,6 +1,16 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
+/** What takes long or much of the processor: `npm run test:long` runs it, and `npm test` does not. */
+const thorough = [
+  'test/contract/bytes.test.ts',
+  'test/contract/strings.test.ts',
+  'test/functions/storage/sweep-limits.test.ts',
+  'test/functions/user-auth/enumeration.test.ts',
+  'test/local/durability.test.ts',
+  'test/local/faults.test.ts',
+];
+
 const onStack = {
   include: ['test/functions/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/local/**/*.test.ts'],
   setupFiles: ['test/support/environment.ts'],
@@ -22,6 +32,7 @@ export default defineConfig({
         test: {
           ...onStack,
           name: 'integration',
+          exclude: thorough,
           globalSetup: ['test/support/stack.ts'],
         },
       },
@@ -40,7 +51,7 @@ export default defineConfig({
       {
         test: {
           name: 'long',
-          include: ['test/long/**/*.test.ts'],
+          include: ['test/long/**/*.test.ts', ...thorough],
           globalSetup: ['test/support/stack.ts'],
           setupFiles: ['test/support/environment.ts'],
           testTimeout: 900_000,
