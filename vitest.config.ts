@@ -4,7 +4,11 @@ import { LongestFirst } from './test/support/longest-first.ts';
 /** What takes long or much of the processor: `npm run test:long` runs it, and `npm test` does not. */
 const thorough = [
   'test/contract/bytes.test.ts',
+  'test/contract/origins.test.ts',
+  'test/contract/secrets.test.ts',
   'test/contract/strings.test.ts',
+  'test/functions/dashboard/transfers/exports.test.ts',
+  'test/functions/rate-blocks.test.ts',
   'test/functions/storage/sweep-limits.test.ts',
   'test/functions/user-auth/enumeration.test.ts',
   'test/local/durability.test.ts',
