@@ -99,6 +99,6 @@ export const removeDeletedProjects = async (limitMs = runMs): Promise<number> =>
     lanes,
     limitMs,
   });
-  log.info({ job: 'remove-projects', projects: done, behindMinutes });
+  if (done > 0 || behindMinutes > 0) log.info({ job: 'remove-projects', projects: done, behindMinutes });
   return done;
 };

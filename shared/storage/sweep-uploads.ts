@@ -57,6 +57,8 @@ export const sweepUploads = async (limitMs = runMs): Promise<number> => {
   const oldest = Math.min(...runs.map(({ run }) => run.oldest));
   const { settled, postponed } = settlement;
   const behindMinutes = Math.round((now - oldest) / 60_000);
-  log.info({ job: 'sweep-uploads', settled, postponed, behindMinutes });
+  if (settled + postponed + behindMinutes > 0) {
+    log.info({ job: 'sweep-uploads', settled, postponed, behindMinutes });
+  }
   return settled;
 };

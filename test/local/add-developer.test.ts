@@ -1,19 +1,10 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { logIn } from '../support/developers.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
-
-const script = path.resolve(import.meta.dirname, '../../scripts/add-developer.ts');
+import { runScript } from '../support/run-script.ts';
 
 const run = (args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
-  new Promise<{ readonly code: number; readonly text: string }>((resolve) => {
-    const env = { ...plainEnvironment(), BASALT_DIR: '/nonexistent', ...settings };
-    execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, text: stdout + stderr }),
-    );
-  });
+  runScript('add-developer', args, settings);
 
 const database = (): Record<string, string> => ({ MONGODB_URI: inject('stack').env.MONGODB_URI ?? '' });
 

@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util';
+import { closeMongo } from '../shared/clients/mongo.ts';
+import { chooseDatabase } from './choose-database.ts';
+import { refuse } from './refuse.ts';
+
+/** What an operator may type, and what is done: the line that `run` returns is printed. */
+export interface OperatorCommand<T> {
+  readonly usage: string;
+  /** The arguments, checked; `undefined` shows the usage. */
+  readonly read: (positionals: readonly string[]) => T | undefined;
+  readonly run: (input: T) => Promise<string>;
+}
+
+const readArguments = (usage: string) => {
+  try {
+    return parseArgs({ allowPositionals: true, options: { local: { type: 'boolean', default: false } } });
+  } catch (error) {
+    return refuse(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+  }
+};
+
+/** Runs a command on the control database; exit code 2 for wrong arguments, 1 for a failure. */
+export const runOperatorCommand = async <T>({ usage, read, run }: OperatorCommand<T>): Promise<void> => {
+  const { values, positionals } = readArguments(usage);
+  const input = read(positionals) ?? refuse(usage);
+  try {
+    await chooseDatabase(values.local, usage);
+    console.log(await run(input));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  } finally {
+    await closeMongo();
+  }
+};
