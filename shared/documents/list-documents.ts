@@ -8,6 +8,7 @@ import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import type { Document } from './document.ts';
 import { filterConditions, filteredFields } from './filters.ts';
 import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
+import { pageTooLarge } from './page-size.ts';
 import { populatePage } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 import { type Page, readPage, readPosition } from './read-page.ts';
@@ -22,9 +23,9 @@ export interface DocumentPage extends Total {
   readonly limit: number;
   readonly page?: number;
   readonly cursor?: string;
-  /** `null` at the end of the list; with offset pagination only where the page was cut. */
+  /** `null` at the end of the list; with cursor pagination only. */
   readonly nextCursor?: string | null;
-  /** The page was cut at 5 MiB; `nextCursor` carries on. */
+  /** The page was cut at 5 MiB, with cursor pagination only; `nextCursor` carries on. */
   readonly truncated?: true;
 }
 
@@ -89,11 +90,22 @@ const totalOf = async (request: Request, page: Page): Promise<Total> => {
   return unfilteredTotal(project, collection.name, query.includeDeleted);
 };
 
+/** The page after one by number begins where that should have ended, so only a walk by cursors may cut one. */
+const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): void => {
+  if (truncated && query.cursor === undefined) {
+    throw pageTooLarge(
+      fitting,
+      'Walk the list with cursor= (empty for the first page, then nextCursor), which cuts where it must and carries on there; or ask with a smaller limit, or for single fields with fields=a,b.',
+    );
+  }
+};
+
 const listPage = async (request: Request): Promise<DocumentPage> => {
   const { project, collection, caller, query } = request;
   refPaths(collection, query.populate);
   const position = await positionOf(request);
   const page = await readPage(project, collection.name, selectionOf(request), query, position);
+  requireWhole(request, page.cut, page.rows.length);
   const [total, items] = await Promise.all([
     totalOf(request, page),
     populatePage(
@@ -102,14 +114,14 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
     ),
   ]);
   const truncated = page.cut || items.length < page.rows.length;
+  requireWhole(request, truncated, items.length);
   const last = page.rows[items.length - 1];
   const nextCursor = last && (truncated || page.more) ? encodeCursor(fingerprint(request), last.position) : null;
   return {
     items,
     ...total,
     limit: query.limit,
-    ...(query.cursor === undefined ? { page: query.page } : { cursor: query.cursor }),
-    ...(query.cursor === undefined && !truncated ? {} : { nextCursor }),
+    ...(query.cursor === undefined ? { page: query.page } : { cursor: query.cursor, nextCursor }),
     ...(truncated ? { truncated } : {}),
   };
 };
@@ -130,8 +142,8 @@ const wasGivenUp = (error: unknown): boolean =>
 
 /**
  * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true`
- * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for
- * → 400. Costs one `find` and at most one count.
+ * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for,
+ * and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
  */
 export const listDocuments = async (
   project: Project,

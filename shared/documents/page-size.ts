@@ -1,4 +1,5 @@
 import { answerBytes } from '../answer-size.ts';
+import { AppError } from '../errors.ts';
 import type { Document } from './document.ts';
 
 /**
@@ -6,6 +7,16 @@ import type { Document } from './document.ts';
  * 2, "Insert"); what stands around the documents has its room here.
  */
 export const maxPageBytes = 5 * 1024 * 1024 - 4096;
+
+/**
+ * The refusal of a page by number that does not fit (400): the next one would begin behind what was cut off. `fitting`:
+ * how many of its documents fit; `ways`: what helps.
+ */
+export const pageTooLarge = (fitting: number, ways: string): AppError =>
+  new AppError(
+    'RESULT_TOO_LARGE',
+    `This page is larger than 5 MiB of JSON, in which each quote and backslash counts twice: only ${fitting} of its documents fit. ${ways}`,
+  );
 
 /**
  * No BSON becomes longer than this many times its size in an answer: a control character is one byte there and seven

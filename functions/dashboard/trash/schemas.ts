@@ -4,10 +4,7 @@ import { Document } from '../../data/schemas.ts';
 
 const Trashed = v.intersect([Document, v.looseObject({ daysLeft: v.nullable(v.number()) })]);
 
-/**
- * The trash of contract 6: a page of a dashboard list, `totalCapped` and `truncated` where lists of documents have
- * them.
- */
+/** The trash of contract 6: a page of a dashboard list, with `totalCapped` where lists of documents have it. */
 export const TrashPage = success(
   v.object({
     items: v.array(Trashed),
@@ -15,7 +12,6 @@ export const TrashPage = success(
     totalCapped: v.optional(v.literal(true)),
     page: v.number(),
     limit: v.number(),
-    truncated: v.optional(v.literal(true)),
   }),
 );
 

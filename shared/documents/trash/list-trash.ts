@@ -3,6 +3,7 @@ import type { Project } from '../../projects/project.ts';
 import type { Selection } from '../condition.ts';
 import type { Document } from '../document.ts';
 import { parseListQuery } from '../list-query.ts';
+import { pageTooLarge } from '../page-size.ts';
 import { readPage } from '../read-page.ts';
 import type { Sort } from '../sort.ts';
 import { filteredTotal, type Total } from '../total.ts';
@@ -13,10 +14,7 @@ import { isInTrash } from './trash-conditions.ts';
 export type TrashedDocument = Document & { readonly daysLeft: number | null };
 
 /** `data` of a page of the trash. */
-export interface TrashPage extends Page<TrashedDocument>, Total {
-  /** The page was cut at 5 MiB: the rest of it comes with a smaller `limit`. */
-  readonly truncated?: true;
-}
+export interface TrashPage extends Page<TrashedDocument>, Total {}
 
 /** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */
 const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
@@ -25,7 +23,7 @@ const trashed: Selection = { conditions: [isInTrash], afterwards: [] };
 
 /**
  * A page of the trash of a collection, what was trashed last first; `total` is exact up to 10 000 (contract 6,
- * "Trash").
+ * "Trash"). Over 5 MiB → 400 `RESULT_TOO_LARGE`.
  */
 export const listTrash = async (
   project: Project,
@@ -40,6 +38,7 @@ export const listTrash = async (
     readPage(project, collectionName, trashed, { ...asked, sort: latestFirst }),
     filteredTotal(project, collectionName, trashed),
   ]);
+  if (cut) throw pageTooLarge(rows.length, 'Ask with a smaller limit, down to limit=1.');
   const items = rows.map(({ sized: { document } }) => ({ ...document, daysLeft: daysLeft(document.deletedAt) }));
-  return { items, ...total, page, limit, ...(cut ? { truncated: true } : {}) };
+  return { items, ...total, page, limit };
 };

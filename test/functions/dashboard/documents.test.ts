@@ -49,6 +49,18 @@ describe('the data browser', () => {
     }
   });
 
+  test('400 RESULT_TOO_LARGE for a page by number that would be cut; the cursor goes on', async () => {
+    for (let n = 0; n < 6; n += 1) await add('notes', { tag: 'large', text: 'x'.repeat(1_000_000) });
+    expect(await dashboard('GET', 'notes', '?tag=large&page=1&limit=6')).toMatchObject({
+      status: 400,
+      body: { code: 'RESULT_TOO_LARGE' },
+    });
+    expect(await dashboard('GET', 'notes', '?tag=large&cursor=')).toMatchObject({
+      status: 200,
+      body: { data: { truncated: true, nextCursor: expect.any(String) } },
+    });
+  });
+
   test('200 with references populated, in lists and alone', async () => {
     const author = await add('people', { name: 'Ada' });
     const id = await add('posts', { title: 'By Ada', author });

@@ -81,13 +81,17 @@ describe('the list', () => {
     expect(answer.body.data.items).toHaveLength(100);
   });
 
-  test('200 cut at 5 MiB; a smaller limit shows the rest', async () => {
+  test('400 RESULT_TOO_LARGE for a page over 5 MiB, never a part of one; a smaller limit shows each document', async () => {
     const collection = await newCollection();
     const ids = await addTrashed(domain, collection, 4, 1, () => ({ text: 'x'.repeat(2_000_000) }));
-    const answer = await list(collection);
-    expect(answer.body.data).toMatchObject({ total: 4, truncated: true });
-    expect(answer.body.data.items).toHaveLength(2);
-    expect((await list(collection, '?limit=2&page=2')).body.data.items.map(({ _id }) => _id)).toEqual(ids.slice(2));
+    for (const query of ['', '?page=1&limit=3']) {
+      expect(await list(collection, query)).toMatchObject({
+        status: 400,
+        body: { code: 'RESULT_TOO_LARGE', message: expect.stringContaining('limit') },
+      });
+    }
+    const pages = await Promise.all([1, 2].map((page) => list(collection, `?page=${page}&limit=2`)));
+    expect(pages.flatMap(({ body }) => body.data.items.map(({ _id }) => _id))).toEqual(ids);
   });
 
   test('is served by the index of the trash alone, whatever else the collection holds', async () => {

@@ -65,11 +65,17 @@ describe('documents whose quotes are escaped twice in an answer', () => {
 
   test('200 with a page that is cut by what Lambda counts, and a cursor that carries on', async () => {
     type Page = { readonly data: { readonly items: readonly { n: number }[]; readonly nextCursor: string } };
-    const first = await project.api<Page>('GET', '/api/data/quotes');
+    const first = await project.api<Page>('GET', '/api/data/quotes?cursor=');
     expect(first).toMatchObject({ status: 200, body: { data: { truncated: true } } });
     expect(counted(first.body)).toBeLessThanOrEqual(5 * 1024 * 1024);
     const second = await project.api<Page>('GET', `/api/data/quotes?cursor=${first.body.data.nextCursor}`);
     expect([...first.body.data.items, ...second.body.data.items].map(({ n }) => n)).toEqual([3, 2, 1, 0]);
+  });
+
+  test('400 RESULT_TOO_LARGE for a page by number that is too large only as Lambda counts', async () => {
+    const answer = await project.api('GET', '/api/data/quotes?limit=4');
+    expect(answer).toMatchObject({ status: 400, body: { code: 'RESULT_TOO_LARGE' } });
+    expect((await project.api('GET', '/api/data/quotes?limit=2&page=2')).status).toBe(200);
   });
 
   test('400 RESULT_TOO_LARGE for an aggregation of more than that', async () => {

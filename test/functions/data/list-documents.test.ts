@@ -277,16 +277,38 @@ describe('a cursor', () => {
   });
 });
 
-test('200 with a page cut at 5 MiB, and a cursor that carries on', async () => {
+describe('a list of more than 5 MiB', () => {
   const ids: string[] = [];
-  for (let n = 0; n < 9; n++) {
-    const body = { text: 'x'.repeat(1000 * 1024) };
-    ids.push((await project.api<{ _id: string }>('POST', '/api/data/big', { body })).body._id);
-  }
-  const first = await list('', 'big');
-  expect(JSON.stringify(first.body).length).toBeLessThanOrEqual(5 * 1024 * 1024);
-  expect(first.body.data).toMatchObject({ truncated: true, total: 9, page: 1 });
-  const second = await list(`cursor=${first.body.data.nextCursor}`, 'big');
-  const items = [...first.body.data.items, ...second.body.data.items];
-  expect(items.map(({ _id }) => _id)).toEqual(ids.sort().reverse());
+
+  beforeAll(async () => {
+    for (let n = 0; n < 80; n += 1) {
+      const body = { n, text: 'x'.repeat(100 * 1024) };
+      ids.unshift((await project.api<{ _id: string }>('POST', '/api/data/big', { body })).body._id);
+    }
+  });
+
+  const idsOf = ({ body }: Awaited<ReturnType<typeof list>>) => body.data.items.map(({ _id }) => _id);
+  const tooLarge = { status: 400, body: { code: 'RESULT_TOO_LARGE', message: expect.stringContaining('cursor') } };
+
+  test.each(['', 'limit=60', 'page=1&limit=60', 'skip=10&limit=60', 'limit=60&fields=text'])(
+    '400 RESULT_TOO_LARGE for a page by number that would be cut, since the next one begins behind it: %s',
+    async (query) => {
+      expect(await list(query, 'big')).toMatchObject(tooLarge);
+    },
+  );
+
+  test('200 for every document once, in pages by number that fit', async () => {
+    const pages = await Promise.all([1, 2, 3].map((page) => list(`page=${page}&limit=40`, 'big')));
+    expect(pages.flatMap(idsOf)).toEqual(ids);
+    expect((await list('limit=80&fields=n', 'big')).body.data).toMatchObject({ total: 80, page: 1 });
+    expect((await list('page=2&limit=60', 'big')).body.data.items).toHaveLength(20);
+  });
+
+  test('200 with a page cut at 5 MiB in cursor mode, and a cursor that carries on', async () => {
+    const first = await list('cursor=', 'big');
+    expect(JSON.stringify(first.body).length).toBeLessThanOrEqual(5 * 1024 * 1024);
+    expect(first.body.data).toMatchObject({ truncated: true, total: 80, cursor: '' });
+    const second = await list(`cursor=${first.body.data.nextCursor}`, 'big');
+    expect([first, second].flatMap(idsOf)).toEqual(ids);
+  });
 });

@@ -102,3 +102,20 @@ describe('populating', () => {
     },
   );
 });
+
+test('400 RESULT_TOO_LARGE for a page by number that its populated documents make too large, cut by a cursor', async () => {
+  const author = await create('people', { name: 'Long', text: 'x'.repeat(1_000_000) });
+  for (let n = 0; n < 8; n += 1) await create('posts', { title: `long ${n}`, author });
+  const ask = (query: string) =>
+    project.api<List & { data: { nextCursor: string } }>(
+      'GET',
+      `/api/data/posts?title_regex=^long&populate=author&${query}`,
+    );
+  expect(await ask('page=1')).toMatchObject({ status: 400, body: { code: 'RESULT_TOO_LARGE' } });
+  const first = await ask('cursor=');
+  expect(first.body.data).toMatchObject({ truncated: true });
+  const second = await ask(`cursor=${first.body.data.nextCursor}`);
+  const pages = [...first.body.data.items, ...second.body.data.items];
+  expect(pages.map(({ title }) => title)).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map((n) => `long ${n}`));
+  expect((await ask('limit=4&page=2')).body.data.items).toHaveLength(4);
+});
