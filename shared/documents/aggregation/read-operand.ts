@@ -4,6 +4,7 @@ import { parseDate } from '../date-value.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../schema-values.ts';
 import { invalidPipeline } from './pipeline.ts';
+import { requireOwnNames } from './variable-names.ts';
 
 /** Server-side JavaScript; names starting with `$_` are MongoDB's own internals. */
 const blockedOperators: ReadonlySet<string> = new Set(['$where', '$function', '$accumulator']);
@@ -53,15 +54,16 @@ const readObject = (object: JsonObject): unknown => {
   return Object.fromEntries(
     entries.map(([key, value]) => {
       requireKey(key);
+      requireOwnNames(key, value);
       return [key, readOperand(value)];
     }),
   );
 };
 
 /**
- * A value of a pipeline with its Extended JSON (`{"$oid"}`, `{"$date"}`) read, at any depth. Malformed Extended JSON
- * and variables that tell too much → 400 `INVALID_PIPELINE`; server-side JavaScript and internal operators → 400
- * `BLOCKED_STAGE`.
+ * A value of a pipeline with its Extended JSON (`{"$oid"}`, `{"$date"}`) read, at any depth. Malformed Extended JSON,
+ * variables that tell too much, and those of MongoDB's own that are set anew → 400 `INVALID_PIPELINE`; server-side
+ * JavaScript and internal operators → 400 `BLOCKED_STAGE`.
  */
 export const readOperand = (value: unknown): unknown => {
   if (typeof value === 'string') return readText(value);

@@ -133,6 +133,16 @@ describe('pipelines that multiply', () => {
       ],
       '400 INVALID_PIPELINE',
     ],
+    [
+      'field paths that mean something else',
+      [{ $set: { x: { $map: { input: '$list', as: 'CURRENT', in: { $concatArrays: ['$a', '$a'] } } } } }],
+      '400 INVALID_PIPELINE',
+    ],
+    [
+      'field paths that mean something else in a join',
+      [{ $lookup: { from: 'posts', let: { CURRENT: '$list' }, pipeline: [], as: 'x' } }],
+      '400 INVALID_PIPELINE',
+    ],
     ['11 joins', list(11, (n) => ({ $lookup: { from: 'posts', pipeline: [], as: `x${n}` } })), '400 INVALID_PIPELINE'],
     ['11 groups side by side', [{ $facet: keys(11, () => [{ $group: { _id: '$n' } }]) }], '400 INVALID_PIPELINE'],
     [

@@ -44,6 +44,39 @@ describe('Extended JSON in a pipeline', () => {
     expect(refusal(() => readOperand(value)).split(' ')[0]).toBe(title.split(' ')[0]);
   });
 
+  test.each<[string, unknown]>([
+    ...['CURRENT', 'ROOT', 'REMOVE', 'NOW', 'CLUSTER_TIME', 'KEEP'].flatMap((name): [string, unknown][] => [
+      [`$map as ${name}`, { $map: { input: '$a', as: name, in: 1 } }],
+      [`$map arrayIndexAs ${name}`, { $map: { input: '$a', arrayIndexAs: name, in: 1 } }],
+      [`$filter as ${name}`, { $filter: { input: '$a', as: name, cond: true } }],
+      [`$filter arrayIndexAs ${name}`, { $filter: { input: '$a', arrayIndexAs: name, cond: true } }],
+      [`$reduce as ${name}`, { $reduce: { input: '$a', initialValue: 0, as: name, in: 1 } }],
+      [`$reduce valueAs ${name}`, { $reduce: { input: '$a', initialValue: 0, valueAs: name, in: 1 } }],
+      [`$reduce arrayIndexAs ${name}`, { $reduce: { input: '$a', initialValue: 0, arrayIndexAs: name, in: 1 } }],
+      [`$let ${name}`, { $let: { vars: { [name]: '$a' }, in: 1 } }],
+      [`$lookup let ${name}`, { $lookup: { from: 'a', let: { [name]: '$a' }, pipeline: [], as: 'x' } }],
+      [`an operator of a later version ${name}`, { $later: { input: '$a', elementAs: name, in: 1 } }],
+    ]),
+    ['$let CURRENT deep inside', { $set: { a: [{ b: { $let: { vars: { a: 1, CURRENT: '$a' }, in: 1 } } }] } }],
+  ])('INVALID_PIPELINE that says what to do for a variable of MongoDB itself: %s', (_what, value) => {
+    expect(refusal(() => readOperand(value))).toMatch(
+      /^INVALID_PIPELINE \$\w+ cannot name a variable [A-Z_]+: .* Begin it with a small letter\.$/,
+    );
+  });
+
+  test.each<[string, unknown]>([
+    [
+      'a join whose field has such a name',
+      { $lookup: { from: 'a', localField: 'a', foreignField: 'b', as: 'CURRENT' } },
+    ],
+    ['a graph whose field has such a name', { $graphLookup: { from: 'a', as: 'ROOT' } }],
+    ['a condition on a field', { $match: { as: 'Manager', roles: { $elemMatch: { as: 'Ann', input: 'X' } } } }],
+    ['a literal', { $literal: { as: 'CURRENT', vars: { CURRENT: 1 } } }],
+    ['names of the usual kind', { $map: { input: '$a', as: 'current', in: '$$current' } }],
+  ])('is kept: %s', (_what, value) => {
+    expect(readOperand(value)).toEqual(value);
+  });
+
   test('keeps a field that is called __proto__ as a field', () => {
     const value = readOperand(JSON.parse('{"a":{"__proto__":{"b":1}}}')) as { a: object };
     expect(Object.keys(value.a)).toEqual(['__proto__']);
