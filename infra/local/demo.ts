@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { ObjectId } from 'mongodb';
 import { issueDashboardToken } from '../../shared/auth/dashboard-tokens.ts';
 import { startSession } from '../../shared/auth/refresh-sessions.ts';
 import { developerScope } from '../../shared/auth/session-keys.ts';
 import { newSigningKey } from '../../shared/auth/signing-keys.ts';
 import { createCollection } from '../../shared/collections/create-collection.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
+import { markVerified } from '../../shared/developers/mark-verified.ts';
 import { registerDeveloper } from '../../shared/developers/register-developer.ts';
 import { setPlan } from '../../shared/developers/set-plan.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -74,6 +76,7 @@ export const provideDemo = async (earlier: Demo | undefined): Promise<Demo & { r
   const owner = known ?? (await findProjectByKey(demo.secretKey, ''));
   if (!owner) throw new Error('The demo project cannot be found');
   const { ownerId } = owner.project;
+  await markVerified({ _id: new ObjectId(ownerId) });
   const { sessionId } = await startSession(developerScope, ownerId, client);
   const { accessToken } = await issueDashboardToken({ developerId: ownerId, sessionId }, tokenSeconds);
   const { developer, projectId, publishableKey, secretKey } = demo;

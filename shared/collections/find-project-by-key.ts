@@ -2,8 +2,9 @@ import type { Db } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
-import type { PlanName, Project } from '../projects/project.ts';
+import type { Project } from '../projects/project.ts';
 import { type KeyKind, type ProjectRecord, toProject } from '../projects/project-record.ts';
+import { type OwnerFacts, withOwner } from '../projects/with-owner.ts';
 import { ShortCache } from '../short-cache.ts';
 import type { Collection } from './collection.ts';
 import { isCollectionName } from './collection-name.ts';
@@ -23,7 +24,7 @@ interface Found extends KeyMatch {
   readonly expiresAt: Date | null;
 }
 
-type Row = ProjectRecord & { readonly plan?: PlanName; readonly collection: readonly CollectionRecord[] };
+type Row = ProjectRecord & OwnerFacts & { readonly collection: readonly CollectionRecord[] };
 
 /** Whether what was asked for does not exist: a key that opens nothing, a collection that is not registered. */
 const isMiss = (found: Found | undefined): boolean => found === undefined || (found.asked !== '' && !found.collection);
@@ -48,7 +49,7 @@ const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string)
     .aggregate<Row>(
       [
         { $match: { 'keys.hash': hash, state: 'active' } },
-        { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
+        ...withOwner,
         {
           $lookup: {
             from: 'collections',
@@ -58,8 +59,7 @@ const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string)
             as: 'collection',
           },
         },
-        { $set: { plan: { $first: '$owner.plan' } } },
-        { $unset: ['owner', 'members', 'invitations'] },
+        { $unset: ['members', 'invitations'] },
       ],
       { maxTimeMS: 5000 },
     )
@@ -68,7 +68,7 @@ const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string)
   if (!row || !key || key.kind !== kind) return undefined;
   const [record] = row.collection;
   return {
-    project: toProject(row, row.plan ?? 'free'),
+    project: toProject(row),
     kind,
     collection: record && toCollection(record),
     asked: collectionName,

@@ -37,7 +37,7 @@ const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   if (record.state === 'creating' && owner.placement.kind === 'external') return forget(record);
   const claimed = await claimForDeletion(record);
   if (!claimed) return false;
-  await finishDeletion(toProject(owner, 'free'), claimed, isForgotten(record));
+  await finishDeletion(toProject(owner), claimed, isForgotten(record));
   log.info({ job: 'remove-projects', project: owner._id.toHexString(), collection: record.name, was: record.state });
   return true;
 };

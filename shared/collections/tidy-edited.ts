@@ -68,7 +68,7 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
       db.collection<ProjectRecord>('projects').findOne({ _id: projectId, state: 'active' }, { maxTimeMS: 5000 }),
     );
     if (owner && editingSince) {
-      const project = toProject(owner, 'free');
+      const project = toProject(owner);
       await tidyIndexes(project, name);
       await endEdit(project, name, editingSince);
       log.info({ job: 'remove-projects', project: projectId.toHexString(), collection: name, was: 'edited' });

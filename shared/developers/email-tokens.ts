@@ -3,12 +3,11 @@ import { type EmailProof, withProof } from '../auth/email-tokens/email-proof.ts'
 import type { EmailTokenKind } from '../auth/email-tokens/email-token.ts';
 import { type MailOrigin, sendTokenFrom } from '../auth/email-tokens/send-email-token.ts';
 import { developerScope } from '../auth/session-keys.ts';
-import { onControl } from '../clients/mongo.ts';
-import { clock } from '../clock.ts';
 import { dashboardSettings } from '../config.ts';
 import { describeError, log } from '../log.ts';
-import type { Developer, DeveloperRecord } from './developer-record.ts';
+import type { Developer } from './developer-record.ts';
 import { findDeveloperRecord } from './find-developer.ts';
+import { markVerified } from './mark-verified.ts';
 
 /** Who mails to developers say they are from. */
 export const serviceName = 'Basalt';
@@ -44,11 +43,4 @@ export const requestDeveloperMail = async (kind: EmailTokenKind, email: string):
  * Marks a developer's address as verified. A token or code that is wrong, used or expired → 400 `INVALID_EMAIL_TOKEN`.
  */
 export const verifyDeveloperEmail = (proof: EmailProof): Promise<void> =>
-  withProof(developerScope, 'verify', proof, async (owner) => {
-    const { matchedCount } = await onControl((db) =>
-      db
-        .collection<DeveloperRecord>('developers')
-        .updateOne(owner, { $set: { emailVerified: true, updatedAt: new Date(clock.now()) } }),
-    );
-    return matchedCount > 0;
-  });
+  withProof(developerScope, 'verify', proof, markVerified);

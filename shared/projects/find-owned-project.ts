@@ -1,8 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import type { PlanName, Project } from './project.ts';
+import type { Project } from './project.ts';
 import { type ProjectRecord, toProject } from './project-record.ts';
 import type { Role } from './roles.ts';
+import { type OwnerFacts, withOwner } from './with-owner.ts';
 
 /** A project, its record, and the developer's role in it, for its owner and members. */
 export interface OwnedProject {
@@ -27,7 +28,7 @@ export const findOwnedProject = async (developerId: string, projectId: string): 
   const [row] = await onControl((db) =>
     db
       .collection('projects')
-      .aggregate<ProjectRecord & { readonly plan?: PlanName }>(
+      .aggregate<ProjectRecord & OwnerFacts>(
         [
           {
             $match: {
@@ -36,14 +37,12 @@ export const findOwnedProject = async (developerId: string, projectId: string): 
               $or: [{ ownerId: developer }, { 'members.developerId': developer }],
             },
           },
-          { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
-          { $set: { plan: { $first: '$owner.plan' } } },
-          { $unset: 'owner' },
+          ...withOwner,
         ],
         { maxTimeMS: 5000 },
       )
       .toArray(),
   );
   const role = row && roleIn(row, developerId);
-  return row && role && { project: toProject(row, row.plan ?? 'free'), record: row, role };
+  return row && role && { project: toProject(row), record: row, role };
 };

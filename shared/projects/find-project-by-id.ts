@@ -2,8 +2,9 @@ import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { AppError } from '../errors.ts';
 import { ShortCache } from '../short-cache.ts';
-import type { PlanName, Project } from './project.ts';
+import type { Project } from './project.ts';
 import { type ProjectRecord, toProject } from './project-record.ts';
+import { type OwnerFacts, withOwner } from './with-owner.ts';
 
 /** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
 const cache = new ShortCache<Project | undefined>(5000, 2000);
@@ -12,18 +13,13 @@ const read = async (id: string): Promise<Project | undefined> => {
   const [row] = await onControl((db) =>
     db
       .collection('projects')
-      .aggregate<ProjectRecord & { readonly plan?: PlanName }>(
-        [
-          { $match: { _id: ObjectId.createFromHexString(id), state: 'active' } },
-          { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
-          { $set: { plan: { $first: '$owner.plan' } } },
-          { $unset: 'owner' },
-        ],
+      .aggregate<ProjectRecord & OwnerFacts>(
+        [{ $match: { _id: ObjectId.createFromHexString(id), state: 'active' } }, ...withOwner],
         { maxTimeMS: 5000 },
       )
       .toArray(),
   );
-  return row && toProject(row, row.plan ?? 'free');
+  return row && toProject(row);
 };
 
 /**

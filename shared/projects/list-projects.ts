@@ -2,10 +2,10 @@ import { type Document, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import type { Page, PageRequest } from '../page.ts';
 import { roleIn } from './find-owned-project.ts';
-import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { Role } from './roles.ts';
+import { type OwnerFacts, withOwner } from './with-owner.ts';
 
 /** A project and what the developer who sees it may do there. */
 export interface ListedProject extends ProjectView {
@@ -37,16 +37,8 @@ export const listProjects = async (
     const projects = db.collection<ProjectRecord>('projects');
     return Promise.all([
       projects
-        .aggregate<ProjectRecord & { readonly plan?: PlanName }>(
-          [
-            { $match: filter },
-            { $sort: { _id: -1 } },
-            { $skip: (page - 1) * limit },
-            { $limit: limit },
-            { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
-            { $set: { plan: { $first: '$owner.plan' } } },
-            { $unset: 'owner' },
-          ],
+        .aggregate<ProjectRecord & OwnerFacts>(
+          [{ $match: filter }, { $sort: { _id: -1 } }, { $skip: (page - 1) * limit }, { $limit: limit }, ...withOwner],
           { maxTimeMS: 5000 },
         )
         .toArray(),

@@ -1,9 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import type { Placement } from '../clients/placement.ts';
 import { open } from '../secrets/sealed.ts';
-import type { PlanName, Project, SigningKey, StoragePlace } from './project.ts';
+import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import type { SocialProviders } from './social-providers.ts';
+import type { OwnerFacts } from './with-owner.ts';
 
 /** Kind of an API key. */
 export type KeyKind = 'publishable' | 'secret';
@@ -88,12 +89,13 @@ export interface ProjectRecord {
 /** What is shown of a secret key after its creation. */
 export const secretKeyHint = (secretKey: string): string => `sk_live_…${secretKey.slice(-4)}`;
 
-/** The project as domain functions take it; the plan belongs to its owner. */
-export const toProject = (record: ProjectRecord, plan: PlanName): Project => ({
+/** The project as domain functions take it; without what `withOwner` adds it is on the free plan. */
+export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   id: record._id.toHexString(),
   name: record.name,
   ownerId: record.ownerId.toHexString(),
-  plan,
+  plan: record.plan ?? 'free',
+  ownerVerified: record.ownerVerified ?? false,
   placement: toPlacement(record._id.toHexString(), record.placement),
   storage: record.storage ?? { kind: 'managed' },
   siteUrl: record.siteUrl,

@@ -40,6 +40,8 @@ export interface Project {
   readonly name: string;
   readonly ownerId: string;
   readonly plan: PlanName;
+  /** Whether the owner's e-mail address was verified. */
+  readonly ownerVerified: boolean;
   readonly placement: Placement;
   readonly storage: StoragePlace;
   readonly siteUrl: string | null;

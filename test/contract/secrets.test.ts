@@ -10,6 +10,7 @@ import type { UserRecord } from '../../shared/auth/users/user-record.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import type { DeveloperRecord } from '../../shared/developers/developer-record.ts';
+import { markVerified } from '../../shared/developers/mark-verified.ts';
 import { setPlan } from '../../shared/developers/set-plan.ts';
 import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { suppress } from '../../shared/mail/suppressions/suppress.ts';
@@ -537,6 +538,7 @@ beforeAll(async () => {
   }
   await signIn('register-developer', { body: { email, password } });
   await setPlan(email, 'pro');
+  await markVerified({ email });
   const first = await signIn('log-in-developer', { body: { email, password } });
   await send(routeNamed('log-in-developer'), {}, { body: { email, password: wrongPassword } });
   const { token, cookie } = await signIn('refresh-developer', { headers: { cookie: first.cookie } });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { issueAccessToken } from '../../shared/auth/access-tokens.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
+import { markVerified } from '../../shared/developers/mark-verified.ts';
 import { setPlan } from '../../shared/developers/set-plan.ts';
 import type { PlanName } from '../../shared/projects/project.ts';
 import { type Answer, call, type RequestOptions } from './client.ts';
@@ -26,8 +27,11 @@ const patiently = async <Body>(ask: () => Promise<Answer<Body>>, attempt = 1): P
   return answer.status === 503 && attempt < 3 ? patiently(ask, attempt + 1) : answer;
 };
 
-/** Registers a fresh developer; `pro` unless said otherwise, so that limits only matter where they are tested. */
-export const newDeveloper = async (plan: PlanName = 'pro'): Promise<Developer> => {
+/**
+ * Registers a fresh developer; `pro` and verified unless said otherwise, so that limits only matter where they are
+ * tested.
+ */
+export const newDeveloper = async (plan: PlanName = 'pro', { isVerified = true } = {}): Promise<Developer> => {
   const email = `dev-${randomBytes(8).toString('hex')}@example.com`;
   const password = randomBytes(12).toString('hex');
   const base = inject('stack').dashboardUrl;
@@ -40,6 +44,7 @@ export const newDeveloper = async (plan: PlanName = 'pro'): Promise<Developer> =
   const entered = registered.status === 409 ? await enter('login') : registered;
   if (entered.status >= 300) throw new Error(`register answered ${JSON.stringify(entered.body)}`);
   if (plan !== 'free') await setPlan(email, plan);
+  if (isVerified) await markVerified({ email });
   const token = entered.body.data.accessToken;
   return {
     email,
@@ -48,6 +53,9 @@ export const newDeveloper = async (plan: PlanName = 'pro'): Promise<Developer> =
     dashboard: (method, path, body) => call(base, method, path, { token, ...(body === undefined ? {} : { body }) }),
   };
 };
+
+/** One who has not verified the address, as everybody is at first. */
+export const newUnverified = (plan: PlanName = 'pro'): Promise<Developer> => newDeveloper(plan, { isVerified: false });
 
 export interface CollectionInput {
   readonly name: string;

@@ -18,7 +18,7 @@ export const dashboardMemberExamples = defineExamples(dashboardMemberRoutes, {
   'create-invitation': {
     params: { projectId },
     body: { email: 'alan@example.com', role: 'viewer' },
-    failures: ['MEMBER_EXISTS', 'LIMIT_REACHED'],
+    failures: ['MEMBER_EXISTS', 'LIMIT_REACHED', 'EMAIL_NOT_VERIFIED'],
   },
   'delete-invitation': {
     params: { projectId, id: '6743f0c2a91b5d0012ab34d2' },

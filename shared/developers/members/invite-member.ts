@@ -33,6 +33,15 @@ export interface NewInvitation {
 
 const dayMs = 86_400_000;
 
+/** The mail names its inviter, so only who has proved to own that address invites. */
+const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
+  if (emailVerified) return;
+  throw new AppError(
+    'EMAIL_NOT_VERIFIED',
+    'Verify your own e-mail address before you invite others: the invitation shows it. Ask for the mail again with POST /api/auth/resend-verification.',
+  );
+};
+
 /** Who cannot be invited: whoever is in the project already. */
 const refuseMember = async ({ record }: OwnedProject, email: string): Promise<void> => {
   const invited = await findDeveloperRecord({ email: { $eq: email } });
@@ -112,8 +121,9 @@ const send = async (
 
 /**
  * Invites whoever has an address to a project by a mail with a token for 7 days and one use; an earlier invitation of
- * the address is replaced. In the project already → 409 `MEMBER_EXISTS`; 50 members and invitations → 403
- * `LIMIT_REACHED`; a second mail within the minute, or more than a day has room for → 429.
+ * the address is replaced. The inviter's own address is not verified → 403 `EMAIL_NOT_VERIFIED`; in the project already
+ * → 409 `MEMBER_EXISTS`; 50 members and invitations → 403 `LIMIT_REACHED`; a second mail within the minute, or more
+ * than a day has room for → 429.
  */
 export const inviteMember = async (
   owned: OwnedProject,
@@ -122,6 +132,7 @@ export const inviteMember = async (
 ): Promise<Invitation> => {
   const address = checkEmail(email);
   const inviter = await getDeveloperRecord(inviterId);
+  requireVerified(inviter);
   await refuseMember(owned, address);
   await countInvitation(inviterId, address);
   await countServiceMail();

@@ -14,7 +14,7 @@ import { call, inParallel, tally } from '../../support/client.ts';
 import { auth, cookieOf, logIn, refresh, storedDeveloper } from '../../support/developers.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/inbox.ts';
 import { idOf, newMember, newPersonalToken } from '../../support/members.ts';
-import { type Developer, newDeveloper, newProject } from '../../support/project.ts';
+import { type Developer, newProject, newUnverified } from '../../support/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -51,7 +51,7 @@ const isVerified = async (developer: Developer): Promise<unknown> =>
 
 describe('the mails', () => {
   test('of a registration: from the service, with a link to the dashboard that verifies the address', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const mail = await mailAbout(developer.email, /Confirm/);
     expect(mail.subject).toBe('Confirm your e-mail address for Basalt');
     expect(linkIn(mail).href).toBe(`http://localhost:3000/verify-email?token=${tokenIn(mail)}`);
@@ -60,7 +60,7 @@ describe('the mails', () => {
     expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Email verified' } });
     expect(answer.body).not.toHaveProperty('data');
     expect(await isVerified(developer)).toBe(true);
-    const other = await newDeveloper();
+    const other = await newUnverified();
     const otp = codeIn(await mailAbout(other.email, /Confirm/))
       .toLowerCase()
       .replace('-', ' ');
@@ -69,7 +69,7 @@ describe('the mails', () => {
   });
 
   test('of a reset: another password, a verified address, and every session and token ended', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const session = cookieOf(await logIn(developer.email, developer.password));
     const { token } = await newPersonalToken(developer, ['projects:read']);
     expect(await request('reset', ` ${developer.email.toUpperCase()}`)).toMatchObject({ status: 200 });
@@ -87,7 +87,7 @@ describe('the mails', () => {
   });
 
   test('go out once an address, kind and minute, however often they are asked for; none for who is verified', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     await mailAbout(developer.email, /Confirm/);
     const answers = await inParallel(50, (n) => request(kinds[n % 2] ?? 'verify', developer.email));
     expect(tally(answers)).toEqual({ 200: 50 });
@@ -101,7 +101,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
   test.each(['token', 'code'] as const)(
     '200 for exactly one of 50 at once with the %s, 400 for the others',
     async (of) => {
-      const developer = await newDeveloper();
+      const developer = await newUnverified();
       const { token, code } = await issue(kind, developer);
       const proof = of === 'token' ? { token } : { email: developer.email, otp: code };
       // Five tries are all that a code has, so that the one that is right need not be among the first.
@@ -111,7 +111,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
   );
 
   test('400 for a wrong code five times, and for the right one then', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const { code } = await issue(kind, developer);
     const wrong = code === 'AAAA-AAAA' ? 'BBBB-BBBB' : 'AAAA-AAAA';
     for (let n = 0; n < 5; n++) expect(await use(kind, { email: developer.email, otp: wrong })).toMatchObject(invalid);
@@ -119,7 +119,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
   });
 
   test('400 once it has expired, or was sent to a user of a project, or is for something else', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const { token, code } = await issue(kind, developer);
     const { email } = developer;
     const act = (proof: object) =>
@@ -144,7 +144,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
 });
 
 test('400 for a password that cannot be, and the token stays good', async () => {
-  const developer = await newDeveloper();
+  const developer = await newUnverified();
   const { token } = await issue('reset', developer);
   const short = await auth('POST', 'reset-password', { body: { token, newPassword: 'short' } });
   expect(short).toMatchObject({ status: 400, body: { errors: [{ field: 'newPassword' }] } });
@@ -155,7 +155,7 @@ describe('change-password', () => {
   const change = (developer: Developer, body: object) => developer.dashboard('PUT', '/api/auth/change-password', body);
 
   test('200: the other sessions end, this one goes on; log-in is by the new one', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const elsewhere = cookieOf(await logIn(developer.email, developer.password));
     const answer = await change(developer, { currentPassword: developer.password, newPassword });
     expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Password changed' } });
@@ -168,7 +168,7 @@ describe('change-password', () => {
   });
 
   test('401 without the current password or with a wrong one, counted like a log-in', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     expect(await change(developer, { newPassword })).toMatchObject({
       status: 401,
       body: { code: 'INVALID_CREDENTIALS' },
@@ -180,7 +180,7 @@ describe('change-password', () => {
   });
 
   test('401 TOKEN_INVALID where the session has ended', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const list = await developer.dashboard<{ data: { items: { _id: string }[] } }>('GET', '/api/auth/sessions');
     const path = `/api/auth/sessions/${list.body.data.items[0]?._id}`;
     expect((await developer.dashboard('DELETE', path)).status).toBe(200);
@@ -191,7 +191,7 @@ describe('change-password', () => {
   });
 
   test('200 for one of four at once, each with another password', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const passwords = Array.from({ length: 4 }, (_, n) => `new password ${n}`);
     const answers = await Promise.all(
       passwords.map((password) => change(developer, { currentPassword: developer.password, newPassword: password })),
@@ -202,7 +202,7 @@ describe('change-password', () => {
   });
 
   test('200 without a current one for who never had a password', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     await onControl((db) =>
       db
         .collection<DeveloperRecord>('developers')
@@ -250,7 +250,7 @@ describe('deleting an account', () => {
   });
 
   test('401 with a wrong password or none, and nothing is lost', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const mine = await newProject([], developer);
     for (const body of [{}, { password: 'wrong password' }]) {
       expect(await remove(developer, body)).toMatchObject({ status: 401, body: { code: 'INVALID_CREDENTIALS' } });
@@ -259,14 +259,14 @@ describe('deleting an account', () => {
   });
 
   test('202 for one of four at once', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const answers = await inParallel(4, () => remove(developer));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1);
     for (const { status } of answers) expect([202, 401]).toContain(status);
   });
 
   test('the job carries on where it was cut short, and removes the record a minute later', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const id = await idOf(developer);
     const mine = await newProject([], developer);
     await newPersonalToken(developer, ['projects:read']);
@@ -292,7 +292,7 @@ describe('deleting an account', () => {
 
 describe('sessions', () => {
   test('200 with the own ones, the one used last first, paged; those of others are 404', async () => {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     await logIn(developer.email, developer.password);
     const list = await developer.dashboard<{ data: { items: { _id: string; current: boolean }[]; total: number } }>(
       'GET',
@@ -301,7 +301,7 @@ describe('sessions', () => {
     expect(list).toMatchObject({ status: 200, body: { data: { items: [{ current: false }], total: 2, limit: 1 } } });
     const [session] = list.body.data.items;
     expect(Object.keys(session ?? {}).sort()).toEqual(['_id', 'createdAt', 'current', 'ip', 'lastUsedAt', 'userAgent']);
-    const stranger = await newDeveloper();
+    const stranger = await newUnverified();
     expect(await stranger.dashboard('DELETE', `/api/auth/sessions/${session?._id}`)).toMatchObject({
       status: 404,
       body: { code: 'SESSION_NOT_FOUND' },

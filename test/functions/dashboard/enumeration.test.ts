@@ -7,7 +7,7 @@ import { handler as resetPassword } from '../../../functions/dashboard/auth/rese
 import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { invoke } from '../../support/invoke.ts';
-import { newDeveloper } from '../../support/project.ts';
+import { newUnverified } from '../../support/project.ts';
 
 listenToCommands();
 
@@ -36,12 +36,12 @@ describe.each(questions)('%s tells nothing of which developers there are', (_pat
   };
 
   test('by its answer: status, headers and body, the first time and again', async () => {
-    const [known, unknown] = [(await newDeveloper()).email, nobody()];
+    const [known, unknown] = [(await newUnverified()).email, nobody()];
     for (let time = 0; time < 2; time++) expect(await plain(known)).toEqual(await plain(unknown));
   });
 
   test('by its work: the same commands in the same number', async () => {
-    const [known, unknown] = [(await newDeveloper()).email, nobody()];
+    const [known, unknown] = [(await newUnverified()).email, nobody()];
     await ask(nobody());
     const real = await commandsOf(() => ask(known));
     expect(real).toEqual(await commandsOf(() => ask(unknown)));

@@ -8,7 +8,7 @@ import { inParallel, tally } from '../../support/client.ts';
 import { auth, cookieOf, type DashboardSignIn, logIn, refresh, storedDeveloper } from '../../support/developers.ts';
 import { invoke } from '../../support/invoke.ts';
 import { idOf, newPersonalToken } from '../../support/members.ts';
-import { type Developer, newDeveloper } from '../../support/project.ts';
+import { newDeveloper, newUnverified } from '../../support/project.ts';
 import { consent } from '../../support/social.ts';
 
 const dashboard = (): string => inject('stack').dashboardUrl;
@@ -144,12 +144,8 @@ describe('who an account at GitHub signs in to', () => {
     addresses: [{ email, verified }],
   });
 
-  const verify = ({ email }: Developer) =>
-    onControl((db) => db.collection('developers').updateOne({ email }, { $set: { emailVerified: true } }));
-
   test('nobody where GitHub has not verified the address', async () => {
     const developer = await newDeveloper();
-    await verify(developer);
     await expect(linkDeveloper(profile(developer.email, false))).rejects.toMatchObject({
       code: 'SOCIAL_SIGN_IN_FAILED',
     });
@@ -160,7 +156,6 @@ describe('who an account at GitHub signs in to', () => {
 
   test('the developer who has verified the same address, whose password and sessions stay', async () => {
     const developer = await newDeveloper();
-    await verify(developer);
     const session = cookieOf(await logIn(developer.email, developer.password));
     const { record, linkedByEmail } = await linkDeveloper(profile(developer.email));
     expect({ id: record._id.toHexString(), linkedByEmail }).toEqual({ id: await idOf(developer), linkedByEmail: true });
@@ -169,7 +164,7 @@ describe('who an account at GitHub signs in to', () => {
   });
 
   test('the account that somebody else opened with the address, without his password, sessions and tokens', async () => {
-    const squatter = await newDeveloper();
+    const squatter = await newUnverified();
     const session = cookieOf(await logIn(squatter.email, squatter.password));
     const { token } = await newPersonalToken(squatter, ['projects:read']);
     const { record } = await linkDeveloper(profile(squatter.email));
@@ -183,7 +178,6 @@ describe('who an account at GitHub signs in to', () => {
     const first = profile(`${randomBytes(8).toString('hex')}@example.com`);
     const { record } = await linkDeveloper(first);
     const other = await newDeveloper();
-    await verify(other);
     const second = await linkDeveloper(profile(other.email, true, first.id));
     expect(second).toMatchObject({ isNewDeveloper: false, linkedByEmail: false });
     expect(second.record._id).toEqual(record._id);

@@ -3,6 +3,7 @@ import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
+import { markVerified } from '../../../shared/developers/mark-verified.ts';
 import { inviteMember } from '../../../shared/developers/members/invite-member.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import { projectsOf } from '../../../shared/projects/list-projects.ts';
@@ -10,7 +11,7 @@ import type { MemberRecord, ProjectRecord } from '../../../shared/projects/proje
 import { inParallel, tally } from '../../support/client.ts';
 import { linkIn, mailAbout, mailsTo } from '../../support/inbox.ts';
 import { accept, idOf, invitationFor, invite, newMember } from '../../support/members.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { type Developer, newDeveloper, newProject, newUnverified, type TestProject } from '../../support/project.ts';
 
 let project: TestProject;
 let admin: Developer;
@@ -72,6 +73,20 @@ describe('an invitation', () => {
 
   test('201 by an admin, who need not be the owner', async () => {
     expect(await invite(project, newAddress(), 'admin', admin)).toMatchObject({ status: 201 });
+  });
+
+  test('403 EMAIL_NOT_VERIFIED by whoever has not proved the address that the mail would show; nothing is sent', async () => {
+    const of = await newProject([], await newUnverified());
+    const email = newAddress();
+    const refusal = { status: 403, body: { code: 'EMAIL_NOT_VERIFIED' } };
+    expect(await invite(of, email, 'viewer')).toMatchObject(refusal);
+    const [another, unproved] = await Promise.all([newProject(), newUnverified()]);
+    await accept(unproved, await invitationFor(another, unproved.email, 'admin'));
+    expect(await invite(another, email, 'viewer', unproved)).toMatchObject(refusal);
+    expect((await recordOf(of)).invitations ?? []).toEqual([]);
+    expect(await mailsTo(email)).toEqual([]);
+    await markVerified({ email: of.developer.email });
+    expect(await invite(of, email, 'viewer')).toMatchObject({ status: 201 });
   });
 
   test('200 for the developer with its address: a member from then on, with the role', async () => {
