@@ -1,4 +1,4 @@
-import { requireRevocation } from '../../shared/auth/revoke-sessions.ts';
+import { revokeOwnSession } from '../../shared/auth/revoke-own-session.ts';
 import { projectScope } from '../../shared/auth/session-keys.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
@@ -8,6 +8,6 @@ const route = userAuthRoutes['revoke-session'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const { id } = input.params;
-  await requireRevocation(projectScope(project.id), bearer.userId, id);
+  await revokeOwnSession(projectScope(project.id), bearer, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
 });

@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type AttributeValue,
-  TransactionCanceledException,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
-import { isRefused, throughConflicts } from '../clients/write-conflicts.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type Found, transact, type Write } from '../clients/transact.ts';
 import { clock, nowSeconds } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
@@ -35,15 +29,6 @@ export const requireRefreshToken = (token: string | undefined): string => {
   return token;
 };
 
-const transact = (items: (table: string) => TransactWriteItem[]): Promise<unknown> =>
-  onTable((client, table) =>
-    throughConflicts(() => client.send(new TransactWriteItemsCommand({ TransactItems: items(table) }))),
-  );
-
-/** The refusal when other writers held the items all the time: nothing was decided and nothing written. */
-const tooMany = (message: string, cause: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', message, { cause, retryAfter: 1 });
-
 const refreshItem = (scope: SessionScope, hash: string, sessionId: string): Record<string, AttributeValue> => ({
   ...refreshKey(scope, hash),
   sessionId: { S: sessionId },
@@ -59,7 +44,7 @@ export const startSession = async (
   scope: SessionScope,
   userId: string,
   client: Client,
-  conditions: (table: string) => TransactWriteItem[] = () => [],
+  conditions: readonly Write[] = [],
 ): Promise<RefreshSession> => {
   const sessionId = randomBytes(12).toString('hex');
   const { token, hash } = newRefreshToken(userId, sessionId);
@@ -72,23 +57,19 @@ export const startSession = async (
     userAgent: { S: client.userAgent.slice(0, maxUserAgentLength) },
     expiresAt: { N: sessionExpiry() },
   };
-  try {
-    await transact((TableName) => [
-      { Put: { TableName, Item: session } },
-      { Put: { TableName, Item: refreshItem(scope, hash, sessionId) } },
-      ...conditions(TableName),
-    ]);
-  } catch (error) {
-    if (isRefused(error)) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password', { cause: error });
-    if (!(error instanceof TransactionCanceledException)) throw error;
-    throw tooMany('Too many sign-ins of this account at once. Please try again.', error);
-  }
+  const writes: Write[] = [
+    { Put: { Item: session } },
+    { Put: { Item: refreshItem(scope, hash, sessionId) } },
+    ...conditions,
+  ];
+  const refused = await transact(writes, 'Too many sign-ins of this account at once. Please try again.');
+  if (refused) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   return { userId, sessionId, refreshToken: token };
 };
 
 /** When the token was exchanged, as a lost rotation found it; `undefined` for one that was not, or is unknown. */
-const usedAt = (error: TransactionCanceledException): number | undefined => {
-  const text = error.CancellationReasons?.[0]?.Item?.usedAt?.N;
+const usedAt = ([found]: readonly Found[]): number | undefined => {
+  const text = found?.item?.usedAt?.N;
   return text === undefined ? undefined : Number(text);
 };
 
@@ -104,35 +85,31 @@ export const rotate = async (scope: SessionScope, token: string): Promise<Refres
   const next = newRefreshToken(userId, sessionId);
   const nowMs = { N: String(clock.now()) };
   const now = { N: String(nowSeconds()) };
-  try {
-    await transact((TableName) => [
-      {
-        Update: {
-          TableName,
-          Key: refreshKey(scope, old.hash),
-          UpdateExpression: 'SET usedAt = :nowMs',
-          ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(usedAt) AND expiresAt > :now',
-          ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        },
+  const writes: Write[] = [
+    {
+      Update: {
+        Key: refreshKey(scope, old.hash),
+        UpdateExpression: 'SET usedAt = :nowMs',
+        ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(usedAt) AND expiresAt > :now',
+        ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
-      { Put: { TableName, Item: refreshItem(scope, next.hash, sessionId) } },
-      {
-        Update: {
-          TableName,
-          Key: sessionKey(scope, userId, sessionId),
-          UpdateExpression: 'SET lastUsedAt = :nowMs, expiresAt = :until',
-          ConditionExpression: 'attribute_exists(pk) AND expiresAt > :now',
-          ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now, ':until': { N: sessionExpiry() } },
-        },
+    },
+    { Put: { Item: refreshItem(scope, next.hash, sessionId) } },
+    {
+      Update: {
+        Key: sessionKey(scope, userId, sessionId),
+        UpdateExpression: 'SET lastUsedAt = :nowMs, expiresAt = :until',
+        ConditionExpression: 'attribute_exists(pk) AND expiresAt > :now',
+        ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now, ':until': { N: sessionExpiry() } },
       },
-    ]);
-  } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error;
-    if (!isRefused(error)) throw tooMany('Too many refreshes of this session at once. Please try again.', error);
-    const used = usedAt(error);
+    },
+  ];
+  const refused = await transact(writes, 'Too many refreshes of this session at once. Please try again.');
+  if (refused) {
+    const used = usedAt(refused);
     if (used !== undefined && clock.now() - used > graceMs) await revokeSession(scope, userId, sessionId);
-    throw refreshTokenInvalid(error);
+    throw refreshTokenInvalid();
   }
   return { userId, sessionId, refreshToken: next.token };
 };

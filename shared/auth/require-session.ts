@@ -4,6 +4,10 @@ import { nowSeconds } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { type SessionScope, sessionKey } from './session-keys.ts';
 
+/** The refusal of an access token whose session has ended meanwhile (401). */
+export const sessionEnded = (): AppError =>
+  new AppError('TOKEN_INVALID', 'The session of this access token has ended. Sign in again.');
+
 /**
  * Refuses an access token whose session has ended meanwhile: 401 `TOKEN_INVALID`. For acts that a stolen token must not
  * do.
@@ -13,5 +17,5 @@ export const requireSession = async (scope: SessionScope, userId: string, sessio
     client.send(new GetItemCommand({ TableName, Key: sessionKey(scope, userId, sessionId), ConsistentRead: true })),
   );
   if (Number(Item?.expiresAt?.N ?? 0) > nowSeconds()) return;
-  throw new AppError('TOKEN_INVALID', 'The session of this access token has ended. Sign in again.');
+  throw sessionEnded();
 };

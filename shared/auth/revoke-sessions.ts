@@ -21,10 +21,16 @@ export const revokeSession = async (scope: SessionScope, userId: string, session
   return Number(Attributes?.expiresAt?.N ?? 0) > nowSeconds();
 };
 
+/** The refusal of a session that the user does not have (404). */
+export const sessionNotFound = (): AppError => new AppError('SESSION_NOT_FOUND', 'Session not found');
+
+/** Whether a path names what can be a session. */
+export const isSessionId = (sessionId: string): boolean => /^[0-9a-f]{24}$/.test(sessionId);
+
 /** Ends one session that the user must have; else 404 `SESSION_NOT_FOUND`. */
 export const requireRevocation = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
-  if (/^[0-9a-f]{24}$/.test(sessionId) && (await revokeSession(scope, userId, sessionId))) return;
-  throw new AppError('SESSION_NOT_FOUND', 'Session not found');
+  if (isSessionId(sessionId) && (await revokeSession(scope, userId, sessionId))) return;
+  throw sessionNotFound();
 };
 
 /** Ends every session of a user; `except` names the one that stays. */

@@ -1,6 +1,6 @@
 import type { DashboardBearer } from '../auth/dashboard-tokens.ts';
 import { listSessions, type Session } from '../auth/list-sessions.ts';
-import { requireRevocation } from '../auth/revoke-sessions.ts';
+import { revokeOwnSession } from '../auth/revoke-own-session.ts';
 import { developerScope } from '../auth/session-keys.ts';
 import type { Page, PageRequest } from '../page.ts';
 
@@ -21,6 +21,9 @@ export const listDeveloperSessions = async (
   return { items, total: sessions.length, page, limit };
 };
 
-/** Ends one of a developer's own sessions; one that is not theirs → 404 `SESSION_NOT_FOUND`. */
-export const revokeDeveloperSession = (developerId: string, sessionId: string): Promise<void> =>
-  requireRevocation(developerScope, developerId, sessionId);
+/**
+ * Ends one of a developer's own sessions; one that is not theirs → 404 `SESSION_NOT_FOUND`, and 401 `TOKEN_INVALID`
+ * where the session that asks has ended.
+ */
+export const revokeDeveloperSession = ({ developerId, sessionId }: DashboardBearer, revokedId: string): Promise<void> =>
+  revokeOwnSession(developerScope, { userId: developerId, sessionId }, revokedId);

@@ -18,9 +18,7 @@ export interface SignIn {
  * A session of a developer for whom this version of the credentials is the current one; else 401 `INVALID_CREDENTIALS`.
  */
 export const openSession = (developerId: string, version: number, client: Client): Promise<RefreshSession> =>
-  startSession(developerScope, developerId, client, (table) => [
-    requireCredentialVersion(table, developerScope, developerId, version),
-  ]);
+  startSession(developerScope, developerId, client, [requireCredentialVersion(developerScope, developerId, version)]);
 
 /** The tokens of a session, for the developer whose it is. */
 export const signedIn = async (

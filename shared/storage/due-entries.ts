@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Write } from '../clients/transact.ts';
 import { clock } from '../clock.ts';
 import { managedStorageId } from './storage-keys.ts';
-import type { Write } from './transact.ts';
 import { type FileRef, type Item, number, text } from './upload-items.ts';
 
 const minute = 60_000;

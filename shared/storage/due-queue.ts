@@ -6,6 +6,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
+import { transact } from '../clients/transact.ts';
 import {
   type DueEntry,
   type DueQueue,
@@ -15,7 +16,6 @@ import {
   shards,
   toDueEntry,
 } from './due-entries.ts';
-import { transact } from './transact.ts';
 import { type Item, number, text } from './upload-items.ts';
 
 const day = 24 * 60 * 60 * 1000;

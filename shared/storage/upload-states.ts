@@ -1,11 +1,11 @@
 import { TransactGetItemsCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
+import { type Found, transact } from '../clients/transact.ts';
 import { throughConflicts } from '../clients/write-conflicts.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-entries.ts';
-import { type Found, transact } from './transact.ts';
 import { type FileRef, fileItemKey, number, numberIn, quotaKey, text, uploadKey } from './upload-items.ts';
 
 /**

@@ -15,6 +15,7 @@ import { listSessions } from '../../shared/auth/list-sessions.ts';
 import { countAttempt, forgiveAttempt } from '../../shared/auth/lockout.ts';
 import { rotate, startSession } from '../../shared/auth/refresh-sessions.ts';
 import { requireSession } from '../../shared/auth/require-session.ts';
+import { revokeOwnSession } from '../../shared/auth/revoke-own-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/auth/revoke-sessions.ts';
 import { developerScope, projectScope } from '../../shared/auth/session-keys.ts';
 import { restoreItem } from '../../shared/auth/single-use.ts';
@@ -253,9 +254,8 @@ describe('every command that the code sends is granted', () => {
     const scope = projectScope('0123456789abcdef01234567');
     const userId = '0123456789abcdef01234567';
     await raiseCredentialVersion(scope, userId, 1);
-    await startSession(scope, userId, { ip: '192.0.2.1', userAgent: '' }, (table) => [
-      requireCredentialVersion(table, scope, userId, 1),
-    ]);
+    await startSession(scope, userId, { ip: '192.0.2.1', userAgent: '' }, [requireCredentialVersion(scope, userId, 1)]);
+    await revokeOwnSession(scope, { userId, sessionId: userId }, 'f'.repeat(24));
     await requireSession(scope, userId, userId).catch(() => undefined);
     expectGranted(granted.sessions.users);
     expectGranted(granted['user-sessions'].developers);

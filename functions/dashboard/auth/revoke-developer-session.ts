@@ -7,6 +7,6 @@ const route = dashboardAuthRoutes['revoke-developer-session'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
-  await revokeDeveloperSession(signedIn.developerId, id);
+  await revokeDeveloperSession(signedIn, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
 });

@@ -1,5 +1,6 @@
-import { ConditionalCheckFailedException, type TransactWriteItem, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
+import type { Write } from '../../clients/transact.ts';
 import { throughConflicts } from '../../clients/write-conflicts.ts';
 import { nowSeconds } from '../../clock.ts';
 import type { SessionScope } from '../session-keys.ts';
@@ -18,14 +19,8 @@ export const noVersion: number = Number.MAX_SAFE_INTEGER;
  * The condition check of a transaction that opens a session: it fails for a sign-in that read the user before their
  * password was changed or they were disabled.
  */
-export const requireCredentialVersion = (
-  TableName: string,
-  scope: SessionScope,
-  userId: string,
-  version: number,
-): TransactWriteItem => ({
+export const requireCredentialVersion = (scope: SessionScope, userId: string, version: number): Write => ({
   ConditionCheck: {
-    TableName,
     Key: gateKey(scope, userId),
     ConditionExpression: 'attribute_not_exists(pk) OR credentialVersion <= :version OR expiresAt <= :now',
     ExpressionAttributeValues: { ':version': number(version), ':now': number(nowSeconds()) },

@@ -37,8 +37,6 @@ export const openSession = async (
   const scope = projectScope(project.id);
   const userId = record._id.toHexString();
   const version = credentialVersionOf(record);
-  const session = await startSession(scope, userId, client, (table) => [
-    requireCredentialVersion(table, scope, userId, version),
-  ]);
+  const session = await startSession(scope, userId, client, [requireCredentialVersion(scope, userId, version)]);
   return openedSession(await issueAccessToken(project, session), session);
 };

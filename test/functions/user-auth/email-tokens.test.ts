@@ -330,14 +330,16 @@ describe('a reset', () => {
     expect(await use('reset', { token })).toMatchObject({ status: 200 });
   });
 
-  test('400 for a disabled user, whose sessions and password stay as they are', async () => {
+  test('400 for a disabled user, whose sessions, address and password stay as they are', async () => {
     const user = await project.newUser();
     const { token } = await issue('reset', user);
+    const verification = await issue('verify', user);
     const path = `/api/projects/${project.id}/users/${user.userId}`;
     await project.developer.dashboard('PATCH', path, { disabled: true });
     expect(await use('reset', { token })).toMatchObject(invalid);
+    expect(await use('verify', { token: verification.token })).toMatchObject(invalid);
     await project.developer.dashboard('PATCH', path, { disabled: false });
-    expect(await project.logIn(user)).toMatchObject({ status: 200 });
+    expect(await project.logIn(user)).toMatchObject({ status: 200, body: { user: { emailVerified: false } } });
   });
 });
 

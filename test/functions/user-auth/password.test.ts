@@ -156,6 +156,30 @@ describe('sessions', () => {
     expect(await project.refresh(stranger.refreshToken)).toMatchObject({ status: 200 });
   });
 
+  test('401 TOKEN_INVALID by a session that has ended, and the others go on; its own it has lost already', async () => {
+    const user = await project.newUser();
+    const [own] = (await list(user.token)).body.data;
+    const other = (await project.logIn(user, inHeader)).body as SignIn;
+    const kept = (await list(other.token)).body.data.find(({ current }) => current);
+    await project.auth('POST', 'logout', { headers: { 'x-refresh-token': user.refreshToken } });
+    const ended = { status: 401, body: { code: 'TOKEN_INVALID', message: expect.stringContaining('has ended') } };
+    expect(await revoke(user.token, String(kept?._id))).toMatchObject(ended);
+    expect(await revoke(user.token, String(own?._id))).toMatchObject(ended);
+    expect(await project.refresh(other.refreshToken)).toMatchObject({ status: 200 });
+  });
+
+  test('200 for exactly one of 50 at once where two sessions end each other, and one of the two goes on', async () => {
+    const user = await project.newUser();
+    const other = (await project.logIn(user, inHeader)).body as SignIn;
+    const [second, first] = (await list(user.token)).body.data.map(({ _id }) => String(_id));
+    const answers = await inParallel(50, (n) =>
+      n % 2 === 0 ? revoke(user.token, second ?? '') : revoke(other.token, first ?? ''),
+    );
+    expect(tally(answers)[200]).toBe(1);
+    const alive = await Promise.all([user.refreshToken, other.refreshToken].map(project.refresh));
+    expect(tally(alive)).toEqual({ 200: 1, 401: 1 });
+  });
+
   test('401 without a token', async () => {
     expect(await project.auth('GET', 'sessions')).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
     expect(await project.auth('DELETE', 'sessions/x')).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });

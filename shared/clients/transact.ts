@@ -1,12 +1,12 @@
 import {
+  type AttributeValue,
   TransactionCanceledException,
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
-import { isRefused, throughConflicts } from '../clients/write-conflicts.ts';
 import { AppError } from '../errors.ts';
-import type { Item } from './upload-items.ts';
+import { onTable } from './dynamo.ts';
+import { isRefused, throughConflicts } from './write-conflicts.ts';
 
 /** One write of a transaction; the table is added. */
 export type Write = {
@@ -16,17 +16,21 @@ export type Write = {
 /** How a transaction that was refused found each of its items; `item` only where the write asks for `ALL_OLD`. */
 export interface Found {
   readonly refused: boolean;
-  readonly item: Item | undefined;
+  readonly item: Readonly<Record<string, AttributeValue>> | undefined;
 }
 
 const withTable = (write: Write, TableName: string): TransactWriteItem =>
   Object.fromEntries(Object.entries(write).map(([kind, input]) => [kind, { ...input, TableName }]));
 
 /**
- * Does all the writes or none. `undefined` where they are done; where a condition decided against them, what each of
- * them found. The table out of reach or too busy → `SERVICE_UNAVAILABLE`.
+ * Does all the writes or none; a repeat of the SDK's own counts as the first attempt. `undefined` where they are done;
+ * where a condition decided against them, what each of them found. Items that other writers held all the time → 503
+ * with the message `busy`, and so does a table out of reach: nothing was decided and nothing written.
  */
-export const transact = async (writes: readonly Write[]): Promise<readonly Found[] | undefined> => {
+export const transact = async (
+  writes: readonly Write[],
+  busy = 'The service is busy right now. Please try again.',
+): Promise<readonly Found[] | undefined> => {
   try {
     await onTable((client, table) =>
       throughConflicts(() =>
@@ -36,16 +40,11 @@ export const transact = async (writes: readonly Write[]): Promise<readonly Found
     return undefined;
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error;
-    if (isRefused(error)) {
-      const reasons = error.CancellationReasons ?? [];
-      return writes.map((_, index) => ({
-        refused: reasons[index]?.Code === 'ConditionalCheckFailed',
-        item: reasons[index]?.Item,
-      }));
-    }
-    throw new AppError('SERVICE_UNAVAILABLE', 'The service is busy right now. Please try again.', {
-      cause: error,
-      retryAfter: 1,
-    });
+    if (!isRefused(error)) throw new AppError('SERVICE_UNAVAILABLE', busy, { cause: error, retryAfter: 1 });
+    const reasons = error.CancellationReasons ?? [];
+    return writes.map((_, index) => ({
+      refused: reasons[index]?.Code === 'ConditionalCheckFailed',
+      item: reasons[index]?.Item,
+    }));
   }
 };
