@@ -3,6 +3,7 @@ import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError, statusOf } from '../errors.ts';
 import { describeError, log } from '../log.ts';
+import { newId } from '../new-id.ts';
 import type { AuditRecord, Change } from './audit-record.ts';
 import { boundedChange } from './bounded-change.ts';
 
@@ -11,7 +12,7 @@ const onEntries = <T>(operation: (entries: Collection<AuditRecord>) => Promise<T
 
 const begin = async (change: Change): Promise<ObjectId> => {
   const { projectId, developerId, tokenId, ...what } = boundedChange(change);
-  const _id = new ObjectId();
+  const _id = newId();
   await onEntries((entries) =>
     entries.insertOne({
       _id,

@@ -1,5 +1,6 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
 import { mongoSettings } from '../config.ts';
+import { newId } from '../new-id.ts';
 import { mongoFailure } from './mongo-failure.ts';
 import { monitored } from './monitored-client.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
@@ -20,6 +21,8 @@ const options: MongoClientOptions = {
   waitQueueTimeoutMS: 5000,
   writeConcern: { w: 'majority', journal: true },
   ignoreUndefined: true,
+  // What is inserted without an `_id` gets one of the same kind as everything else.
+  pkFactory: { createPk: newId },
 };
 
 type Patience = 'usual' | 'long';

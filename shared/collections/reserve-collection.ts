@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import { freeSlot } from '../projects/slots.ts';
@@ -93,7 +94,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
   }
   const projectId = new ObjectId(project.id);
   return insert({
-    _id: new ObjectId(),
+    _id: newId(),
     projectId,
     slot,
     state: 'creating',

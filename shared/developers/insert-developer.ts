@@ -1,8 +1,9 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import type { Identity } from '../auth/users/user-record.ts';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 
 /** The validated data of a new account. */
@@ -24,7 +25,7 @@ export interface NewDeveloper {
 export const insertDeveloper = async (developer: NewDeveloper): Promise<DeveloperRecord> => {
   const now = new Date(clock.now());
   const record: DeveloperRecord = {
-    _id: new ObjectId(),
+    _id: newId(),
     ...developer,
     credentialVersion: 0,
     plan: 'free',

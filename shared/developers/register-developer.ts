@@ -1,8 +1,8 @@
-import { ObjectId } from 'mongodb';
 import { checkEmail } from '../auth/email.ts';
 import { checkPassword, hashPassword } from '../auth/passwords.ts';
 import { orEndSession } from '../auth/revoke-sessions.ts';
 import { type Client, developerScope } from '../auth/session-keys.ts';
+import { newId } from '../new-id.ts';
 import { insertDeveloper } from './insert-developer.ts';
 import { requireOpenSignup } from './require-open-signup.ts';
 import { openSession, type SignIn, signedIn } from './sign-in.ts';
@@ -22,7 +22,7 @@ export const registerDeveloper = async (credentials: Credentials, client: Client
   requireOpenSignup();
   const email = checkEmail(credentials.email);
   const password = checkPassword(credentials.password);
-  const _id = new ObjectId();
+  const _id = newId();
   const opening = openSession(_id.toHexString(), 0, client);
   const [passwordHash, session] = await Promise.all([hashPassword(password), opening]);
   const developer = { _id, email, passwordHash, hasPassword: true, emailVerified: false, identities: [] };

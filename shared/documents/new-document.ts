@@ -1,6 +1,6 @@
-import { ObjectId } from 'mongodb';
 import type { Collection } from '../collections/collection.ts';
 import { AppError, type FieldError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Caller } from '../projects/project.ts';
 import { fieldsOf } from './collection-fields.ts';
 import type { Document, JsonObject } from './document.ts';
@@ -36,7 +36,7 @@ export const newDocument = (collection: Collection, caller: Caller, body: JsonOb
   }
   const date = new Date(now);
   const document = {
-    _id: new ObjectId(),
+    _id: newId(),
     ...values,
     isDeleted: false,
     deletedAt: null,

@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import { newId } from '../new-id.ts';
 import type { UnwrittenMail } from './mail-content.ts';
 import { onMailLogs } from './mail-log.ts';
 import { enqueueJob } from './mail-queue.ts';
@@ -34,7 +34,7 @@ const statusOf = ({ to, refusal }: QueuedMail): NonNullable<NewLog['status']> =>
  */
 export const queueMail = async (queued: QueuedMail): Promise<void> => {
   const { projectId, to, siteName, usingByok = false, refusal, ...mail } = queued;
-  const _id = new ObjectId();
+  const _id = newId();
   const { subject } = renderTemplate({ ...builtInTemplates[mail.template], siteName }, mail.variables);
   const log = newLog({
     _id,

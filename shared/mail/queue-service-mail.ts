@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import { newId } from '../new-id.ts';
 import { onMailLogs } from './mail-log.ts';
 import { enqueueJob } from './mail-queue.ts';
 import { newLog, sendingJob } from './new-log.ts';
@@ -18,7 +18,7 @@ export interface ServiceMail {
  * `SERVICE_UNAVAILABLE`.
  */
 export const queueServiceMail = async ({ to, template, variables }: ServiceMail): Promise<void> => {
-  const _id = new ObjectId();
+  const _id = newId();
   const content = renderTemplate(template, variables);
   const { siteName } = template;
   const log = newLog({

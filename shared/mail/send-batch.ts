@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { type BatchItem, type BatchOutcome, type OutgoingMail, sendMails } from '../clients/resend-mails.ts';
 import { AppError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Project } from '../projects/project.ts';
 import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
 import { keyedRequest } from './idempotency/idempotency-key.ts';
@@ -41,7 +42,7 @@ const entriesOf = async ({ id }: Project, mails: readonly BatchMail[], ids: read
   );
   return mails.map((mail, index) => ({
     ...mail,
-    _id: ids[index] ?? new ObjectId(),
+    _id: ids[index] ?? newId(),
     everybody: mail.to,
     to: mail.to.filter((address) => !suppressed.has(address)),
   }));

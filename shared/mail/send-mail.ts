@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
+import { newId } from '../new-id.ts';
 import type { Project } from '../projects/project.ts';
 import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';
 import { keyedRequest } from './idempotency/idempotency-key.ts';
@@ -119,7 +120,7 @@ export const sendProjectMail = async (
   const request = checkMail(body);
   return once(project.id, keyedRequest(idempotencyKey, 'send', body), {
     mails: 1,
-    act: ([_id = new ObjectId()]) => accept(project, request, _id),
+    act: ([_id = newId()]) => accept(project, request, _id),
     recover: async ([_id]) => _id && recover(project, _id),
   });
 };

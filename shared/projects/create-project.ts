@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { plans } from './plans.ts';
 import type { PlanName, SigningKey } from './project.ts';
@@ -66,7 +67,7 @@ export const createProject = async (
   settings: NewProject,
   newSigningKey: (projectId: string) => Promise<SigningKey>,
 ): Promise<ProjectView & { readonly secretKey: string }> => {
-  const _id = new ObjectId();
+  const _id = newId();
   const publishableKey = newApiKey('publishable');
   const secretKey = newApiKey('secret');
   const now = new Date(clock.now());

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../clock.ts';
 import { requireRecord } from '../collections/control-collections.ts';
 import { describeError, log, requestIdNow } from '../log.ts';
+import { newId } from '../new-id.ts';
 import type { Project } from '../projects/project.ts';
 import { queueTask } from '../work/work-queue.ts';
 import { originOf } from './transfer-context.ts';
@@ -14,7 +15,7 @@ export const newTransfer = async (project: Project, collectionName: string) => {
   const now = new Date(clock.now());
   const requestId = requestIdNow();
   return {
-    _id: new ObjectId(),
+    _id: newId(),
     ...(requestId !== undefined && { requestId }),
     projectId: new ObjectId(project.id),
     ownerId: project.ownerId,

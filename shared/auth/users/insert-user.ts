@@ -1,10 +1,11 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { requireFit, sizeOf } from '../../documents/document-size.ts';
 import { AppError } from '../../errors.ts';
+import { newId } from '../../new-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireManagedRoom } from '../../quota/database-quota.ts';
 import { freePlanSlot } from './plan-slot.ts';
@@ -58,7 +59,7 @@ const insert = async (project: Project, users: Collection, user: UserRecord): Pr
  * `DATABASE_QUOTA_EXCEEDED`; 413.
  */
 export const insertUser = async (project: Project, users: Collection, user: NewUser): Promise<UserRecord> => {
-  const { _id = new ObjectId(), email, passwordHash, hasPassword, emailVerified, identities, profile } = user;
+  const { _id = newId(), email, passwordHash, hasPassword, emailVerified, identities, profile } = user;
   const now = new Date(clock.now());
   const record = {
     _id,

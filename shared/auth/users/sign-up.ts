@@ -1,8 +1,8 @@
-import { ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { AppError } from '../../errors.ts';
 import { describeError, log } from '../../log.ts';
+import { newId } from '../../new-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { checkEmail } from '../email.ts';
 import { sendEmailToken } from '../email-tokens/send-email-token.ts';
@@ -49,7 +49,7 @@ export const signUp = async (
   const email = checkEmail(body.email);
   const password = checkPassword(body.password);
   const profile = newProfile(users, body);
-  const _id = new ObjectId();
+  const _id = newId();
   const [passwordHash, session] = await Promise.all([hashPassword(password), openSession(project, { _id }, client)]);
   const user = { _id, email, passwordHash, hasPassword: true, emailVerified: false, identities: [], profile };
   const record = await orEndSession(projectScope(project.id), session, () => insertUser(project, users, user));

@@ -1,4 +1,4 @@
-import { type Document, type Filter, ObjectId } from 'mongodb';
+import type { Document, Filter, ObjectId } from 'mongodb';
 import { checkEmail } from '../../auth/email.ts';
 import { linkTo } from '../../auth/email-tokens/send-email-token.ts';
 import { onControl } from '../../clients/mongo.ts';
@@ -7,6 +7,7 @@ import { dashboardSettings } from '../../config.ts';
 import { AppError } from '../../errors.ts';
 import { queueServiceMail } from '../../mail/queue-service-mail.ts';
 import { invitationTemplate } from '../../mail/templates/invitation.ts';
+import { newId } from '../../new-id.ts';
 import { findOwnedProject, type OwnedProject, roleIn } from '../../projects/find-owned-project.ts';
 import type { InvitationRecord, ProjectRecord } from '../../projects/project-record.ts';
 import { includesRole, type MemberRole } from '../../projects/roles.ts';
@@ -139,7 +140,7 @@ export const inviteMember = async (
   const token = newInvitationToken();
   const now = clock.now();
   const invitation: InvitationRecord = {
-    _id: new ObjectId(),
+    _id: newId(),
     email: address,
     role,
     tokenHash: hashInvitationToken(token) ?? '',

@@ -5,6 +5,7 @@ import { developerScope } from '../../auth/session-keys.ts';
 import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { newId } from '../../new-id.ts';
 import { freeSlot } from '../../projects/slots.ts';
 import { getDeveloper } from '../find-developer.ts';
 import type { Scope } from './scopes.ts';
@@ -81,7 +82,7 @@ export const createToken = async (
   const token = newPersonalToken();
   const now = clock.now();
   const record = await insert({
-    _id: new ObjectId(),
+    _id: newId(),
     developerId: new ObjectId(developerId),
     name,
     hash: hashToken(token),

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { AppError, statusOf } from '../../errors.ts';
 import { describeError, log } from '../../log.ts';
+import { newId } from '../../new-id.ts';
 import { claim, newRun, noteAnswer, type Run, updateHeld } from './claim.ts';
 import type { KeyedRequest } from './idempotency-key.ts';
 
@@ -63,7 +64,7 @@ const carryOut = async <T>(run: Run, ids: readonly ObjectId[], { act }: OnceOnly
  * next one with the key goes on with the same mails, a minute later at most. Without a key it is simply done.
  */
 export const once = async <T>(projectId: string, request: KeyedRequest | undefined, work: OnceOnly<T>): Promise<T> => {
-  const fresh = Array.from({ length: work.mails }, () => new ObjectId());
+  const fresh = Array.from({ length: work.mails }, () => newId());
   if (!request) return work.act(fresh);
   const run = newRun(projectId, request);
   const wanted = fresh.map((id) => id.toHexString());

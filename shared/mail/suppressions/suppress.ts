@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../clock.ts';
+import { newId } from '../../new-id.ts';
 import { canonicalAddress, onSuppressions, type SuppressionReason } from './suppression.ts';
 
 /** Why addresses are suppressed, and the id of the mail that led to it. */
@@ -27,7 +28,7 @@ export const suppress = async (
         updateOne: {
           filter: { projectId: owner, email: { $eq: email } },
           update: {
-            $setOnInsert: { _id: new ObjectId(), createdAt, providerEmailId, ...(reason === 'bounced' && { reason }) },
+            $setOnInsert: { _id: newId(), createdAt, providerEmailId, ...(reason === 'bounced' && { reason }) },
             ...(reason === 'complained' && { $set: { reason } }),
           },
           upsert: true,

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import { newId } from '../../new-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { freeSlot } from '../../projects/slots.ts';
 import { onTemplates, type TemplateRecord } from './template-record.ts';
@@ -60,7 +61,7 @@ export const createTemplate = async (
 ): Promise<TemplateView> => {
   const now = new Date(clock.now());
   const wanted: Omit<TemplateRecord, 'slot'> = {
-    _id: new ObjectId(),
+    _id: newId(),
     projectId: new ObjectId(project.id),
     name,
     key,

@@ -1,0 +1,47 @@
+import { randomInt } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { clock } from './clock.ts';
+
+/** What the two bytes of a second's fraction count. */
+const fractionsPerSecond = 2 ** 16;
+/** What six bytes can hold. */
+const randomValues = 2 ** 48;
+/** An id lies below so far above the one before it: too far to guess, near enough for 65 536 in a fraction. */
+const maxStep = 2 ** 32;
+
+/** Seconds and fraction of a time in milliseconds, as one number of 48 bits. */
+const fractionsAt = (ms: number): number =>
+  Math.floor(ms / 1000) * fractionsPerSecond + Math.floor(((ms % 1000) / 1000) * fractionsPerSecond);
+
+/** A random whole number, at least `min` and below `max`. */
+type Random = (min: number, max: number) => number;
+
+/**
+ * A source of ids that are ordered by time: 4 bytes of seconds since 1970, 2 bytes of the second's fraction, 6 random
+ * bytes. Each id of a source is greater than the one before it, also if the clock stands still or goes back: then the
+ * random bytes rise by a random step, and what does not fit into them goes to the next fraction. `now` is in ms.
+ */
+export const idSource = (now: () => number, random: Random = randomInt): (() => ObjectId) => {
+  let time = 0;
+  let rest = randomValues;
+  return () => {
+    const present = fractionsAt(now());
+    if (present > time) {
+      time = present;
+      rest = random(0, randomValues - 1);
+    } else {
+      rest += random(1, maxStep);
+      if (rest >= randomValues) {
+        time += 1;
+        rest = random(0, randomValues - 1);
+      }
+    }
+    const bytes = Buffer.allocUnsafe(12);
+    bytes.writeUIntBE(time, 0, 6);
+    bytes.writeUIntBE(rest, 6, 6);
+    return new ObjectId(bytes);
+  };
+};
+
+/** The `_id` of whatever is stored anew: `_id` descending is newest first over all processes (contract 1, "Ids"). */
+export const newId = idSource(() => clock.now());
