@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
 import { onProject } from '../clients/mongo.ts';
 import { writeFailure } from '../clients/mongo-failure.ts';
@@ -7,7 +7,7 @@ import type { Document } from '../documents/document.ts';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import { requireDatabaseRoom } from '../quota/database-quota.ts';
-import type { LineError } from './transfer-record.ts';
+import type { ImportRecord, LineError } from './transfer-record.ts';
 
 /** A document of a line, ready to be stored. */
 export interface Prepared {
@@ -23,13 +23,14 @@ const insertLimitMs = 30_000;
 
 /**
  * The id of the document of a line: the same whenever the line is imported again by the same import, so that no line is
- * stored twice. Like every id it begins with the time, and later lines have greater ones.
+ * stored twice. Like every id it begins with a time, that of the import, and cannot be guessed without the import's
+ * seed; later lines have greater ones.
  */
-export const importedId = (importId: ObjectId, line: number): ObjectId => {
+export const importedId = ({ _id, idSeed }: Pick<ImportRecord, '_id' | 'idSeed'>, line: number): ObjectId => {
   const number = Buffer.alloc(3);
   number.writeUIntBE(line, 0, 3);
-  const hash = createHash('sha256').update(importId.id).digest();
-  return new ObjectId(Buffer.concat([importId.id.subarray(0, 4), hash.subarray(0, 5), number]));
+  const random = createHmac('sha256', idSeed).update(number).digest().subarray(0, 3);
+  return new ObjectId(Buffer.concat([_id.id.subarray(0, 6), number, random]));
 };
 
 const insert = async (db: Db, name: string, documents: readonly Document[]): Promise<readonly WriteError[]> => {

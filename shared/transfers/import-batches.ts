@@ -51,7 +51,7 @@ const prepare = (collection: Collection, record: ImportRecord, line: ImportLine,
   }
   try {
     const { document, size } = newDocument(collection, { kind: 'secret' }, line.body, clock.now());
-    batch.add({ line: line.line, size, document: { ...document, _id: importedId(record._id, line.line) } });
+    batch.add({ line: line.line, size, document: { ...document, _id: importedId(record, line.line) } });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { errors = [{ field: '', message: error.message }] } = error;

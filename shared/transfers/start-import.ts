@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { clock } from '../clock.ts';
 import { requireRecord } from '../collections/control-collections.ts';
 import { AppError } from '../errors.ts';
@@ -38,6 +39,7 @@ const newImport = async (project: Project, collectionName: string, format: Impor
   ...(await newTransfer(project, collectionName)),
   kind: 'import',
   format,
+  idSeed: randomBytes(16).toString('base64url'),
   line: 0,
   inserted: 0,
   rejected: 0,

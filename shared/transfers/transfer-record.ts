@@ -85,6 +85,8 @@ export interface LineError {
 export interface ImportRecord extends Transfer {
   readonly kind: 'import';
   readonly format: ImportFormat;
+  /** 16 random bytes as base64url: what nobody can guess the ids of its documents without. */
+  readonly idSeed: string;
   /** Once it has ended: when its file is removed. By then the link to upload it has ended too. */
   readonly fileEndsAt?: Date;
   /** Lines up to here are dealt with. */

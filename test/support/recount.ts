@@ -2,6 +2,7 @@ import { type Document, ObjectId } from 'mongodb';
 import { plans } from '../../shared/projects/plans.ts';
 import type { PlanName } from '../../shared/projects/project.ts';
 import { importedId } from '../../shared/transfers/import-batch.ts';
+import type { ImportRecord } from '../../shared/transfers/transfer-record.ts';
 import type { Deployment, Item } from './deployment.ts';
 
 /** What does not add up, each a sentence for whoever reads the failed test. */
@@ -132,10 +133,10 @@ const recountCollections = async (at: Deployment, project: Document, settled: bo
 /** Transfers: none waits for ever, and an import has stored as many documents as it says. */
 const recountTransfers = async (at: Deployment, project: Document, settled: boolean, complaints: Complaints) => {
   for (const transfer of await at.control('transfers', { projectId: project._id as ObjectId })) {
-    const { _id, kind, state, active, line, inserted } = transfer as Document & { _id: ObjectId; line: number };
+    const { _id, kind, state, active, line, inserted, idSeed } = transfer as Document & ImportRecord;
     if (settled && active) complaints.push(`${kind} ${_id} stays ${state}`);
     if (!settled || kind !== 'import') continue;
-    const ids = Array.from({ length: line }, (_, index) => importedId(_id, index + 1));
+    const ids = Array.from({ length: line }, (_, index) => importedId({ _id, idSeed }, index + 1));
     const documents = at.mongo.db(`p_${project._id}`).collection(transfer.collectionName as string);
     compare(complaints, `imported by ${_id}`, inserted, await documents.countDocuments({ _id: { $in: ids } }));
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Collection, ObjectId } from 'mongodb';
 import { vi } from 'vitest';
 import { requireRecord } from '../../shared/collections/control-collections.ts';
@@ -67,6 +68,7 @@ export const heldImport = async (projectId: string, collection: string, content:
     ...(await fields(projectId, collection)),
     kind: 'import',
     format: 'ndjson',
+    idSeed: randomUUID(),
     line: 0,
     inserted: 0,
     rejected: 0,
