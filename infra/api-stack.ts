@@ -84,6 +84,8 @@ export class ApiStack extends Stack {
       },
     });
 
+    // What takes a domain instead goes on importing it until its own stack is updated.
+    this.exportValue(this.api.apiEndpoint);
     this.url = domain ? `https://${domain.name}` : this.api.apiEndpoint;
     if (domain) new ApiDomain(this, 'Domain', { ...domain, stage });
 

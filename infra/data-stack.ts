@@ -27,6 +27,9 @@ export class DataStack extends Stack {
       Object.entries(filledSecrets).map(([name, secret]) => [name, this.#toBeFilled(secret)]),
     ) as Record<FilledSecret, Secret>;
     this.stores = { ...filled, table: this.table, encryptionSecret: this.#masterKey() };
+    // A release in which no function asks for one any more is deployed before the stack that did.
+    for (const { secretArn } of [...Object.values(filled), this.stores.encryptionSecret]) this.exportValue(secretArn);
+    for (const value of [this.table.tableArn, this.table.tableName]) this.exportValue(value);
   }
 
   #toBeFilled({ id, output, description, reason }: (typeof filledSecrets)[FilledSecret]): Secret {

@@ -96,6 +96,8 @@ export class FilesStack extends Stack {
     bucket.addToResourcePolicy(
       new PolicyStatement({ ...readers, conditions, actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
     );
+    // What no longer asks for one of these goes on importing it until its own stack is updated.
+    for (const value of [bucket.bucketName, distribution.distributionDomainName]) this.exportValue(value);
     const url = `https://${domain?.name ?? distribution.distributionDomainName}`;
     this.files = { bucketArn: bucket.bucketArn, bucketName: bucket.bucketName, url };
     new CfnOutput(this, 'FilesUrl', { value: url });

@@ -35,6 +35,8 @@ export class QueueStack extends Stack {
     });
     new CfnOutput(this, `${name}QueueArn`, { value: queue.queueArn });
     new CfnOutput(this, `${name}DeadLettersArn`, { value: deadLetters.queueArn });
+    // What no longer asks for one of these goes on importing it until its own stack is updated.
+    for (const value of [queue.queueArn, queue.queueUrl]) this.exportValue(value);
     return { queue, deadLetters };
   }
 }

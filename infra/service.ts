@@ -65,12 +65,18 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
   return { stores, queues: pairs, table: data.table as ITable, distribution };
 };
 
+/** The tables of one API: area → its rows. */
+export type Areas = Readonly<Record<string, RouteTable>>;
+
+/** The areas behind each of the two APIs, by whose sessions they deal with. */
+const everyArea: Readonly<Record<Sessions, Areas>> = { users: publicRoutes, developers: dashboardRoutes };
+
 /**
  * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, one
  * stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a
  * reason fails the synthesis.
  */
-export const addService = (app: App, packages: Packages): void => {
+export const addService = (app: App, packages: Packages, tables = everyArea): void => {
   const chosen = chosenSettings(app.node);
   const settings = settingsOf(chosen);
   const { deployment } = settings;
@@ -108,15 +114,15 @@ export const addService = (app: App, packages: Packages): void => {
   const environment = { ...limits, ...sender, PUBLIC_URL: settings.publicUrl ?? open.url };
   const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
   const ofOneArea = areaEnvironment(settings, defaults.egress);
-  const addAreas = (tables: Readonly<Record<string, RouteTable>>, { api }: ApiStack, sessions: Sessions): AreaStack[] =>
-    Object.entries(tables).map(([area, rows]) => {
+  const addAreas = ({ api }: ApiStack, sessions: Sessions): AreaStack[] =>
+    Object.entries(tables[sessions]).map(([area, rows]) => {
       const own = { ...environment, ...ofOneApi[sessions], ...ofOneArea[area] };
       const props = { area, table: rows, api, stores, sessions, defaults, environment: own };
       const stack = new AreaStack(app, named(areaStackName(area)), props);
       stack.addStackDependency(jobs);
       return stack;
     });
-  const areas = [...addAreas(publicRoutes, open, 'users'), ...addAreas(dashboardRoutes, dashboard, 'developers')];
+  const areas = [...addAreas(open, 'users'), ...addAreas(dashboard, 'developers')];
 
   new WatchStack(app, named('Watch'), {
     deployment,

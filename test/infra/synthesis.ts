@@ -85,23 +85,30 @@ export const synthesise = (context: Readonly<Record<string, string>> = {}): Synt
   return synthesis;
 };
 
-const make = (context: Readonly<Record<string, string>>): Synthesis => {
+const make = (context: Readonly<Record<string, string>>): Synthesis =>
+  assembled(context, ({ stacks, manifest }) => ({
+    stacks: new Map(stacks.map((stack) => [stack.id, resourcesOf(stack.template)])),
+    outputs: new Map(
+      stacks.map(({ id, template }) => [
+        id,
+        Object.keys(template.Outputs ?? {}).filter((name) => !name.startsWith('ExportsOutput')),
+      ]),
+    ),
+    tags: new Map(stacks.map(({ id, tags }) => [id, tags])),
+    missing: manifest.missing ?? [],
+  }));
+
+/** What `read` takes from the service as it is synthesised with these settings, and with other tables than its own. */
+export const assembled = <T>(
+  context: Readonly<Record<string, string>>,
+  read: (assembly: ReturnType<App['synth']>) => T,
+  tables?: Parameters<typeof addService>[2],
+): T => {
   const outdir = mkdtempSync(join(tmpdir(), 'basalt-synthesis-'));
   try {
     const app = new App({ outdir, analyticsReporting: false, context: { 'aws:cdk:bundling-stacks': [], ...context } });
-    addService(app, unbuilt());
-    const { stacks, manifest } = app.synth();
-    return {
-      stacks: new Map(stacks.map((stack) => [stack.id, resourcesOf(stack.template)])),
-      outputs: new Map(
-        stacks.map(({ id, template }) => [
-          id,
-          Object.keys(template.Outputs ?? {}).filter((name) => !name.startsWith('ExportsOutput')),
-        ]),
-      ),
-      tags: new Map(stacks.map(({ id, tags }) => [id, tags])),
-      missing: manifest.missing ?? [],
-    };
+    addService(app, unbuilt(), tables);
+    return read(app.synth());
   } finally {
     rmSync(outdir, { recursive: true });
   }

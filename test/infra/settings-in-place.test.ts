@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { settingNames } from '../../infra/settings.ts';
+import { type Links, linksOf, refusedBetween } from './stack-links.ts';
+import { everything } from './synthesis.ts';
+
+type Choice = Readonly<Record<string, string>>;
+
+/** What is of no use by itself, and by which settings it is given along with. */
+const givenAlong: Readonly<Record<string, readonly string[]>> = {
+  apiCertificateArn: ['publicDomain', 'dashboardDomain'],
+  filesCertificateArn: ['filesDomain'],
+  hostedZoneName: ['hostedZoneId'],
+};
+
+const values: Choice = {
+  ...everything,
+  credentialRateLimit: '20',
+  rateBlock: '10',
+  publicUrl: 'https://front.example.com',
+  dashboardApiUrl: 'https://front-dashboard.example.com',
+};
+
+const changeable = settingNames.filter((name) => name !== 'deployment' && !(name in givenAlong));
+
+/** These settings and what is given along with them. */
+const choice = (names: readonly string[]): Choice => {
+  const along = Object.keys(givenAlong).filter((name) => givenAlong[name]?.some((other) => names.includes(other)));
+  return Object.fromEntries([...names, ...along].map((name) => [name, values[name] ?? '']));
+};
+
+const made = new Map<string, Links>();
+
+/** The links with these settings; the same are synthesised once. */
+const linksWith = (...names: readonly string[]): Links => {
+  const key = [...names].sort().join();
+  const links = made.get(key) ?? linksOf(choice(names));
+  made.set(key, links);
+  return links;
+};
+
+const asText = (links: Links): string =>
+  JSON.stringify([...links].map(([name, { exports, imports }]) => [name, [...exports], [...imports]]));
+
+const standard = linksWith();
+
+/** Settings that alone change what a stack gives to others or takes of them. */
+const linking = changeable.filter((name) => asText(linksWith(name)) !== asText(standard));
+const pairs = linking.flatMap((one, at) => linking.slice(at + 1).map((other) => [one, other] as const));
+
+const kept = [...standard.values()].flatMap(({ exports }) => [...exports]);
+
+const missingIn = (links: Links): readonly string[] => {
+  const there = new Map([...links.values()].flatMap(({ exports }) => [...exports]));
+  return kept.flatMap(([name, value]) => (there.get(name) === value ? [] : name));
+};
+
+test('stacks hang together as much where an area is one row as with all its rows', () => {
+  expect(asText(linksOf({}, 'in full'))).toBe(asText(standard));
+  expect(asText(linksOf(choice(changeable), 'in full'))).toBe(asText(linksWith(...changeable)));
+});
+
+test('CloudFormation would refuse a stack that stops exporting what another imports', () => {
+  const before: Links = new Map([
+    ['Api', { exports: new Map([['Api:Url', '1']]), imports: new Set() }],
+    ['Rows', { exports: new Map(), imports: new Set(['Api:Url']) }],
+  ]);
+  const exporting = (value?: string): Links =>
+    new Map([['Api', { exports: new Map(value ? [['Api:Url', value]] : []), imports: new Set() }]]);
+  expect(refusedBetween(before, exporting())).toEqual(['Rows imports Api:Url']);
+  expect(refusedBetween(before, exporting('2'))).toEqual(['Rows imports Api:Url']);
+  expect(refusedBetween(before, exporting('1'))).toEqual([]);
+});
+
+test('the settings that link stacks otherwise are those of addresses and of the network', () => {
+  expect(linking).toEqual(['egress', 'publicDomain', 'dashboardDomain', 'filesDomain', 'publicUrl', 'dashboardApiUrl']);
+});
+
+describe('no export of a default deployment goes', () => {
+  test.each(changeable)('by the setting %s', (name) => {
+    expect(missingIn(linksWith(name))).toEqual([]);
+  });
+
+  test.each(pairs)('by the settings %s and %s', (one, other) => {
+    expect(missingIn(linksWith(one, other))).toEqual([]);
+  });
+
+  test('by all settings', () => {
+    expect(missingIn(linksWith(...changeable))).toEqual([]);
+  });
+});
+
+test.each(['Data', 'Queues', 'Files'])('%s exports what functions may ask for, whether any does or not', (stack) => {
+  const exportsOf = (links: Links) => [...(links.get(`Basalt-${stack}`)?.exports ?? [])].sort();
+  expect(exportsOf(linksOf({}, 'without areas'))).toEqual(exportsOf(standard));
+});
+
+describe('in place, without a stack that lacks what another still imports, are switched on and off', () => {
+  const expectInPlace = (one: Links, other: Links): void => {
+    expect(refusedBetween(one, other)).toEqual([]);
+    expect(refusedBetween(other, one)).toEqual([]);
+  };
+
+  test.each(changeable)('%s', (name) => {
+    expectInPlace(standard, linksWith(name));
+  });
+
+  test.each(pairs)('%s and %s, together and one after the other', (one, other) => {
+    const both = linksWith(one, other);
+    for (const fewer of [standard, linksWith(one), linksWith(other)]) expectInPlace(fewer, both);
+    expectInPlace(linksWith(one), linksWith(other));
+  });
+
+  test.each(linking)('%s, where everything else is chosen', (name) => {
+    expectInPlace(linksWith(...changeable.filter((each) => each !== name)), linksWith(...changeable));
+  });
+});
