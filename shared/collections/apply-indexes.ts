@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { Collection } from './collection.ts';
+import { toCollection } from './collection-record.ts';
 import { requireRecord } from './control-collections.ts';
 import { managedIndexes } from './indexes.ts';
 import { schemaConflict } from './schema-conflicts.ts';
@@ -19,7 +20,7 @@ export const buildFor = async (project: Project, collection: Collection): Promis
 
 /** Leaves the indexes as the record now has them, whoever wrote it last. */
 export const tidyIndexes = async (project: Project, name: string): Promise<void> => {
-  const current = await requireRecord(project, name);
+  const current = toCollection(await requireRecord(project, name));
   await buildFor(project, current);
   await dropObsoleteIndexes(project, name, managedIndexes(current));
 };

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { Collection, Field, RowSecurity } from './collection.ts';
+import { type Collection, type Field, noRowSecurity, type RowSecurity } from './collection.ts';
 import type { OwnIndex } from './own-index.ts';
 
 /**
@@ -21,7 +21,8 @@ export interface CollectionRecord {
   readonly name: string;
   readonly nameKey: string;
   readonly schema: readonly Field[] | null;
-  readonly rls: RowSecurity;
+  /** `trash` is absent in records from before there was a choice. */
+  readonly rls: Omit<RowSecurity, 'trash'> & Partial<RowSecurity>;
   readonly indexes?: readonly OwnIndex[];
   /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
@@ -40,5 +41,5 @@ export interface CollectionRecord {
 export const toCollection = (record: CollectionRecord): Collection => ({
   name: record.name,
   schema: record.schema,
-  rls: record.rls,
+  rls: { ...noRowSecurity, ...record.rls },
 });

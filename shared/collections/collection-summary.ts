@@ -1,6 +1,6 @@
 import type { Project } from '../projects/project.ts';
 import type { Field, RowSecurity } from './collection.ts';
-import type { CollectionRecord } from './collection-record.ts';
+import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { estimateDocuments } from './count-documents.ts';
 
 /** A collection as the dashboard returns it (contract 6, "Records"); `documents` counts the active ones, roughly. */
@@ -17,7 +17,7 @@ export interface CollectionSummary {
 export const summarize = async (project: Project, record: CollectionRecord): Promise<CollectionSummary> => ({
   name: record.name,
   schema: record.schema && [...record.schema],
-  rls: record.rls,
+  rls: toCollection(record).rls,
   documents: await estimateDocuments(project, record.name),
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,

@@ -24,11 +24,15 @@ export interface Field {
   readonly fields?: readonly Field[];
 }
 
-/** Row-level security of a collection; `ownerField` is a top-level, implied `String`. */
+/**
+ * Row-level security of a collection; `ownerField` is a top-level, implied `String`. `trash`: whose trashed documents a
+ * publishable key may ask for, everybody's (of those that it may read) or only its own user's.
+ */
 export interface RowSecurity {
   readonly enabled: boolean;
   readonly mode: 'public-read' | 'private';
   readonly ownerField: string;
+  readonly trash: 'everyone' | 'owner';
 }
 
 /** A registered collection as the data plane sees it; `schema: null` accepts any JSON object. */
@@ -39,7 +43,12 @@ export interface Collection {
 }
 
 /** Row security of a collection without any. */
-export const noRowSecurity: RowSecurity = { enabled: false, mode: 'public-read', ownerField: 'userId' };
+export const noRowSecurity: RowSecurity = {
+  enabled: false,
+  mode: 'public-read',
+  ownerField: 'userId',
+  trash: 'everyone',
+};
 
 /** Fields the service alone writes; clients cannot set them (specification, "Document"). */
 export const systemFields: ReadonlySet<string> = new Set(['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt']);

@@ -3,6 +3,7 @@ import { isOutage } from '../clients/mongo-failure.ts';
 import { AppError, statusOf } from '../errors.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Project } from '../projects/project.ts';
+import { toCollection } from './collection-record.ts';
 import { requireRecord } from './control-collections.ts';
 import { managedIndexes } from './indexes.ts';
 import { onCollection } from './on-collection.ts';
@@ -90,5 +91,5 @@ export const deleteIndex = async (project: Project, collectionName: string, name
   await dropIndex(project, collectionName, name);
   await removeIndex(record, index);
   // The dropped index may have stood in for one that the service needs.
-  await buildIndexes(project, collectionName, managedIndexes(record));
+  await buildIndexes(project, collectionName, managedIndexes(toCollection(record)));
 };

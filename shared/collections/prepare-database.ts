@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { AppError, statusOf } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import { usersCollection } from './collection-name.ts';
-import type { CollectionRecord } from './collection-record.ts';
+import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { onCollections } from './control-collections.ts';
 import { managedIndexes } from './indexes.ts';
 import { onCollection } from './on-collection.ts';
@@ -27,7 +27,7 @@ const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
 
 const prepare = (project: Project, record: CollectionRecord, limitMs: number): Promise<void> => {
   const own = record.indexes?.filter(({ ready }) => ready).map(toIndexDescription) ?? [];
-  const wanted = [...managedIndexes(record), ...own];
+  const wanted = [...managedIndexes(toCollection(record)), ...own];
   return onCollection(project, record.name, (db) => buildMissing(db, record.name, wanted), limitMs);
 };
 

@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts';
 import { type Field, noRowSecurity, type RowSecurity } from './collection.ts';
 import { usersCollection } from './collection-name.ts';
+import type { CollectionRecord } from './collection-record.ts';
 import { requireFieldKey } from './field-key.ts';
 import { schemaError } from './schema-error.ts';
 
@@ -9,12 +10,13 @@ export interface RowSecurityInput {
   readonly enabled: boolean;
   readonly mode?: RowSecurity['mode'] | null | undefined;
   readonly ownerField?: string | null | undefined;
+  readonly trash?: RowSecurity['trash'] | null | undefined;
 }
 
 /**
- * Reads row security for a collection: `{enabled:true}` alone means public-read and `userId`. The owner field is a
- * top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only its own routes
- * reach it.
+ * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId` and everyone's trash. The
+ * owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only
+ * its own routes reach it.
  */
 export const parseRowSecurity = (
   input: RowSecurityInput | null | undefined,
@@ -22,7 +24,7 @@ export const parseRowSecurity = (
   schema: readonly Field[] | null,
 ): RowSecurity => {
   if (!input) return noRowSecurity;
-  const { enabled, mode, ownerField } = input;
+  const { enabled, mode, ownerField, trash } = input;
   if (enabled && name === usersCollection) {
     throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
   }
@@ -32,7 +34,7 @@ export const parseRowSecurity = (
   if (enabled && declared && declared.type !== 'String') {
     throw schemaError(owner, 'is the owner field of row security and must be a String');
   }
-  return { enabled, mode: mode ?? noRowSecurity.mode, ownerField: owner };
+  return { enabled, mode: mode ?? noRowSecurity.mode, ownerField: owner, trash: trash ?? noRowSecurity.trash };
 };
 
 /**
@@ -40,12 +42,13 @@ export const parseRowSecurity = (
  * private collection, or has its documents belong to nobody, without saying so.
  */
 export const changedRowSecurity = (
-  before: RowSecurity,
+  before: CollectionRecord['rls'],
   input: RowSecurityInput | null | undefined,
 ): RowSecurityInput => ({
   enabled: input?.enabled ?? before.enabled,
   mode: input?.mode ?? before.mode,
   ownerField: input?.ownerField ?? before.ownerField,
+  trash: input?.trash ?? before.trash,
 });
 
 /**

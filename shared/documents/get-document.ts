@@ -27,7 +27,7 @@ export const getDocument = async (
   id: string,
   { includeDeleted, populate = [] }: ReadOptions,
 ): Promise<Document> => {
-  readFilter(collection, caller);
+  readFilter(collection, caller, includeDeleted);
   refPaths(collection, populate);
   const _id = documentId(id);
   const document = await onProject(project, (db) =>

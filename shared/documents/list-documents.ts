@@ -13,7 +13,7 @@ import { populatePage } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 import { type Page, readPage, readPosition } from './read-page.ts';
 import { mayReveal } from './revealing-condition.ts';
-import { readFilter } from './row-security.ts';
+import { mayReadAll, readFilter } from './row-security.ts';
 import { sortFingerprint } from './sort.ts';
 import { countMatching, filteredTotal, isActive, type Total, unfilteredTotal } from './total.ts';
 
@@ -42,11 +42,14 @@ interface Request {
   readonly collection: Collection;
   readonly caller: Caller;
   readonly query: ListQuery;
-  /** Row security: what the caller may read at all. */
+  /** Row security: what the list may show to the caller, and which documents they may know of at all. */
   readonly readable: readonly Condition[];
+  readonly knowable: readonly Condition[];
   /** The request's own filters. */
   readonly filters: readonly Condition[];
 }
+
+const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
 
 /** The selection of a request; patterns are deferred only if row security hides documents. */
 const selectionOf = ({ query, readable, filters }: Request): Selection => {
@@ -64,11 +67,11 @@ const fingerprint = ({ project, collection, query }: Request): string =>
 
 /** Where a cursor says the page before ended. One that names a document counts only if the caller may read it. */
 const positionOf = async (request: Request): Promise<readonly unknown[] | undefined> => {
-  const { project, collection, query, readable } = request;
+  const { project, collection, query, knowable } = request;
   if (!query.cursor) return undefined;
   const position = decodeCursor(fingerprint(request), query.sort.length, query.cursor);
   if ('values' in position) return position.values;
-  const named = allOf([{ _id: { $eq: position.id } } as Condition, ...readable]);
+  const named = allOf([{ _id: { $eq: position.id } } as Condition, ...knowable]);
   const values = await readPosition(project, collection.name, named, query.sort);
   if (!values) throw invalidCursor();
   return values;
@@ -127,9 +130,9 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
 };
 
 /** Notes how long the list took, for the advice on indexes. */
-const note = ({ collection, query, readable }: Request, ms: number): void => {
+const note = ({ collection, caller, query }: Request, ms: number): void => {
   const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
-  const owner = readable.length > 0 ? { owner: collection.rls.ownerField } : {};
+  const owner = mayReadAll(collection, caller) ? {} : { owner: collection.rls.ownerField };
   recordSlowList(collection, { ...owner, ...filteredFields(collection, query.filters), sort }, ms);
 };
 
@@ -151,10 +154,11 @@ export const listDocuments = async (
   caller: Caller,
   entries: QueryEntries,
 ): Promise<DocumentPage | DocumentCount> => {
-  const owned = readFilter(collection, caller);
+  const knowable = conditionsOf(readFilter(collection, caller, true));
   const query = parseListQuery(entries);
+  const readable = conditionsOf(readFilter(collection, caller, query.includeDeleted));
   const filters = filterConditions(collection, query.filters);
-  const request: Request = { project, collection, caller, query, readable: owned ? [owned] : [], filters };
+  const request: Request = { project, collection, caller, query, readable, knowable, filters };
   const begin = performance.now();
   const sinceBegin = () => performance.now() - begin;
   try {

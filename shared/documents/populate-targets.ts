@@ -45,9 +45,9 @@ const read = (
 
 /**
  * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
- * A trashed one counts as missing unless `includeDeleted`; of `users` only public profiles are returned; if the caller
- * may not read all, what they do not get keeps its id, so that nothing reveals what exists. `undefined`: too large for
- * any page.
+ * A trashed one counts as missing unless `includeDeleted`, and if the caller may not see it; of `users` only public
+ * profiles are returned; in a private collection what the caller does not get keeps its id, so that nothing reveals
+ * what exists. `undefined`: too large for any page.
  */
 export const readTargets = async (
   project: Project,
@@ -60,7 +60,8 @@ export const readTargets = async (
   const readsAll = mayReadAll(target, caller);
   if (!readsAll && caller.userId === undefined) return () => 'id';
   const isUsers = target.name === 'users';
-  const filter = { $and: [{ _id: { $in: [...ids] } }, ...(readsAll ? [] : [readFilter(target, caller) ?? {}])] };
+  const readable = readFilter(target, caller, includeDeleted);
+  const filter = { $and: [{ _id: { $in: [...ids] } }, ...(readable ? [readable] : [])] };
   const projection = isUsers ? { ...publicProfileProjection(target), isDeleted: 1 } : {};
   const found = await read(project, target.name, filter, projection);
   if (!found) return undefined;

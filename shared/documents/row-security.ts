@@ -3,6 +3,7 @@ import type { Collection } from '../collections/collection.ts';
 import { AppError } from '../errors.ts';
 import type { Caller } from '../projects/project.ts';
 import type { Document } from './document.ts';
+import { isTrashed } from './present.ts';
 
 /** The refusal of a request that needs to know which user it comes from (401). */
 export const tokenMissing = (): AppError =>
@@ -43,22 +44,39 @@ const owns = ({ rls }: Collection, { userId }: Caller, document: Document): bool
 const isPrivate = (collection: Collection, caller: Caller): boolean =>
   caller.kind === 'publishable' && collection.rls.enabled && collection.rls.mode === 'private';
 
-/** Whether no document of the collection is hidden from the caller. */
+const isOwn = ({ rls }: Collection, { userId }: Caller): Filter<MongoDocument> | undefined =>
+  userId === undefined ? undefined : ownedBy(rls.ownerField, userId);
+
+const hidesTrash = ({ rls }: Collection, caller: Caller): boolean =>
+  caller.kind === 'publishable' && rls.enabled && rls.trash === 'owner';
+
+/** Whether no active document of the collection is hidden from the caller. */
 export const mayReadAll = (collection: Collection, caller: Caller): boolean => !isPrivate(collection, caller);
 
 /**
- * Filter for the documents that the caller may read; `undefined` if they may read all. A private collection without a
- * user → 401 `TOKEN_MISSING`.
+ * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
+ * may read all. A private collection without a user → 401 `TOKEN_MISSING`.
  */
-export const readFilter = (collection: Collection, caller: Caller): Filter<MongoDocument> | undefined => {
-  if (!isPrivate(collection, caller)) return undefined;
-  if (caller.userId === undefined) throw tokenMissing();
-  return ownedBy(collection.rls.ownerField, caller.userId);
+export const readFilter = (
+  collection: Collection,
+  caller: Caller,
+  includeDeleted: boolean,
+): Filter<MongoDocument> | undefined => {
+  const own = isOwn(collection, caller);
+  if (isPrivate(collection, caller)) {
+    if (!own) throw tokenMissing();
+    return own;
+  }
+  if (!includeDeleted || !hidesTrash(collection, caller)) return undefined;
+  const active = { isDeleted: { $ne: true } };
+  return own ? { $or: [active, own] } : active;
 };
 
 /** Whether the caller may read a document that was already fetched: `readFilter`, decided in code. */
-export const mayRead = (collection: Collection, caller: Caller, document: Document): boolean =>
-  !isPrivate(collection, caller) || owns(collection, caller, document);
+export const mayRead = (collection: Collection, caller: Caller, document: Document): boolean => {
+  const isHidden = isPrivate(collection, caller) || (hidesTrash(collection, caller) && isTrashed(document));
+  return !isHidden || owns(collection, caller, document);
+};
 
 /** What a document must match for the caller to write it: ownership for publishable keys, nothing for secret ones. */
 export const writeFilter = (collection: Collection, caller: Caller): Filter<MongoDocument> => {

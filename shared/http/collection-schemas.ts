@@ -19,9 +19,19 @@ export const FieldAnswer = v.object({
   fields: v.optional(v.pipe(v.unknown(), v.metadata({ type: 'array', items: fieldReference }))),
 });
 
+/** What a publishable key may see of the trash. */
+export const TrashAudience = v.pipe(
+  v.picklist(['everyone', 'owner'], 'must be everyone or owner'),
+  v.metadata({
+    description:
+      'Whose trashed documents include_deleted=true shows to a publishable key: those of everyone that it may read, or only those of its own user.',
+  }),
+);
+
 /** The row security of a collection as answered. */
 export const RowSecurityAnswer = v.object({
   enabled: v.boolean(),
   mode: v.picklist(['public-read', 'private']),
   ownerField: v.string(),
+  trash: TrashAudience,
 });

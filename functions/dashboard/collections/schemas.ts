@@ -1,5 +1,10 @@
 import * as v from 'valibot';
-import { FieldAnswer, fieldReference, RowSecurityAnswer } from '../../../shared/http/collection-schemas.ts';
+import {
+  FieldAnswer,
+  fieldReference,
+  RowSecurityAnswer,
+  TrashAudience,
+} from '../../../shared/http/collection-schemas.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -15,6 +20,7 @@ const RowSecurityBody = v.pipe(
     enabled: flag,
     mode: v.optional(v.nullable(v.picklist(['public-read', 'private'], 'must be public-read or private'))),
     ownerField: v.optional(v.nullable(text)),
+    trash: v.optional(v.nullable(TrashAudience)),
   }),
 );
 

@@ -21,15 +21,16 @@ const batchSize = 1000;
 const largestStored = ({ placement }: Project): number =>
   placement.kind === 'managed' ? maxDocumentBytes : 16 * 1024 * 1024;
 
-const sourceOf = (collection: Collection, caller: Caller): Source => ({
+const sourceOf = (collection: Collection, caller: Caller, includeDeleted: boolean): Source => ({
   collection,
-  readFilter: readFilter(collection, caller),
+  readFilter: readFilter(collection, caller, includeDeleted),
 });
 
 const joinedSources = async (
   project: Project,
   names: ReadonlySet<string>,
   caller: Caller,
+  includeDeleted: boolean,
 ): Promise<ReadonlyMap<string, Source>> => {
   const collections = await findCollections(project, [...names]);
   for (const name of names) {
@@ -40,7 +41,7 @@ const joinedSources = async (
       );
     }
   }
-  return new Map([...collections].map(([name, collection]) => [name, sourceOf(collection, caller)]));
+  return new Map([...collections].map(([name, collection]) => [name, sourceOf(collection, caller, includeDeleted)]));
 };
 
 /**
@@ -55,11 +56,11 @@ export const aggregateDocuments = async (
   body: JsonObject,
   { includeDeleted }: { readonly includeDeleted: boolean },
 ): Promise<unknown[]> => {
-  const main = sourceOf(collection, caller);
+  const main = sourceOf(collection, caller, includeDeleted);
   const { pipeline, joined } = checkPipeline(body.pipeline);
   const stages = restrictPipeline(boundPipeline(pipeline, largestStored(project)), {
     main,
-    joined: await joinedSources(project, joined, caller),
+    joined: await joinedSources(project, joined, caller, includeDeleted),
     includeDeleted,
   });
   return onProject(project, async (db) => {

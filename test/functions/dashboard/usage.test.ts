@@ -6,6 +6,7 @@ import { handler as getDocument } from '../../../functions/data/get-document.ts'
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
+import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { currentRequest } from '../../../shared/log.ts';
 import { recordSlowList } from '../../../shared/usage/slow-lists.ts';
 import { countUsage, flushTally } from '../../../shared/usage/tally.ts';
@@ -138,11 +139,7 @@ describe('the usage of a project', () => {
 describe('the indexes that a project misses', () => {
   const note = (shape: Parameters<typeof recordSlowList>[1], ms: number): void =>
     currentRequest.run({ requestId: 'r', route: 'list-documents', databaseMs: 0, projectId: project.id }, () =>
-      recordSlowList(
-        { name: 'notes', schema: null, rls: { enabled: true, mode: 'public-read', ownerField: 'userId' } },
-        shape,
-        ms,
-      ),
+      recordSlowList({ name: 'notes', schema: null, rls: { ...noRowSecurity, enabled: true } }, shape, ms),
     );
   const missing = async () => {
     await flushTally();

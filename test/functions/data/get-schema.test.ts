@@ -48,7 +48,11 @@ describe('reading a schema', () => {
     expect((await project.api('GET', '/api/schemas/notes')).body).toEqual({
       success: true,
       data: {
-        collection: { name: 'notes', model: [], rls: { enabled: false, mode: 'public-read', ownerField: 'userId' } },
+        collection: {
+          name: 'notes',
+          model: [],
+          rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' },
+        },
       },
     });
   });

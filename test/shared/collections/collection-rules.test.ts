@@ -80,18 +80,18 @@ describe('the schema of users', () => {
 });
 
 describe('row security', () => {
-  const off = { enabled: false, mode: 'public-read', ownerField: 'userId' };
+  const off = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' };
 
   test.each<[string, Parameters<typeof parseRowSecurity>[0], unknown]>([
     ['left out: off', undefined, off],
     ['null: off', null, off],
     ['{enabled:false}: off', { enabled: false }, off],
     ['{enabled:true} alone: public-read and userId', { enabled: true }, { ...off, enabled: true }],
-    ['nulls: defaults', { enabled: true, mode: null, ownerField: null }, { ...off, enabled: true }],
+    ['nulls: defaults', { enabled: true, mode: null, ownerField: null, trash: null }, { ...off, enabled: true }],
     [
       'all given',
-      { enabled: true, mode: 'private', ownerField: 'by' },
-      { enabled: true, mode: 'private', ownerField: 'by' },
+      { enabled: true, mode: 'private', ownerField: 'by', trash: 'owner' },
+      { enabled: true, mode: 'private', ownerField: 'by', trash: 'owner' },
     ],
   ])('%s', (_what, input, expected) => {
     expect(parseRowSecurity(input, 'posts', null)).toEqual(expected);

@@ -40,7 +40,7 @@ describe('writing', () => {
 
 describe('reading', () => {
   test('TOKEN_MISSING for a private collection without a user', () => {
-    expect(refusalOf(() => readFilter(ownedPrivately, anyone)).code).toBe('TOKEN_MISSING');
+    expect(refusalOf(() => readFilter(ownedPrivately, anyone, false)).code).toBe('TOKEN_MISSING');
     expect(mayRead(ownedPrivately, anyone, { _id })).toBe(false);
   });
 
@@ -49,7 +49,36 @@ describe('reading', () => {
     ['all of a public-read collection', owned, anyone, undefined],
     ['all of a private one with the secret key', ownedPrivately, secret, undefined],
     ['what he owns of a private one with a user', ownedPrivately, ann, annsFilter],
-  ])('gives %s', (_what, collection, caller, filter) => expect(readFilter(collection, caller)).toEqual(filter));
+  ])('gives %s', (_what, collection, caller, filter) => {
+    expect(readFilter(collection, caller, false)).toEqual(filter);
+    expect(readFilter(collection, caller, true)).toEqual(filter);
+  });
+
+  const ownTrash: Collection = { ...owned, rls: { ...owned.rls, trash: 'owner' } };
+  const active = { isDeleted: { $ne: true } };
+
+  test.each<[string, Collection, Caller, unknown]>([
+    ['active ones and his own trash to a user', ownTrash, ann, { $or: [active, annsFilter] }],
+    ['active ones to nobody in particular', ownTrash, anyone, active],
+    ['all to the secret key', ownTrash, secret, undefined],
+    ['all where row security is off', { ...ownTrash, rls: { ...ownTrash.rls, enabled: false } }, anyone, undefined],
+    ['his own of a private one', { ...ownTrash, rls: { ...ownTrash.rls, mode: 'private' } }, ann, annsFilter],
+  ])('gives, where the trash is its owner’s and asked for, %s', (_what, collection, caller, filter) =>
+    expect(readFilter(collection, caller, true)).toEqual(filter),
+  );
+
+  test('needs no filter where the trash is its owner’s and not asked for', () =>
+    expect(readFilter(ownTrash, ann, false)).toBeUndefined());
+
+  test.each<[unknown, boolean, boolean]>([
+    ['ann', true, true],
+    ['bob', true, false],
+    [['ann'], true, false],
+    [undefined, true, false],
+    ['bob', false, true],
+  ])('of a document of %j, trashed: %s, to ann, where the trash is its owner’s: %s', (userId, isDeleted, may) =>
+    expect(mayRead(ownTrash, ann, { _id, userId, isDeleted })).toBe(may),
+  );
 });
 
 describe('a fetched document', () => {

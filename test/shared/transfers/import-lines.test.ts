@@ -6,7 +6,7 @@ import { type ImportLine, ndjsonLines } from '../../../shared/transfers/import-l
 const free: Collection = {
   name: 'free',
   schema: null,
-  rls: { enabled: false, mode: 'public-read', ownerField: 'userId' },
+  rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' },
 };
 
 describe('a line of NDJSON', () => {

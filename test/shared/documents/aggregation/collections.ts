@@ -9,7 +9,7 @@ const field = (key: string, type: FieldType, more: Partial<Field> = {}): Field =
   ...more,
 });
 
-const rls = { enabled: false, mode: 'public-read', ownerField: 'userId' } as const;
+const rls = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' } as const;
 
 /** Anyone may read it; has a field of every type that a `$match` converts. */
 export const posts: Collection = {
@@ -31,7 +31,7 @@ export const people: Collection = { name: 'people', rls, schema: null };
 /** Only owners read theirs. */
 export const todos: Collection = {
   name: 'todos',
-  rls: { enabled: true, mode: 'private', ownerField: 'userId' },
+  rls: { enabled: true, mode: 'private', ownerField: 'userId', trash: 'everyone' },
   schema: [field('post', 'Ref', { ref: 'posts' })],
 };
 
