@@ -1,18 +1,16 @@
 import { mailSettings } from '../config.ts';
-
-const maxNameLength = 100;
-
-/** What a name before an address may not hold: control characters, and what has a meaning in an address. */
-const special = /[\p{Cc}\u2028\u2029"\\<>()[\]:;@,]+/gu;
+import { plainName } from './plain-name.ts';
 
 /** The address inside `Name <address>`, or the text itself. */
 const addressOf = (from: string): string => /<([^<>]*)>\s*$/.exec(from)?.[1] ?? from.trim();
 
-/** The sender of a mail: a site's name before the address that `from` (an address, or `Name <address>`) holds. */
+/**
+ * The sender of a mail: a site's plain name before the address that `from` (an address, or `Name <address>`) holds;
+ * `from` as it is where nothing is left of the name.
+ */
 export const senderOf = (siteName: string, from: string): string => {
-  const name = siteName.replace(special, ' ').replace(/\s+/g, ' ').trim().slice(0, maxNameLength);
-  const address = addressOf(from);
-  return name === '' ? address : `${name} <${address}>`;
+  const name = plainName(siteName);
+  return name === '' ? from.trim() : `${name} <${addressOf(from)}>`;
 };
 
 /**

@@ -1,5 +1,6 @@
 import { describeError, log } from '../../log.ts';
 import { countAccountMail, overAccountLimit } from '../../mail/account-mail-limit.ts';
+import { plainName } from '../../mail/plain-name.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Project } from '../../projects/project.ts';
 import { canonicalEmail } from '../email.ts';
@@ -20,19 +21,27 @@ export interface MailOrigin {
   readonly scope: SessionScope;
   /** `null` for the service itself. */
   readonly project: Pick<Project, 'id' | 'plan'> | null;
+  /** May be empty. */
   readonly siteName: string;
   readonly siteUrl: string | null;
   /** Whether the project's own provider key sends it; not unless said. */
   readonly usingByok?: boolean;
 }
 
-const originOf = (project: Project): MailOrigin => ({
-  scope: projectScope(project.id),
-  project,
-  siteName: project.name,
-  siteUrl: project.siteUrl,
-  usingByok: project.sealedProviderApiKey !== null,
-});
+/**
+ * With the key that all share anybody could have our address say a name and lead to a site of theirs, so the name is a
+ * plain one, and the site that of a developer who can be reached.
+ */
+const originOf = (project: Project): MailOrigin => {
+  const usingByok = project.sealedProviderApiKey !== null;
+  return {
+    scope: projectScope(project.id),
+    project,
+    siteName: usingByok ? project.name : plainName(project.name),
+    siteUrl: usingByok || project.ownerVerified ? project.siteUrl : null,
+    usingByok,
+  };
+};
 
 /** `<siteUrl>/<page>?token=…`, the link of a mail; empty where there is no site to lead to. */
 export const linkTo = (siteUrl: string | null, page: string, token: string): string => {

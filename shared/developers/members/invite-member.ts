@@ -5,6 +5,7 @@ import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../clock.ts';
 import { dashboardSettings } from '../../config.ts';
 import { AppError } from '../../errors.ts';
+import { plainName } from '../../mail/plain-name.ts';
 import { queueServiceMail } from '../../mail/queue-service-mail.ts';
 import { invitationTemplate } from '../../mail/templates/invitation.ts';
 import { newId } from '../../new-id.ts';
@@ -23,7 +24,6 @@ import {
   toInvitation,
 } from './invitation.ts';
 import { countInvitation } from './invitation-limits.ts';
-import { mailedName } from './invitation-mail.ts';
 import { countServiceMail } from './service-mail-limit.ts';
 
 /** The body of `create-invitation`. */
@@ -111,7 +111,7 @@ const send = async (
     template: { ...invitationTemplate, siteName: serviceName },
     variables: {
       inviter: inviter.email,
-      project: mailedName(project.name) || project.id,
+      project: plainName(project.name) || project.id,
       role,
       days: String(invitationDays),
       token,

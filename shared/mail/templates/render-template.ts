@@ -1,6 +1,9 @@
 import { interpolateHtml, interpolateSubject, interpolateText, type Variables } from './interpolate.ts';
 import type { MailContent, MailTemplate } from './mail-template.ts';
 
+/** What a site without a name is called, in a sentence such as "your account at …". */
+const unnamed = 'this app';
+
 const hasLink = (variables: Variables): boolean =>
   Object.hasOwn(variables, 'link') && typeof variables.link === 'string' && variables.link !== '';
 
@@ -12,7 +15,7 @@ const hasLink = (variables: Variables): boolean =>
 export const renderTemplate = (template: MailTemplate, variables: Variables): MailContent => {
   const content: MailContent = (hasLink(variables) ? undefined : template.withoutLink) ?? template;
   const { subject, html, text } = content;
-  const values = { siteName: template.siteName, ...variables };
+  const values = { siteName: template.siteName || unnamed, ...variables };
   return {
     subject: interpolateSubject(subject, values),
     html: html === null ? null : interpolateHtml(html, values),

@@ -147,6 +147,15 @@ describe('a direct mail', () => {
   });
 });
 
+test('200 with the shared key: its sender is our address under a plain name', async () => {
+  const named = await newProject();
+  const name = 'Bank of you.example <security@bank.example>, act now!';
+  await named.developer.dashboard('PATCH', `/api/projects/${named.id}`, { name });
+  const to = newAddress();
+  expect((await send(mailOf(to), named)).status).toBe(200);
+  expect((await mailTo(to)).from).toMatch(/^Bank of act now <[^<>]+>$/);
+});
+
 describe('a mail from a template', () => {
   const welcome = { templateName: 'Welcome' };
 

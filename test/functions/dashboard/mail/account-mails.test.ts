@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { mailTo } from '../../../support/inbox.ts';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { codeIn, linkIn, mailTo } from '../../../support/inbox.ts';
 import { newProviderKey } from '../../../support/mail-project.ts';
+import { newUnverified } from '../../../support/project.ts';
 import { newCredentials, newUsersProject, site, type UsersProject } from '../../../support/users.ts';
 
 let project: UsersProject;
@@ -25,6 +26,15 @@ beforeAll(async () => {
 const builtIn = 'Confirm your e-mail address for test project';
 
 describe("the mails of a project's user accounts, sent with its own key", () => {
+  test('have its name as it is, and the link, also where the developer has verified nothing', async () => {
+    const name = 'Notes & Co., notes.example';
+    const settings = { providerApiKey: newProviderKey(), name };
+    const own = await newUsersProject({ owner: await newUnverified('free'), settings });
+    const mail = await mailAfterSignUp(own);
+    expect(mail.subject).toBe(`Confirm your e-mail address for ${name}`);
+    expect(linkIn(mail).href).toMatch(`${site}/verify-email?token=`);
+  });
+
   test('are made from its own template with their key, and work', async () => {
     const { body } = await template('POST', '', {
       name: 'Our verification',
@@ -60,6 +70,48 @@ describe("the mails of a project's user accounts, sent with its own key", () => 
 });
 
 describe('the mails of user accounts with the key that all share', () => {
+  const attack = {
+    name: 'URGENT: wallet suspended. Restore at https://evil.example/x',
+    siteUrl: 'https://evil.example/restore',
+  };
+  const mailsOf = async (of: UsersProject) => {
+    const { email, password } = newCredentials();
+    await of.signUp({ email, password });
+    const verification = await mailTo(email);
+    await of.auth('POST', 'request-password-reset', { body: { email } });
+    return { email, mails: [verification, await mailTo(email, 2)] as const };
+  };
+
+  test('of a developer whose address is not verified: a plain name and a code, without any link', async () => {
+    const shared = await newUsersProject({ owner: await newUnverified('free'), settings: attack });
+    const { email, mails } = await mailsOf(shared);
+    for (const { from, subject, text, html } of mails) {
+      expect(from).toMatch(/^URGENT wallet suspended Restore at <[^<>]+>$/);
+      expect(subject).toContain('URGENT wallet suspended Restore at');
+      expect([subject, text, html].join()).not.toMatch(/evil|https?:|href|\/\/|:\s*wallet/);
+      expect(text).toMatch(/\b[A-Z2-9]{4}-[A-Z2-9]{4}\b/);
+    }
+    const proof = { email, otp: codeIn(mails[0]) };
+    expect((await shared.auth('POST', 'verify-email', { body: proof })).status).toBe(200);
+  });
+
+  test('of one who has verified it: the same name, and the link to the site', async () => {
+    const shared = await newUsersProject({ settings: attack });
+    for (const mail of (await mailsOf(shared)).mails) {
+      expect(mail.from).toMatch(/^URGENT wallet suspended Restore at </);
+      expect(mail.subject + mail.text.replaceAll(linkIn(mail).href, '')).not.toMatch(/evil|https?:/);
+      expect(linkIn(mail).origin).toBe('https://evil.example');
+    }
+  });
+
+  test('of a project whose name is an address alone: what an app without a name has', async () => {
+    const shared = await newUsersProject({ settings: { name: 'www.evil.example' } });
+    const [{ from, subject, text }] = (await mailsOf(shared)).mails;
+    expect(from).toBe(inject('stack').env.EMAIL_FROM);
+    expect(subject).toBe('Confirm your e-mail address for this app');
+    expect(text).toContain('your account at this app');
+  });
+
   test('have the built-in words, whatever the project would have them say', async () => {
     const shared = await newUsersProject();
     for (const key of ['verification', 'password-reset']) {
