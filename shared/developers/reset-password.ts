@@ -2,7 +2,7 @@ import { type EmailProof, withProof } from '../auth/email-tokens/email-proof.ts'
 import { checkPassword, hashPassword } from '../auth/passwords.ts';
 import { developerScope } from '../auth/session-keys.ts';
 import { replaceDeveloperCredentials } from './replace-credentials.ts';
-import { revokeAllTokens } from './tokens/revoke-tokens.ts';
+import { revokingTokens } from './tokens/revoke-tokens.ts';
 
 /**
  * Sets a developer's password anew, ends every session, revokes every personal access token and marks the address as
@@ -12,12 +12,7 @@ import { revokeAllTokens } from './tokens/revoke-tokens.ts';
 export const resetDeveloperPassword = async (proof: EmailProof, newPassword: string): Promise<void> => {
   const passwordHash = await hashPassword(checkPassword(newPassword, 'newPassword'));
   await withProof(developerScope, 'reset', proof, async (owner) => {
-    // Revoked before the reset, so that none survives if it is interrupted, and after it, because the old sessions
-    // could create more until they ended.
-    await revokeAllTokens(owner._id);
     const set = { passwordHash, hasPassword: true, emailVerified: true };
-    const changed = await replaceDeveloperCredentials(owner, set);
-    await revokeAllTokens(owner._id);
-    return changed !== undefined;
+    return (await revokingTokens(owner._id, () => replaceDeveloperCredentials(owner, set))) !== undefined;
   });
 };

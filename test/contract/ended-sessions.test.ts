@@ -6,7 +6,7 @@ import { developerScope } from '../../shared/auth/session-keys.ts';
 import { linkDeveloper } from '../../shared/developers/github/link-developer.ts';
 import { call } from '../support/client.ts';
 import { auth, cookieOf, logIn } from '../support/developers.ts';
-import { type Developer, newDeveloper, newProject } from '../support/project.ts';
+import { type Developer, newProject, newUnverified } from '../support/project.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
 
 const ofDevelopers = dashboardCases.filter(({ route }) => route.access === 'developer');
@@ -33,7 +33,7 @@ let projectId: string;
 beforeAll(async () => {
   ({ developer: signedIn, id: projectId } = await newProject());
   for (const [way, end] of Object.entries(ways)) {
-    const developer = await newDeveloper();
+    const developer = await newUnverified();
     const answer = await logIn(developer.email, developer.password);
     const token = answer.body.data.accessToken;
     await end({ ...developer, token }, cookieOf(answer));

@@ -87,7 +87,11 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     otp: 'AAAA-AAAA',
     newPassword: 'sample-password',
   },
-  'change-developer-password': { currentPassword: 'sample-password', newPassword: 'sample-password' },
+  'change-developer-password': {
+    currentPassword: 'sample-password',
+    newPassword: 'sample-password',
+    endTokens: true,
+  },
   'delete-developer': { password: 'sample-password' },
   'exchange-github-code': { token: 'sample', rtCode: 'sample' },
   'create-token': {

@@ -20,7 +20,7 @@ export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
     failures: ['INVALID_EMAIL_TOKEN'],
   },
   'change-developer-password': {
-    body: { currentPassword: password, newPassword: 'a third horse battery' },
+    body: { currentPassword: password, newPassword: 'a third horse battery', endTokens: true },
     failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'],
   },
   'delete-developer': { body: { password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },

@@ -12,7 +12,16 @@ export const EmailBody = strictBody({ email });
 const proof = { token: v.optional(token), email: v.optional(email), otp: v.optional(otp) };
 export const EmailProofBody = strictBody(proof);
 export const PasswordResetBody = strictBody({ ...proof, newPassword });
-export const PasswordChangeBody = strictBody({ currentPassword: v.optional(password), newPassword });
+export const PasswordChangeBody = strictBody({
+  currentPassword: v.optional(password),
+  newPassword,
+  endTokens: v.optional(
+    v.pipe(
+      v.boolean('must be a Boolean'),
+      v.metadata({ description: 'true ends every personal access token too; they go on otherwise.' }),
+    ),
+  ),
+});
 export const DeletionBody = strictBody({ password: v.optional(password) });
 export const ExchangeBody = strictBody({ token: exchangeToken, rtCode });
 

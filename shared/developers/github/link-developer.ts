@@ -13,7 +13,7 @@ import { findDeveloperRecord } from '../find-developer.ts';
 import { insertDeveloper } from '../insert-developer.ts';
 import { replaceDeveloperCredentials } from '../replace-credentials.ts';
 import { requireOpenSignup } from '../require-open-signup.ts';
-import { revokeAllTokens } from '../tokens/revoke-tokens.ts';
+import { revokingTokens } from '../tokens/revoke-tokens.ts';
 
 /** Whose session to open, and how the sign-in came to this developer. */
 export interface LinkedDeveloper {
@@ -51,17 +51,8 @@ const link = async ({ _id }: DeveloperRecord, identity: Identity): Promise<Devel
 /** Takes an account away from whoever opened it with an address that they never verified, and links it. */
 const discardAndLink = async ({ _id }: DeveloperRecord, identity: Identity): Promise<DeveloperRecord | undefined> => {
   const passwordHash = await unknownPasswordHash();
-  const taken = await replaceDeveloperCredentials(
-    { _id, emailVerified: false },
-    {
-      passwordHash,
-      hasPassword: false,
-      emailVerified: true,
-      identities: [identity],
-    },
-  );
-  if (taken) await revokeAllTokens(_id);
-  return taken;
+  const set = { passwordHash, hasPassword: false, emailVerified: true, identities: [identity] };
+  return revokingTokens(_id, () => replaceDeveloperCredentials({ _id, emailVerified: false }, set));
 };
 
 const stateOf = (record: DeveloperRecord | undefined): 'none' | 'verified' | 'unverified' => {

@@ -21,3 +21,14 @@ export const revokeToken = async (developerId: string, tokenId: string): Promise
 export const revokeAllTokens = async (developerId: ObjectId): Promise<void> => {
   await onControl((db) => db.collection<TokenRecord>('personalTokens').deleteMany({ developerId }));
 };
+
+/**
+ * Revokes all of a developer's personal access tokens along with a change that ends sessions: before it, so that none
+ * survives if it is interrupted, and after it, because the old sessions could create more until they ended.
+ */
+export const revokingTokens = async <T>(developerId: ObjectId, change: () => Promise<T>): Promise<T> => {
+  await revokeAllTokens(developerId);
+  const changed = await change();
+  await revokeAllTokens(developerId);
+  return changed;
+};

@@ -167,6 +167,41 @@ describe('change-password', () => {
     expect((await logIn(developer.email, newPassword)).status).toBe(200);
   });
 
+  test('200 with endTokens: every personal access token ends too, and without it they go on', async () => {
+    const developer = await newUnverified();
+    const made = [
+      await newPersonalToken(developer, ['projects:read']),
+      await newPersonalToken(developer, ['mail:read']),
+    ];
+    const ask = (token: string) => call(inject('stack').dashboardUrl, 'GET', '/api/projects', { token });
+    const statuses = async () => tally(await Promise.all(made.map(({ token }) => ask(token))));
+    const living = { 200: 1, 403: 1 };
+    const passwords = [developer.password, 'a second password', 'a third password', 'a fourth password'];
+    const by = (n: number, more: object) =>
+      change(developer, { currentPassword: passwords[n], newPassword: passwords[n + 1], ...more });
+    for (const [n, more] of [{}, { endTokens: false }].entries()) {
+      expect(await by(n, more), JSON.stringify(more)).toMatchObject({ status: 200 });
+      expect(await statuses()).toEqual(living);
+    }
+    const wrong = { currentPassword: 'not the password', newPassword, endTokens: true };
+    expect((await change(developer, wrong)).status).toBe(401);
+    expect(await statuses()).toEqual(living);
+    const elsewhere = cookieOf(await logIn(developer.email, passwords[2] ?? ''));
+    expect(await by(2, { endTokens: true })).toMatchObject({ status: 200 });
+    expect(await statuses()).toEqual({ 401: 2 });
+    expect((await refresh(elsewhere)).status).toBe(401);
+    expect((await developer.dashboard('GET', '/api/auth/tokens')).body).toMatchObject({ data: { total: 0 } });
+  });
+
+  test.each(['yes', 1, {}, []])('400 VALIDATION_FAILED for endTokens %j', async (endTokens) => {
+    const developer = await newUnverified();
+    const answer = await change(developer, { currentPassword: developer.password, newPassword, endTokens });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', errors: [{ field: 'endTokens' }] },
+    });
+  });
+
   test('401 without the current password or with a wrong one, counted like a log-in', async () => {
     const developer = await newUnverified();
     expect(await change(developer, { newPassword })).toMatchObject({

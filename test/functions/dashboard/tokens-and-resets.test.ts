@@ -1,16 +1,19 @@
-import { Collection, ObjectId } from 'mongodb';
+import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { verifyDashboardToken } from '../../../shared/auth/dashboard-tokens.ts';
 import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
 import { developerScope } from '../../../shared/auth/session-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
+import { changeDeveloperPassword } from '../../../shared/developers/change-password.ts';
+import { linkDeveloper } from '../../../shared/developers/github/link-developer.ts';
 import { resetDeveloperPassword } from '../../../shared/developers/reset-password.ts';
 import { createToken } from '../../../shared/developers/tokens/create-token.ts';
 import type { TokenRecord } from '../../../shared/developers/tokens/token-record.ts';
 import { verifyPersonalToken } from '../../../shared/developers/tokens/verify-token.ts';
 import { call, inParallel } from '../../support/client.ts';
-import { newDeveloper } from '../../support/project.ts';
+import { logIn } from '../../support/developers.ts';
+import { type Developer, newUnverified } from '../../support/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -18,16 +21,31 @@ afterEach(() => {
 
 const get = (path: string, token: string) => call(inject('stack').dashboardUrl, 'GET', path, { token });
 
-describe('a password reset while tokens are made', () => {
+const newPassword = 'a new password';
+
+/** What a developer does whose session was stolen: each ends that session and every token. */
+const recoveries: Readonly<Record<string, (victim: Developer, developerId: string) => Promise<unknown>>> = {
+  'a password reset': async ({ email }, developerId) => {
+    const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(email) } as const;
+    return resetDeveloperPassword({ token: (await issueTokens(place, email, developerId)).token }, newPassword);
+  },
+  'a change of password that ends tokens': async ({ email, password }) => {
+    const client = { ip: '192.0.2.1', userAgent: 'test' };
+    const bearer = await verifyDashboardToken((await logIn(email, password)).body.data.accessToken);
+    return changeDeveloperPassword(bearer, { currentPassword: password, newPassword, endTokens: true }, client);
+  },
+  'a sign-in by GitHub to an account whose address was never verified': ({ email }) =>
+    linkDeveloper({ id: email, name: undefined, username: undefined, addresses: [{ email, verified: true }] }),
+};
+
+describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, recover) => {
   const body = { name: 'thief', scopes: ['projects:read' as const], expiresInDays: 365 };
 
   /** A developer's stolen session, and what the developer who lost it does. */
   const stolenSession = async () => {
-    const victim = await newDeveloper();
+    const victim = await newUnverified();
     const bearer = await verifyDashboardToken(victim.token);
-    const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(victim.email) } as const;
-    const { token } = await issueTokens(place, victim.email, bearer.developerId);
-    return { bearer, reset: () => resetDeveloperPassword({ token }, 'a new password') };
+    return { bearer, reset: () => recover(victim, bearer.developerId) };
   };
   const tokensOf = (developerId: string) =>
     onControl((db) =>
@@ -59,6 +77,29 @@ describe('a password reset while tokens are made', () => {
     await reset();
     expect(made).toHaveLength(1);
     expect(await get('/api/projects', made[0]?.token ?? '')).toMatchObject({ status: 401 });
+    expect(await tokensOf(bearer.developerId)).toBe(0);
+  });
+
+  test('503, and the tokens of before are gone, where nothing is done any more after the password is another', async () => {
+    const { bearer, reset } = await stolenSession();
+    await createToken(bearer, body);
+    const deleteMany = Collection.prototype.deleteMany;
+    let hasChanged = false;
+    const findOneAndUpdate = Collection.prototype.findOneAndUpdate as (...all: unknown[]) => Promise<never>;
+    vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockImplementation(async function (
+      this: Collection,
+      ...args: unknown[]
+    ) {
+      const changed = await findOneAndUpdate.apply(this, args);
+      hasChanged = true;
+      return changed;
+    } as never);
+    vi.spyOn(Collection.prototype, 'deleteMany').mockImplementation(function (this: Collection, ...args) {
+      if (hasChanged) throw new MongoNetworkError('The connection was cut');
+      return deleteMany.apply(this, args);
+    });
+    await expect(reset()).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    vi.restoreAllMocks();
     expect(await tokensOf(bearer.developerId)).toBe(0);
   });
 
