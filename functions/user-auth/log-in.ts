@@ -1,7 +1,7 @@
 import { logIn } from '../../shared/auth/users/log-in.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, refreshCookies } from '../../shared/http/refresh-cookie.ts';
+import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
@@ -11,7 +11,13 @@ export const handler = usersEndpoint(route).handler(async (event, { project, use
   const signIn = await logIn(project, users, input.body, clientOf(event));
   return respondExactly(
     route,
-    { success: true, message: 'Logged in', ...signIn, refreshToken: bodyToken(event, signIn.refreshToken) },
+    {
+      success: true,
+      message: 'Logged in',
+      ...signIn,
+      refreshToken: bodyToken(event, signIn.refreshToken),
+      hints: cookieHints(event, project, signIn.refreshToken),
+    },
     { cookies: refreshCookies(event, project, signIn.refreshToken) },
   );
 });

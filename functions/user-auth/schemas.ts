@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/users-rules.ts';
-import { accountFields, Session } from '../../shared/http/account-fields.ts';
+import { accountFields, hints, Session } from '../../shared/http/account-fields.ts';
 import { JsonObject, success } from '../../shared/http/schemas.ts';
 
 const { email, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
@@ -44,7 +44,7 @@ const tokens = {
   userId: v.string(),
 };
 
-export const SignInAnswer = v.object({ ...tokens, user: User });
+export const SignInAnswer = v.object({ ...tokens, user: User, hints });
 export const TokensAnswer = v.object(tokens);
 
 /** Nothing but that it was done: clients take any `data` for the answer. */

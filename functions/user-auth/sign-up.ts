@@ -1,7 +1,7 @@
 import { signUp } from '../../shared/auth/users/sign-up.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, refreshCookies } from '../../shared/http/refresh-cookie.ts';
+import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
@@ -11,7 +11,13 @@ export const handler = usersEndpoint(route).handler(async (event, { project, use
   const signIn = await signUp(project, users, input.body, clientOf(event));
   return respondExactly(
     route,
-    { success: true, message: 'Account created', ...signIn, refreshToken: bodyToken(event, signIn.refreshToken) },
+    {
+      success: true,
+      message: 'Account created',
+      ...signIn,
+      refreshToken: bodyToken(event, signIn.refreshToken),
+      hints: cookieHints(event, project, signIn.refreshToken),
+    },
     { cookies: refreshCookies(event, project, signIn.refreshToken) },
   );
 });

@@ -27,3 +27,6 @@ export const Session = v.object({
   ip: v.string(),
   current: v.boolean(),
 });
+
+/** What is missing for all of it to work, in sentences for the developer; only where something is. */
+export const hints = v.optional(v.array(v.string()));

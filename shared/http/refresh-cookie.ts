@@ -1,5 +1,6 @@
 import { sessionSeconds } from '../auth/session-keys.ts';
 import { allowsOrigin } from '../projects/allowed-origin.ts';
+import { ownSites } from '../projects/own-sites.ts';
 import type { Project } from '../projects/project.ts';
 import { type CookieScope, cookie, isPlainLoopback, readCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
@@ -19,12 +20,6 @@ const scopeFor = (event: Event, maxAge: number): CookieScope => ({
   sameSite: isPlainLoopback(event) ? 'Lax' : 'None',
   maxAge,
 });
-
-/** The sites whose pages a project names as its own, one by one: its site URL and its exact allowed domains. */
-const ownSites = ({ siteUrl, allowedDomains }: Project): string[] => [
-  ...(siteUrl === null ? [] : [siteUrl]),
-  ...allowedDomains.filter((entry) => !entry.startsWith('*')),
-];
 
 /**
  * Whether cookies count: not where a page of a site that the project does not name makes the browser send them
@@ -58,3 +53,18 @@ export const sentRefreshToken = (event: Event, project: Project): SentToken => {
 /** The refresh token as the body shows it: to clients that ask for it there, or that keep theirs themselves. */
 export const bodyToken = ({ headers }: Event, refreshToken: string, inHeader = false): string | undefined =>
   inHeader || headers['x-refresh-token-mode']?.toLowerCase() === 'header' ? refreshToken : undefined;
+
+const longestShown = 100;
+
+/**
+ * Says to a page that gets no refresh cookie why, and what to do; `undefined` where there is one, without `Origin`, and
+ * to clients that have the token in the body.
+ */
+export const cookieHints = (event: Event, project: Project, refreshToken: string): readonly string[] | undefined => {
+  const { origin } = event.headers;
+  const hasToken = countsCookies(event, project) || bodyToken(event, refreshToken) !== undefined;
+  if (origin === undefined || hasToken) return undefined;
+  return [
+    `No refresh cookie was set: ${origin.slice(0, longestShown)} is neither the origin of the project's siteUrl nor an exact entry of its allowedDomains. Set one of them (PATCH /api/projects/:projectId of the dashboard API), or send x-refresh-token-mode: header and keep the refresh token yourself.`,
+  ];
+};

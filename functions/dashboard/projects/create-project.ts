@@ -2,6 +2,7 @@ import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
 import { getDeveloper } from '../../../shared/developers/find-developer.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { accountHints } from '../../../shared/projects/account-hints.ts';
 import { createProject } from '../../../shared/projects/create-project.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
@@ -14,5 +15,6 @@ export const handler = developerEndpoint(route).handler(async (_event, { develop
     success: true,
     data: { ...project, role: 'owner' },
     message: 'Project created. Its secret key is only shown now.',
+    hints: accountHints(input.body, project),
   });
 });

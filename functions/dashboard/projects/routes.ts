@@ -1,6 +1,7 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import {
+  ChangedProjectAnswer,
   DeletedProjectAnswer,
   KeyAnswer,
   NewProjectAnswer,
@@ -47,7 +48,7 @@ export const dashboardProjectRoutes = defineRoutes({
     uses: ['mongodb', 'encryption', 'session-check'],
     summary: 'Change settings of a project',
     body: ProjectChangesBody,
-    response: { status: 200, body: ProjectAnswer },
+    response: { status: 200, body: ChangedProjectAnswer },
   },
   'delete-project': {
     method: 'DELETE',

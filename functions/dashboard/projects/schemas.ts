@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { hints } from '../../../shared/http/account-fields.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { newProjectEntries, projectChangesEntries } from '../../../shared/projects/settings.ts';
 import { pageOf } from '../schemas.ts';
@@ -42,9 +43,12 @@ const project = {
   role: v.picklist(['viewer', 'admin', 'owner']),
 };
 
+const withHints = <const S extends v.GenericSchema>(data: S) => v.object({ ...success(data).entries, hints });
+
 /** The project record of contract 6; the whole secret key is in the answer that creates it, and nowhere else. */
 export const ProjectAnswer = success(v.object(project));
-export const NewProjectAnswer = success(v.object({ ...project, secretKey: v.string() }));
+export const NewProjectAnswer = withHints(v.object({ ...project, secretKey: v.string() }));
+export const ChangedProjectAnswer = withHints(v.object(project));
 export const ProjectPage = pageOf(v.object(project));
 export const KeyAnswer = success(v.object({ type: KeyType, key: v.string() }));
 export const DeletedProjectAnswer = success(v.object({ _id: v.string() }));

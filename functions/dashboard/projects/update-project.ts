@@ -1,5 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { accountHints } from '../../../shared/projects/account-hints.ts';
 import { updateProject } from '../../../shared/projects/update-project.ts';
 import { seal } from '../../../shared/secrets/sealed.ts';
 import { dashboardProjectRoutes } from './routes.ts';
@@ -8,5 +9,10 @@ const route = dashboardProjectRoutes['update-project'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const project = await updateProject(owned, input.body, seal);
-  return respond(route, { success: true, data: { ...project, role: owned.role }, message: 'Project updated' });
+  return respond(route, {
+    success: true,
+    data: { ...project, role: owned.role },
+    message: 'Project updated',
+    hints: accountHints(input.body, project),
+  });
 });
