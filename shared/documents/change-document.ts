@@ -53,8 +53,8 @@ const read = async (
 
 /**
  * Writes to one document that the caller may write; the one command decides, its filter holds every condition. Only a
- * write that changed nothing reads the document to say why: 404 missing or in the wrong state, 403 `NOT_OWNER`, or the
- * change's own refusal. Where there is no reason it tries again a few times, then throws 503.
+ * write that changed nothing reads the document to say why: 404 missing, 403 `NOT_OWNER`, 404 in the wrong state, or
+ * the change's own refusal. Where there is no reason it tries again a few times, then throws 503.
  */
 export const changeDocument = async <T>(
   project: Project,
@@ -76,9 +76,11 @@ export const changeDocument = async <T>(
     const result = await onProject(project, (db) => change.write(db.collection(collection.name), filter, _id));
     if (result !== null) return result;
     const found = await read(project, collection, _id);
-    if (!found || !isIn(change.state, found.document)) throw documentNotFound();
+    if (!found) throw documentNotFound();
     const { document, bytes } = found;
+    // Whether another user's document is in the trash is theirs to know, so this comes before its state.
     if (!mayWrite(collection, caller, document)) throw notOwner();
+    if (!isIn(change.state, document)) throw documentNotFound();
     const refusal = change.refusal?.(document, bytes);
     if (refusal) throw refusal;
     conditions = change.conditionsFor?.(document, bytes) ?? conditions;

@@ -23,7 +23,7 @@ export const updateDocument = async (
   body: JsonObject,
 ): Promise<Document> => {
   requireWriteAccess(collection, caller);
-  const plan = planUpdate(collection, body);
+  const plan = planUpdate(collection, body, caller.kind === 'secret');
   const { set, conditions, conditionsFor, refusal } = (await hasDatabaseRoom(project, plan.size))
     ? plan
     : withoutGrowth(plan, databaseFull(project));

@@ -26,13 +26,30 @@ export interface UpdatePlan {
 
 const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner field immutable');
 
-/** The owner may be sent along unchanged, as clients do that send whole documents back. */
-const sameOwner = (ownerField: string, owner: unknown): UpdateGuard => ({
-  filter: { [ownerField]: { $eq: owner, $not: { $type: 'array' } } },
-  refusal: (document) => ((document[ownerField] ?? null) === owner ? undefined : ownerImmutable()),
+/** The owner field is that value and no array which holds it; `null` is an owner that is absent, too. */
+const hasOwner = (ownerField: string, owner: unknown): Filter<MongoDocument> => ({
+  [ownerField]: { $eq: owner, $not: { $type: 'array' } },
 });
 
-/** The owner field of a collection under row security, which no update changes. */
+/**
+ * The owner may be sent along unchanged, as clients do that send whole documents back. Who `mayClaim` may also give one
+ * to a document that has none; the write decides, so that of several who try at once one does.
+ */
+const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): UpdateGuard => {
+  const same = hasOwner(ownerField, owner);
+  const claims = mayClaim && typeof owner === 'string';
+  return {
+    filter: claims ? { $or: [same, hasOwner(ownerField, null)] } : same,
+    refusal: (document) => {
+      const now = document[ownerField] ?? null;
+      if (now === owner || (claims && now === null)) return undefined;
+      if (!mayClaim || now !== null) return ownerImmutable();
+      return validationFailed([{ field: ownerField, message: `${ownerField} must be a String` }]);
+    },
+  };
+};
+
+/** The owner field of a collection under row security, which no update changes once a document has it. */
 const immutableField = ({ rls }: Collection): string | undefined => (rls.enabled ? rls.ownerField : undefined);
 
 const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
@@ -76,11 +93,11 @@ export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan =
 };
 
 /**
- * Works out an update: what is set and what must hold for it. 400 `INVALID_BODY`, `NOTHING_TO_UPDATE`, `INVALID_UPDATE`
- * (a path through a scalar, beyond the end of an array, or two that conflict), `VALIDATION_FAILED`; 403
- * `OWNER_IMMUTABLE`; 413. Contract 2, "Update".
+ * Works out an update: what is set and what must hold for it. `mayClaim`: an absent owner may be set. 400
+ * `INVALID_BODY`, `NOTHING_TO_UPDATE`, `INVALID_UPDATE` (a path through a scalar, beyond the end of an array, or two
+ * that conflict), `VALIDATION_FAILED`; 403 `OWNER_IMMUTABLE`; 413. Contract 2, "Update".
  */
-export const planUpdate = (collection: Collection, body: JsonObject): UpdatePlan => {
+export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = false): UpdatePlan => {
   const sent = sanitizeUpdate(body);
   const paths = Object.keys(sent);
   if (paths.length === 0) {
@@ -93,6 +110,6 @@ export const planUpdate = (collection: Collection, body: JsonObject): UpdatePlan
   const guards = [...guardsOf(fieldsOf(collection), paths)];
   const set = storedValues(collection, sent);
   const added = addedBy(set);
-  if (owner !== undefined && Object.hasOwn(set, owner)) guards.unshift(sameOwner(owner, set[owner]));
+  if (owner !== undefined && Object.hasOwn(set, owner)) guards.unshift(keepsOwner(owner, set[owner], mayClaim));
   return planOf(set, added, guards);
 };

@@ -1,10 +1,15 @@
+import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { RequestOptions } from '../../support/client.ts';
+import { onProject } from '../../../shared/clients/mongo.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { inParallel, type RequestOptions, tally } from '../../support/client.ts';
 import { feed, notes, todos } from '../../support/collections.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
+import { domainProject } from '../../support/stored-users.ts';
 
 let project: TestProject;
 let other: TestProject;
+let domain: Project;
 let ann: RequestOptions;
 let bob: RequestOptions;
 const annId = 'a'.repeat(24);
@@ -13,6 +18,7 @@ const bobId = 'b'.repeat(24);
 beforeAll(async () => {
   project = await newProject([feed, todos, notes]);
   other = await newProject([feed, todos]);
+  domain = await domainProject(project);
   const key = project.publishableKey;
   ann = { key, token: await project.tokenFor(annId) };
   bob = { key, token: await project.tokenFor(bobId) };
@@ -80,6 +86,31 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     expect((await project.api('DELETE', `${path}?permanent=true`, ann)).status).toBe(200);
   });
 
+  test('403 NOT_OWNER for a document of another user, alike whether it is in the trash', async () => {
+    const { _id } = (await create(collection, ann, bodyOf(collection))).body;
+    const path = `/api/data/${collection}/${_id}`;
+    const attempts = async () => {
+      const requests: [string, string, object?][] = [
+        ['PATCH', path, { done: true }],
+        ['PUT', path, { done: true }],
+        ['DELETE', path],
+        ['DELETE', `${path}?permanent=true`],
+        ['PATCH', `${path}/recover`],
+      ];
+      const answers = [];
+      for (const [method, at, body] of requests) {
+        const answer = await project.api(method, at, { ...bob, ...(body ? { body } : {}) });
+        answers.push({ method, at, status: answer.status, code: answer.body.code, message: answer.body.message });
+      }
+      return answers;
+    };
+    const active = await attempts();
+    expect(active.map(({ status, code }) => [status, code])).toEqual(Array(5).fill([403, 'NOT_OWNER']));
+    expect((await project.api('DELETE', path, ann)).status).toBe(200);
+    expect(await attempts()).toEqual(active);
+    expect((await project.api('PATCH', `${path}/recover`, ann)).status).toBe(200);
+  });
+
   test('403 for a document that belongs to nobody or to an array of owners', async () => {
     const nobody = await create(collection, {}, bodyOf(collection));
     expect(nobody.status).toBe(201);
@@ -103,6 +134,58 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
       body: { data: { userId: annId, done: true } },
     });
   });
+
+  test('200 with an owner from the secret key for a document that has none; the owner stays from then on', async () => {
+    const bodies = [bodyOf(collection), bodyOf(collection, { userId: null })];
+    for (const [method, body] of [
+      ['PUT', bodies[0]],
+      ['PATCH', bodies[1]],
+    ] as const) {
+      const { _id } = (await create(collection, {}, body)).body;
+      const path = `/api/data/${collection}/${_id}`;
+      expect(await project.api(method, path, { body: { userId: 5 } })).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_FAILED', errors: [{ field: 'userId', message: 'userId must be a String' }] },
+      });
+      expect(await project.api(method, path, { ...ann, body: { userId: annId } })).toMatchObject({
+        status: 403,
+        body: { code: 'NOT_OWNER' },
+      });
+      expect((await project.api(method, path, { body: { userId: null, done: false } })).status).toBe(200);
+      expect(await project.api(method, path, { body: { userId: annId, done: true } })).toMatchObject({
+        status: 200,
+        body: { data: { userId: annId, done: true } },
+      });
+      expect(await project.api(method, path, { body: { userId: bobId } })).toMatchObject({
+        status: 403,
+        body: { code: 'OWNER_IMMUTABLE' },
+      });
+      expect((await project.api('PATCH', path, { ...ann, body: { done: false } })).status).toBe(200);
+    }
+  });
+
+  test('200 for one of 50 owners that are given to a document at once, 403 for the others', async () => {
+    const { _id } = (await create(collection, {}, bodyOf(collection))).body;
+    const path = `/api/data/${collection}/${_id}`;
+    const owners = Array.from({ length: 50 }, (_, n) => n.toString(16).padStart(24, '0'));
+    const answers = await inParallel(50, (n) => project.api('PATCH', path, { body: { userId: owners[n], n } }));
+    expect(tally(answers)).toEqual({ 200: 1, 403: 49 });
+    const winner = answers.findIndex(({ status }) => status === 200);
+    expect((await project.api('GET', path)).body).toMatchObject({ userId: owners[winner], n: winner });
+  });
+
+  test.each([[['a', null]], [[null]], [7], [{}], [''], [false]])(
+    '403 OWNER_IMMUTABLE for an owner from the secret key where %j is one already',
+    async (userId) => {
+      const _id = new ObjectId();
+      await onProject(domain, (db) => db.collection(collection).insertOne({ _id, userId }));
+      const path = `/api/data/${collection}/${_id.toHexString()}`;
+      expect(await project.api('PATCH', path, { body: { userId: annId } })).toMatchObject({
+        status: 403,
+        body: { code: 'OWNER_IMMUTABLE' },
+      });
+    },
+  );
 
   test('400 NOTHING_TO_UPDATE with nothing but the same owner', async () => {
     const made = await create(collection, ann, bodyOf(collection));

@@ -240,15 +240,21 @@ describe.each<[string, string]>([
     expect((await project.api<Doc>('GET', own)).body).toEqual(made.body);
   });
 
-  test('is not taken over where there is none', async () => {
+  test('is not taken over where there is none: the secret key alone gives one, once', async () => {
     const made = await project.api<Doc>('POST', path, { body: { text: 'a' } });
     const own = `${path}/${made.body._id}`;
     expect((await project.api('PATCH', own, { ...ann, body: { [owner]: annId } })).status).toBe(403);
-    expect(await project.api('PATCH', own, { body: { [owner]: annId } })).toMatchObject({
+    expect((await project.api<Doc>('GET', own)).body).toEqual(made.body);
+    expect((await project.api('PATCH', own, { body: { [owner]: annId } })).status).toBe(200);
+    expect(await project.api('PATCH', own, { body: { [owner]: bobId } })).toMatchObject({
       status: 403,
       body: { code: 'OWNER_IMMUTABLE' },
     });
-    expect((await project.api<Doc>('GET', own)).body).toEqual(made.body);
+    expect((await project.api<Doc>('GET', own)).body).toMatchObject({
+      ...made.body,
+      updatedAt: expect.any(String),
+      [owner]: annId,
+    });
   });
 
   test('is the caller in whatever way another one is given', async () => {

@@ -149,6 +149,30 @@ describe('the owner field', () => {
   test('OWNER_IMMUTABLE for a document that nobody owns', () =>
     expect(refusalFor(planUpdate(owned, { userId: 'ann' }), { _id: new ObjectId() })?.code).toBe('OWNER_IMMUTABLE'));
 
+  test.each<[unknown, string | undefined]>([
+    [undefined, undefined],
+    [null, undefined],
+    ['ann', undefined],
+    ['bob', 'OWNER_IMMUTABLE'],
+    ['', 'OWNER_IMMUTABLE'],
+    [[null], 'OWNER_IMMUTABLE'],
+    [[], 'OWNER_IMMUTABLE'],
+  ])('may be claimed for a document of %j: %s', (userId, code) => {
+    const plan = planUpdate(owned, { userId: 'ann' }, true);
+    const isNot = { $not: { $type: 'array' } };
+    expect(refusalFor(plan, { _id: new ObjectId(), userId })?.code).toBe(code);
+    expect(plan.conditions[0]).toEqual({
+      $or: [{ userId: { $eq: 'ann', ...isNot } }, { userId: { $eq: null, ...isNot } }],
+    });
+  });
+
+  test.each([5, {}, ['ann'], true])('VALIDATION_FAILED for a claim with %j', (userId) =>
+    expect(refusalFor(planUpdate(owned, { userId }, true), { _id: new ObjectId() })).toMatchObject({
+      code: 'VALIDATION_FAILED',
+      errors: [{ field: 'userId', message: 'userId must be a String' }],
+    }),
+  );
+
   test('may be sent along unchanged', () =>
     expect(refusalFor(planUpdate(owned, { userId: 'ann', task: 'x' }), document)).toBeUndefined());
 
