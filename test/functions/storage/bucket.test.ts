@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { onFiles } from '../../../shared/clients/s3.ts';
 import type { Bucket } from '../../../shared/storage/bucket.ts';
 import { externalBucket } from '../../../shared/storage/external-bucket.ts';
+import { onExternal } from '../../../shared/storage/external-client.ts';
 import { managedBucket } from '../../../shared/storage/managed-bucket.ts';
+import type { OnBucket } from '../../../shared/storage/s3-bucket.ts';
 import { inParallel } from '../../support/client.ts';
 import { put } from '../../support/files.ts';
 import { type OtherStorage, startOtherStorage } from '../../support/other-storage.ts';
@@ -17,14 +21,20 @@ beforeAll(async () => {
 
 afterAll(() => other.stop());
 
-const buckets: readonly (readonly [string, () => Bucket])[] = [
-  ['our bucket', () => managedBucket],
-  ['a bucket of a project’s own', () => externalBucket(other, other.keys)],
+const buckets: readonly (readonly [string, () => Bucket, () => OnBucket])[] = [
+  ['our bucket', () => managedBucket, () => onFiles],
+  ['a bucket of a project’s own', () => externalBucket(other, other.keys), () => onExternal(other, other.keys)],
 ];
 
 const text = (bytes: string): Buffer => Buffer.from(bytes);
 
-describe.each(buckets)('%s', (_name, bucketOf) => {
+/** Type, caching and disposition of an object as the storage keeps them, which a public host may not show. */
+const keptOf = async (on: OnBucket, Key: string) => {
+  const kept = await on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key })));
+  return [kept.ContentType, kept.CacheControl, kept.ContentDisposition];
+};
+
+describe.each(buckets)('%s', (_name, bucketOf, on) => {
   let bucket: Bucket;
   let key: string;
   let target: string;
@@ -75,6 +85,17 @@ describe.each(buckets)('%s', (_name, bucketOf) => {
     const { etag, contentType } = await stored('hello');
     expect(await bucket.copy({ from: key, to: target, etag, contentType })).toBe('copied');
     expect(await bucket.head(target)).toEqual({ size: 5, contentType: 'text/plain', etag });
+  });
+
+  test('copies the type that is named, and nothing else of what was sent with the upload', async () => {
+    fresh();
+    const url = await bucket.presignUpload(key, { contentType: 'text/plain', size: 5, expiresIn: 60 });
+    const headers = { 'content-type': 'text/plain', 'cache-control': 'max-age=1', 'content-disposition': 'inline' };
+    expect((await fetch(url, { method: 'PUT', headers, body: 'hello' })).status).toBe(200);
+    expect(await keptOf(on(), key)).toEqual(Object.values(headers));
+    const { etag = '' } = (await bucket.head(key)) ?? {};
+    expect(await bucket.copy({ from: key, to: target, etag, contentType: 'image/png' })).toBe('copied');
+    expect(await keptOf(on(), target)).toEqual(['image/png', undefined, undefined]);
   });
 
   test('refuses to copy another version, and copies nothing', async () => {

@@ -156,6 +156,19 @@ describe('the sweep', () => {
     expect(await storageUsage(ours)).toMatchObject({ held: 0 });
   });
 
+  test('removes nothing from the storage that a project has by now, whatever is there under the same name', async () => {
+    const { id, project: owner } = await developerProject();
+    const former = await placeFor(id, { ...storage, bucket: 'former-bucket' }, storage.publicHost);
+    const { filePath } = await request(5, { ...owner, storage: former });
+    await connect(id, storage);
+    const keys = [pendingKey(filePath), fileKey(filePath)];
+    for (const key of keys) await bucket().put(key, Buffer.from('theirs'), 'text/plain');
+    clock.now = () => realNow() + 25 * 3600 * 1000;
+    expect(await sweepUploads()).toBeGreaterThan(0);
+    expect(await storageUsage({ ...owner, storage: former })).toMatchObject({ held: 0 });
+    for (const key of keys) expect(await bucket().head(key)).not.toBeNull();
+  });
+
   test('ends the reservation also where the storage does not let us in, and asks it again for a week', async () => {
     const owner = await developerProject();
     await connect(owner.id, storage);

@@ -1,7 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { fileKey } from '../../../shared/storage/file-path.ts';
+import { managedBucket } from '../../../shared/storage/managed-bucket.ts';
+import { requestUpload } from '../../../shared/storage/request-upload.ts';
 import { confirm, put, read, remove, request, uploaded, uploadFile } from '../../support/files.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
 import { publishedClient, refusedAs } from '../../support/published-client.ts';
+import { storageProject } from '../../support/storage-project.ts';
 
 let project: TestProject;
 let other: TestProject;
@@ -63,6 +67,17 @@ describe('an upload', () => {
 });
 
 describe('the storage itself', () => {
+  test('403 refuses what comes later than ten minutes after the request', async () => {
+    const of = storageProject();
+    const body = { filename: 'a.txt', contentType: 'text/plain', size: 5 };
+    const requestedAgo = async (seconds: number): Promise<string> => {
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - seconds * 1000 });
+      return (await requestUpload(of, body).finally(() => vi.useRealTimers())).signedUrl;
+    };
+    expect(await put(await requestedAgo(602), 'hello')).toBe(403);
+    expect(await put(await requestedAgo(500), 'hello')).toBe(200);
+  });
+
   test.each([
     ['another content type', 'text/html', 'hello'],
     ['a larger body', 'text/plain', 'hello and more'],
@@ -134,6 +149,7 @@ describe('a confirmation', () => {
       const { filePath } = await uploaded(project, 'hello');
       const refused = { status: 400, body: { code: 'SIZE_MISMATCH', errors: [{ field: 'size' }] } };
       expect(await confirm(project, filePath, size)).toMatchObject(refused);
+      expect(await managedBucket.head(fileKey(filePath)), 'what is public').toBeNull();
       expect((await confirm(project, filePath, 5)).status).toBe(200);
       expect(await confirm(project, filePath, size)).toMatchObject(refused);
     },
