@@ -1,12 +1,13 @@
-import { type SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type SendMessageBatchCommand, type SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import { ObjectId } from 'mongodb';
+import { Collection, ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as purgeTrash } from '../../../functions/jobs/purge-trash.ts';
 import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
+import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
 import { graceEnd } from '../../../shared/documents/trash/grace.ts';
 import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
 import { removeTrashed } from '../../../shared/documents/trash/remove-trashed.ts';
@@ -79,6 +80,19 @@ describe('the daily purge', () => {
     expect((plan.executionStats as { totalKeysExamined: number }).totalKeysExamined).toBeLessThanOrEqual(2);
   });
 
+  test('leaves due what the queue did not take', async () => {
+    const refuse = (command: unknown) =>
+      Promise.resolve({ Failed: (command as SendMessageBatchCommand).input.Entries?.map(({ Id }) => ({ Id })) });
+    vi.spyOn(SQSClient.prototype, 'send').mockImplementation(refuse);
+    try {
+      await makePurgeDue(domain);
+      expect(await purgeTrash()).toEqual({ queued: 0 });
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(await purgeDueAt(domain)).toEqual(new Date(0));
+  });
+
   test('queues a project again within the hour until its purge has ended', async () => {
     await makePurgeDue(domain);
     expect((await purgeTrash()).queued).toBeGreaterThanOrEqual(0);
@@ -86,6 +100,21 @@ describe('the daily purge', () => {
     expect(due).toBeGreaterThan(0.9);
   });
 });
+
+/** Lets `act` happen once the purge has removed a first batch of `notes`, before it goes on. */
+const afterFirstBatch = (act: () => Promise<unknown>): void => {
+  const { deleteMany } = Collection.prototype;
+  const removals = vi.spyOn(Collection.prototype, 'deleteMany').mockImplementation(async function (
+    this: Collection,
+    ...args: Parameters<typeof deleteMany>
+  ) {
+    const removed = await deleteMany.apply(this, args);
+    if (this.collectionName !== 'notes') return removed;
+    removals.mockRestore();
+    await act();
+    return removed;
+  });
+};
 
 describe('the purge of a project', () => {
   test('frees databaseUsed', async () => {
@@ -160,6 +189,34 @@ describe('the purge of a project', () => {
     await runTask(taskEvent(domain));
     expect(await stored(domain, 'notes')).toBe(0);
     expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(20);
+  });
+
+  test('keeps in mind that the trash was emptied once more meanwhile', async () => {
+    // The messages are lost, so that no other run works on it.
+    const queue = vi.spyOn(SQSClient.prototype, 'send').mockImplementation(() => Promise.resolve({}));
+    await addTrashed(domain, 'notes', 1500, 1);
+    expect(await emptyTrash(domain, 'notes')).toMatchObject({ complete: false });
+    afterFirstBatch(async () => {
+      await addTrashed(domain, 'notes', 1500, 0);
+      expect(await emptyTrash(domain, 'notes')).toMatchObject({ complete: false });
+    });
+    await purgeProject(domain);
+    await purgeProject(domain);
+    queue.mockRestore();
+    expect(await stored(domain, 'notes')).toBe(0);
+  });
+
+  test('that another run has taken over meanwhile leaves to that when the next one is due', async () => {
+    await addTrashed(domain, 'notes', 10, 31);
+    const theirs = new Date(Date.now() + hourMs / 2);
+    afterFirstBatch(() =>
+      onControl((db) =>
+        db.collection('projects').updateOne({ _id: new ObjectId(project.id) }, { $set: { trashDueAt: theirs } }),
+      ),
+    );
+    await runPurge(domain.id);
+    expect(await stored(domain, 'notes')).toBe(0);
+    expect(await purgeDueAt(domain)).toEqual(theirs);
   });
 
   test('leaves users alone', async () => {

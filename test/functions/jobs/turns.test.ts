@@ -5,7 +5,14 @@ import { clock } from '../../../shared/clock.ts';
 import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
 import { cancelTransfer } from '../../../shared/transfers/cancel-transfer.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
-import type { TransferRecord } from '../../../shared/transfers/transfer-record.ts';
+import type { ImportRecord, TransferRecord } from '../../../shared/transfers/transfer-record.ts';
+import {
+  endTransfer,
+  failTransfer,
+  release,
+  saveProgress,
+  TransferLost,
+} from '../../../shared/transfers/transfer-runs.ts';
 import { claimTransfer } from '../../../shared/transfers/turns.ts';
 import { inParallel } from '../../support/client.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
@@ -140,6 +147,24 @@ describe('transfers of one owner', () => {
     await runTransfer(idOf(b), 0);
     expect(queued).toEqual([task(late), task(b)]);
     expect(await claimTransfer(idOf(late))).not.toBeNull();
+  });
+
+  test('that another run has taken over are neither changed, released nor ended by the run that had them', async () => {
+    const held = await heldImport(first.id, 'a', '{"n":1}');
+    const before = await claimTransfer(idOf(held));
+    if (!before) throw new Error('The transfer was not free');
+    vi.spyOn(clock, 'now').mockReturnValue(before.leasedUntil.getTime());
+    const now = await claimTransfer(idOf(held));
+    expect(now?.leasedUntil.getTime()).toBeGreaterThan(before.leasedUntil.getTime());
+    for (const late of [
+      () => saveProgress(before as ImportRecord, { line: 7, inserted: 7 }),
+      () => release(before),
+      () => endTransfer(before, { state: 'done' }),
+      () => failTransfer(before, 'It is late.'),
+    ]) {
+      await expect(late()).rejects.toThrow(TransferLost);
+    }
+    expect(await recordOf(held)).toEqual(now);
   });
 
   test('that are gone or ended take no turn', async () => {
