@@ -1,7 +1,8 @@
-import { describeApi, type OpenApi } from '../shared/http/openapi/describe-api.ts';
+import { describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { dashboardSchemes } from '../shared/http/openapi/security.ts';
 import { version } from '../shared/version.ts';
 import { dashboardExamples } from './examples.ts';
+import { audiencesTag } from './mail/audiences/tag.ts';
 import { dashboardRoutes } from './routes.ts';
 
 /** The OpenAPI description of the dashboard API. It is made once: where functions are bundled, by the bundler. */
@@ -14,24 +15,42 @@ export const dashboardDocument = (): OpenApi =>
     tables: dashboardRoutes,
     examples: dashboardExamples,
     tags: {
-      'dashboard/auth': 'Developer accounts',
-      'dashboard/tokens': 'Personal access tokens',
-      'dashboard/projects': 'Projects and keys',
-      'dashboard/members': 'Members',
-      'dashboard/audit': 'Audit trail',
-      'dashboard/collections': 'Collections',
-      'dashboard/database': 'Own database',
-      'dashboard/documents': 'Data browser',
-      'dashboard/trash': 'Trash',
-      'dashboard/transfers': 'Exports and imports',
-      'dashboard/users': 'End users',
-      'dashboard/storage': 'Files',
-      'dashboard/mail': 'Mail',
-      'dashboard/mail/audiences': 'Audiences and broadcasts',
-      'dashboard/mail/broadcasts': 'Audiences and broadcasts',
-      'dashboard/assistant': 'Schema assistant',
-      'dashboard/usage': 'Usage',
-      'dashboard/service': 'Service',
-    } satisfies Record<keyof typeof dashboardRoutes, string>,
+      'dashboard/auth': {
+        name: 'Developer accounts',
+        description: 'Signing up and in at the dashboard, sessions, and the account itself.',
+      },
+      'dashboard/tokens': { name: 'Personal access tokens', description: 'Tokens with which scripts call this API.' },
+      'dashboard/projects': {
+        name: 'Projects and keys',
+        description: 'Projects, their settings, API keys and signing keys.',
+      },
+      'dashboard/members': { name: 'Members', description: 'Who may do what in a project, and invitations.' },
+      'dashboard/audit': { name: 'Audit trail', description: 'Who changed which setting when.' },
+      'dashboard/collections': {
+        name: 'Collections',
+        description: 'Collections, their schemas, row security and indexes.',
+      },
+      'dashboard/database': { name: 'Own database', description: "A MongoDB of the project's own instead of ours." },
+      'dashboard/documents': {
+        name: 'Data browser',
+        description: 'The documents of a collection, whatever its row security.',
+      },
+      'dashboard/trash': { name: 'Trash', description: 'Documents that were deleted in the last 30 days.' },
+      'dashboard/transfers': {
+        name: 'Exports and imports',
+        description: 'Whole collections as files, and files as collections.',
+      },
+      'dashboard/users': { name: 'End users', description: "The accounts and sessions of the app's users." },
+      'dashboard/storage': { name: 'Files', description: "What was uploaded, and storage of the project's own." },
+      'dashboard/mail': { name: 'Mail', description: 'Sent mails, templates and suppressed addresses.' },
+      'dashboard/mail/audiences': audiencesTag,
+      'dashboard/mail/broadcasts': audiencesTag,
+      'dashboard/assistant': { name: 'Schema assistant', description: 'A schema proposed by a language model.' },
+      'dashboard/usage': {
+        name: 'Usage',
+        description: 'What the project uses of its plan, its requests, and the indexes it lacks.',
+      },
+      'dashboard/service': { name: 'Service', description: 'This description, and whether the service is well.' },
+    } satisfies Record<keyof typeof dashboardRoutes, Tag>,
     securitySchemes: dashboardSchemes,
   });

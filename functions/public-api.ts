@@ -1,7 +1,8 @@
-import { describeApi, type OpenApi } from '../shared/http/openapi/describe-api.ts';
+import { describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { projectSchemes } from '../shared/http/openapi/security.ts';
 import { version } from '../shared/version.ts';
 import { publicExamples } from './examples.ts';
+import { audiencesTag } from './mail/audiences/tag.ts';
 import { publicRoutes } from './routes.ts';
 
 /** The OpenAPI description of the public API. It is made once: where functions are bundled, by the bundler. */
@@ -14,14 +15,14 @@ export const publicDocument = (): OpenApi =>
     tables: publicRoutes,
     examples: publicExamples,
     tags: {
-      data: 'Documents',
-      'user-auth': 'User accounts',
-      storage: 'Files',
-      mail: 'Mail',
-      'mail/audiences': 'Audiences and broadcasts',
-      'mail/broadcasts': 'Audiences and broadcasts',
-      'mail/webhook': 'Mail webhook',
-      service: 'Service',
-    } satisfies Record<keyof typeof publicRoutes, string>,
+      data: { name: 'Documents', description: 'JSON documents in the collections of the project, and their trash.' },
+      'user-auth': { name: 'User accounts', description: "The accounts and sessions of the app's own users." },
+      storage: { name: 'Files', description: 'Uploads past the API, straight into storage, and their deletion.' },
+      mail: { name: 'Mail', description: 'Sending mails, and what became of them.' },
+      'mail/audiences': audiencesTag,
+      'mail/broadcasts': audiencesTag,
+      'mail/webhook': { name: 'Mail webhook', description: 'What the mail provider calls to report deliveries.' },
+      service: { name: 'Service', description: 'This description, and whether the service is well.' },
+    } satisfies Record<keyof typeof publicRoutes, Tag>,
     securitySchemes: projectSchemes,
   });

@@ -53,12 +53,12 @@ export const ListAnswer = success(
     v.object({
       items: v.array(Document),
       total: v.number(),
-      totalCapped: v.optional(v.literal(true)),
+      totalCapped: v.optional(v.boolean()),
       page: v.optional(v.number()),
       limit: v.number(),
       cursor: v.optional(v.string()),
       nextCursor: v.optional(v.nullable(v.string())),
-      truncated: v.optional(v.literal(true)),
+      truncated: v.optional(v.boolean()),
     }),
   ]),
 );

@@ -26,7 +26,12 @@ export const NewImportBody = v.pipe(
   strictBody({
     format: importFormat,
     content: v.optional(v.string('must be a String')),
-    upload: v.optional(v.literal(true, 'must be true')),
+    upload: v.optional(
+      v.pipe(
+        v.boolean('must be true'),
+        v.check((upload) => upload, 'must be true'),
+      ),
+    ),
     size: v.optional(size),
   }),
   v.check(

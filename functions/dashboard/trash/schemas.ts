@@ -9,7 +9,7 @@ export const TrashPage = success(
   v.object({
     items: v.array(Trashed),
     total: v.number(),
-    totalCapped: v.optional(v.literal(true)),
+    totalCapped: v.optional(v.boolean()),
     page: v.number(),
     limit: v.number(),
   }),

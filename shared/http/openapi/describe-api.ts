@@ -6,6 +6,12 @@ import { parametersOf } from './parameters.ts';
 import { errorResponses, errorSchema, limitHeaders, responsesOf } from './responses.ts';
 import { roleNote, securityOf } from './security.ts';
 
+/** What people call an area, or several, and what is to be found there. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
 /** One API: its tables, their examples, and what people call its areas. */
 export interface ApiParts {
   readonly title: string;
@@ -14,7 +20,7 @@ export interface ApiParts {
   readonly tables: Readonly<Record<string, RouteTable>>;
   readonly examples: Readonly<Record<string, Examples>>;
   /** Area → tag; areas may share one. */
-  readonly tags: Readonly<Record<string, string>>;
+  readonly tags: Readonly<Record<string, Tag>>;
   readonly securitySchemes: Readonly<Record<string, unknown>>;
 }
 
@@ -27,7 +33,7 @@ export interface Operation {
 /** An OpenAPI 3.1 document; `servers` is for whoever serves it to add. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly description: string; readonly version: string };
+  readonly info: { readonly title: string; readonly version: string; readonly [name: string]: unknown };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly [name: string]: unknown;
 }
@@ -39,7 +45,7 @@ const bodyOf = ({ body }: NamedRoute, example: Example): JsonSchema | undefined 
   return { required: true, content: { 'application/json': { schema, example: example.body } } };
 };
 
-const operationOf = (route: NamedRoute, method: string, example: Example, tag: string): Operation => {
+const operationOf = (route: NamedRoute, method: string, example: Example, tag: Tag): Operation => {
   const requestBody = bodyOf(route, example);
   const parameters = parametersOf(route, example);
   const description = roleNote(route);
@@ -47,7 +53,7 @@ const operationOf = (route: NamedRoute, method: string, example: Example, tag: s
     operationId: method === methodsOf(route)[0] ? route.id : `${route.id}-${method.toLowerCase()}`,
     summary: route.summary,
     ...(description && { description }),
-    tags: [tag],
+    tags: [tag.name],
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
@@ -76,8 +82,15 @@ export const describeApi = (parts: ApiParts): OpenApi => {
   }
   return {
     openapi: '3.1.0',
-    info: { title, description, version },
-    tags: [...new Set(Object.values(tags))].map((name) => ({ name })),
+    info: {
+      title,
+      description,
+      version,
+      // The licence of the program; whose service it is, a deployment knows and the program does not.
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'Whoever operates this service' },
+    },
+    tags: [...new Map(Object.values(tags).map((tag) => [tag.name, tag])).values()],
     paths,
     components: {
       schemas: { Error: errorSchema, ...fieldSchemas },

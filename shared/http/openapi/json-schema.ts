@@ -1,5 +1,6 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
+import { portablePattern } from './portable-pattern.ts';
 
 /** A JSON schema (2020-12), as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -18,10 +19,22 @@ const described = (schema: Draft, message: unknown): Draft =>
     ? schema
     : { ...schema, description: [schema.description ?? [], sentence(message)].flat().join(' ') };
 
-const withPattern = (schema: Draft, { source }: RegExp): Draft =>
-  schema.pattern === undefined || schema.pattern === source
-    ? { ...schema, pattern: source }
-    : { ...schema, allOf: [...(schema.allOf ?? []), { pattern: source }] };
+const withPattern = (schema: Draft, { source }: RegExp): Draft => {
+  const pattern = portablePattern(source);
+  return schema.pattern === undefined || schema.pattern === source
+    ? { ...schema, pattern }
+    : { ...schema, allOf: [...(schema.allOf ?? []), { pattern }] };
+};
+
+/** Generators of clients make one type of an `enum`: values of several types become alternatives. */
+const alternatives = (values: readonly unknown[]): Draft => ({
+  anyOf: [...Map.groupBy(values, (value) => typeof value)].map(
+    ([type, group]): Draft => ({
+      type: type as 'string' | 'number' | 'boolean',
+      enum: group as string[],
+    }),
+  ),
+});
 
 /** Digits that are read as a number: what callers have to know is the number. */
 const asNumber = ({ pattern: _pattern, ...rest }: Draft, bound: 'minimum' | 'maximum', value: number): Draft => ({
@@ -61,6 +74,7 @@ const convertSchema = ({ valibotSchema, jsonSchema, errors }: SchemaContext): Dr
     return convertGuard((valibotSchema as unknown as { check: (value: unknown) => boolean }).check);
   }
   if (errors) throw new Error(errors.join(' '));
+  if (jsonSchema.enum && Array.isArray(jsonSchema.type)) return alternatives(jsonSchema.enum);
   // Nothing is required of an object without required fields, and of a document whatever its fields.
   if (Array.isArray(jsonSchema.required) && jsonSchema.required.length === 0) {
     const { required: _none, ...rest } = jsonSchema;
