@@ -1,62 +1,8 @@
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { installFolder } from '../../scripts/install-folder.ts';
 
-const folder = path.join(import.meta.dirname, '../peers');
-const lockFile = path.join(folder, 'package-lock.json');
-const stamp = path.join(folder, 'node_modules/.basalt-lock');
-
-/** Enough for a slow registry. */
-const limitMs = 5 * 60_000;
-
-/** npm itself where a script of npm runs this; otherwise the one on the PATH. */
-const npmCommand = (): readonly [string, ...string[]] => {
-  const running = process.env.npm_execpath;
-  return running?.endsWith('npm-cli.js') ? [process.execPath, running] : ['npm'];
-};
-
-const firstLines = (said: string): string =>
-  said
-    .replaceAll('npm error', '')
-    .trim()
-    .split(/\s*\n\s*/)
-    .slice(0, 4)
-    .join(', ') || 'npm failed';
-
-/** Runs `npm ci` in the folder of the peers; what npm said where it fails, `undefined` where it does not. */
-const install = (report: (step: string) => void): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    const begin = Date.now();
-    const tell = (): void =>
-      report(`installing Parse Server (once; about a minute): ${Math.round((Date.now() - begin) / 1000)} s`);
-    tell();
-    const ticker = setInterval(tell, 5000);
-    const [command, ...args] = npmCommand();
-    const npm = spawn(command, [...args, 'ci', '--loglevel=error'], {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: limitMs,
-    });
-    let said = '';
-    npm.stderr.on('data', (chunk) => {
-      said += chunk;
-    });
-    const end = (failure: string | undefined): void => {
-      clearInterval(ticker);
-      resolve(failure);
-    };
-    npm.on('error', (error) => end(error.message));
-    npm.on('close', (code) => end(code === 0 ? undefined : firstLines(said)));
-  });
-
-/** Sees that the packages of the lock file are there; why they are not, if they cannot be had. */
-export const installPeers = async (report: (step: string) => void): Promise<string | undefined> => {
-  const wanted = createHash('sha256')
-    .update(await readFile(lockFile))
-    .digest('hex');
-  if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return undefined;
-  const failure = await install(report);
-  if (failure === undefined) await writeFile(stamp, wanted);
-  return failure;
-};
+/** Sees that Parse Server is there; why it is not, if it cannot be had. */
+export const installPeers = (report: (step: string) => void): Promise<string | undefined> =>
+  installFolder(path.join(import.meta.dirname, '../peers'), (seconds) =>
+    report(`installing Parse Server (once; about a minute): ${seconds} s`),
+  );

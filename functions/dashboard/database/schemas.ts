@@ -5,5 +5,9 @@ export const DatabaseUriBody = strictBody({ uri: v.string('must be a String') })
 
 /** `serverIps`: the two addresses that the database has to let in. */
 export const DatabaseAnswer = success(
-  v.object({ external: v.boolean(), host: v.optional(v.string()), serverIps: v.tuple([v.string(), v.string()]) }),
+  v.object({
+    external: v.boolean(),
+    host: v.optional(v.string()),
+    serverIps: v.pipe(v.array(v.string()), v.length(2)),
+  }),
 );

@@ -23,7 +23,7 @@ const placeholders: Readonly<Record<string, JsonSchema>> = {
   projectId: id('Id of the project.'),
   collectionName: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_-]{0,62}$', description: 'Name of the collection.' },
   indexName: text('Name of the index.'),
-  id: text('Id of the record; of a document of ours 24 hexadecimal characters.'),
+  id: text('Id of the record.'),
   sessionId: text('Id of the session.'),
   developerId: id('Id of the member.'),
   username: text('Name of the user.'),
@@ -34,6 +34,11 @@ const placeholders: Readonly<Record<string, JsonSchema>> = {
   contactId: text('Id of the contact at the mail provider, or its address.'),
   email: text('The address.'),
 };
+
+const documentId = id('Id of the document.');
+
+/** Of all ids, those of documents alone are refused as malformed; any other is one that nobody has. */
+const isOfDocuments = ({ path }: Route): boolean => /^\/api\/data\/|\/(documents|trash)\//.test(path);
 
 const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; readonly description: string }>> = {
   'x-refresh-token': { in: 'header', description: 'The refresh token, for clients that do not keep the cookie.' },
@@ -51,7 +56,7 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
 
 const inPath = (route: Route, example: Example): Parameter[] =>
   [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const schema = placeholders[name];
+    const schema = name === 'id' && isOfDocuments(route) ? documentId : placeholders[name];
     if (!schema) throw new Error(`parameters.ts does not say what {${name}} is`);
     return { name, in: 'path', required: true, schema, example: example.params?.[name] };
   });

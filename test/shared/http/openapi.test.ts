@@ -199,6 +199,16 @@ describe('the JSON schema of', () => {
         },
       },
     ],
+    [
+      'values of several types',
+      v.picklist([1, -1, 'text']),
+      {
+        anyOf: [
+          { type: 'number', enum: [1, -1] },
+          { type: 'string', enum: ['text'] },
+        ],
+      },
+    ],
     ['a date', v.date(), { type: 'string', format: 'date-time' }],
     [
       'what is checked and then changed',
