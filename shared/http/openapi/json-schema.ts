@@ -61,10 +61,13 @@ const convertAction = ({ valibotAction, jsonSchema, errors }: ActionContext): Dr
   return undefined;
 };
 
+/** Without `additionalProperties` generators of clients take an object without fields for an empty one. */
+const anyObject: Draft = { type: 'object', additionalProperties: true };
+
 /** A guard of our own is described by what it lets through. */
 const convertGuard = (accepts: (value: unknown) => boolean): Draft => {
-  if (accepts({}) && !accepts([])) return { type: 'object' };
-  if (accepts([]) && !accepts({})) return { type: 'array', items: { type: 'object' } };
+  if (accepts({}) && !accepts([])) return anyObject;
+  if (accepts([]) && !accepts({})) return { type: 'array', items: anyObject };
   throw new Error('A custom schema is neither one of objects nor one of arrays: describe it in json-schema.ts');
 };
 

@@ -176,8 +176,12 @@ describe('who may call', () => {
 
 describe('the JSON schema of', () => {
   test.each([
-    ['an object of any kind', JsonObject, { type: 'object' }],
-    ['a list of objects', JsonObjects, { type: 'array', items: { type: 'object' }, minItems: 1, maxItems: 100 }],
+    ['an object of any kind', JsonObject, { type: 'object', additionalProperties: true }],
+    [
+      'a list of objects',
+      JsonObjects,
+      { type: 'array', items: { type: 'object', additionalProperties: true }, minItems: 1, maxItems: 100 },
+    ],
     [
       'a body with exactly these fields',
       strictBody({ name: v.string() }),
