@@ -186,13 +186,46 @@ describe('the domain whitelist', () => {
     }
   });
 
-  test.each(publicCases)('is nothing to the secret key: $method $id', async (route) => {
-    const answer = await ask(route, { headers: { origin: foreign } });
-    const { access } = route.route;
-    if (access === 'publishableKey' || access === 'user') {
-      expect(answer).toMatchObject({ status: 403, body: { code: 'PUBLISHABLE_KEY_REQUIRED' } });
-    } else expect(answer.body.code).not.toBe('ORIGIN_NOT_ALLOWED');
-  });
+  // Where the secret key opens nothing, its kind is refused before anybody asks where from.
+  const takesSecret = ({ route }: RouteCase) => route.access === 'secretKey' || route.access === 'anyKey';
+
+  test.each(publicCases.filter(takesSecret))(
+    '403 for the secret key in a page elsewhere: $method $id',
+    async (route) => {
+      for (const origin of [foreign, 'null', '']) {
+        const answer = await ask(route, { headers: { origin } });
+        expect(answer, origin).toMatchObject(refused);
+        expect(answer.body).toMatchObject({ message: expect.stringContaining('does not belong in a page') });
+      }
+    },
+  );
+
+  test.each(publicCases)(
+    'is nothing to the secret key of a server, nor in a page of the list: $method $id',
+    async (route) => {
+      for (const headers of [{}, { referer: foreign }, { origin: allowed }]) {
+        const answer = await ask(route, { headers });
+        const { access } = route.route;
+        if (access === 'publishableKey' || access === 'user') {
+          expect(answer).toMatchObject({ status: 403, body: { code: 'PUBLISHABLE_KEY_REQUIRED' } });
+        } else expect(answer.body.code).not.toBe('ORIGIN_NOT_ALLOWED');
+      }
+    },
+  );
+
+  test.each(publicCases)(
+    '200 and more for the secret key from anywhere where it is off: $method $id',
+    async (route) => {
+      const { secretKey: key } = project;
+      const path = route.pathWith({ ...parameters, projectId: project.id });
+      const answer = await call(baseOf(route), route.method, path, {
+        key,
+        headers: { origin: foreign },
+        ...bodyFor(route),
+      });
+      expect(answer.body.code).not.toBe('ORIGIN_NOT_ALLOWED');
+    },
+  );
 
   test('is asked after the key, and before the users block and the collection', async () => {
     const headers = { origin: foreign };
@@ -245,12 +278,11 @@ describe('the domain whitelist', () => {
     ['nothing', [], [], ['https://example.com', 'http://localhost']],
     ['everything', ['https://only.example', '*'], ['https://evil.example', 'null', ''], []],
   ])('of %s', async (_what, domains, good, bad) => {
-    const { api, publishableKey: key } = await withDomains(domains);
-    for (const origin of good) {
-      expect(await api('GET', '/api/data/notes', { key, headers: { origin } }), origin).toMatchObject({ status: 200 });
-    }
-    for (const origin of bad) {
-      expect(await api('GET', '/api/data/notes', { key, headers: { origin } }), origin).toMatchObject(refused);
+    const { api, publishableKey, secretKey } = await withDomains(domains);
+    for (const key of [publishableKey, secretKey]) {
+      const from = (origin: string) => api('GET', '/api/data/notes', { key, headers: { origin } });
+      for (const origin of good) expect(await from(origin), origin).toMatchObject({ status: 200 });
+      for (const origin of bad) expect(await from(origin), origin).toMatchObject(refused);
     }
   });
 });

@@ -45,6 +45,13 @@ describe('a refusal says what to do:', () => {
     expect(answer).toMatchObject(refusal(403, 'ORIGIN_NOT_ALLOWED', message));
   });
 
+  test('403 of a secret key in a page says that it does not belong there', async () => {
+    const headers = { origin: 'https://evil.example' };
+    const answer = await send('GET', '/api/data/notes', { key: project.secretKey, headers });
+    const message = /^https:\/\/evil\.example is not .*secret key.*does not belong in a page.*publishable key.*rotate/;
+    expect(answer).toMatchObject(refusal(403, 'ORIGIN_NOT_ALLOWED', message));
+  });
+
   test('403 of a write without row security names the setting, by the same words for one document and many', async () => {
     const options = { key: project.publishableKey, headers: { origin: own } };
     const message = /row-level security.*off in "notes".*rls\.enabled/;

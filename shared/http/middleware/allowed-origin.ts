@@ -1,23 +1,34 @@
 import type { KeyMatch } from '../../collections/find-project-by-key.ts';
 import { AppError } from '../../errors.ts';
 import { allowsOrigin } from '../../projects/allowed-origin.ts';
+import type { KeyKind } from '../../projects/project-record.ts';
 import type { Keyed } from './api-key.ts';
 import type { Adds, Event } from './middleware-types.ts';
 
 const longestShown = 100;
 
-const originRefused = (origin: string | undefined): AppError =>
+const noOrigin =
+  'This request has no Origin, and the project takes its publishable key from its allowed domains only. Servers use the secret key.';
+
+const secretInPage =
+  ' A secret key (sk_live_…) does not belong in a page, where every visitor can read it: use the publishable key there, and rotate the secret one.';
+
+const originRefused = (origin: string | undefined, kind: KeyKind): AppError =>
   new AppError(
     'ORIGIN_NOT_ALLOWED',
     origin === undefined
-      ? 'This request has no Origin, and the project takes its publishable key from its allowed domains only. Servers use the secret key.'
-      : `${origin.slice(0, longestShown)} is not in the allowed domains of the project (allowedDomains).`,
+      ? noOrigin
+      : `${origin.slice(0, longestShown)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
   );
 
-/** Domain whitelist: a publishable key works only from the project's allowed origins (contract 1). */
+/**
+ * Domain whitelist: from a page a key works only if the project allows its origin; without `Origin`, which servers do
+ * not send, only the secret one does (contract 1).
+ */
 export const requireAllowedOrigin = (event: Event, { project, kind }: Pick<KeyMatch, 'project' | 'kind'>): void => {
-  if (kind !== 'publishable' || allowsOrigin(project.allowedDomains, event.headers.origin)) return;
-  throw originRefused(event.headers.origin);
+  const { origin } = event.headers;
+  const isServer = kind === 'secret' && origin === undefined;
+  if (!isServer && !allowsOrigin(project.allowedDomains, origin)) throw originRefused(origin, kind);
 };
 
 /** Refuses a request whose origin the project does not allow: 403 `ORIGIN_NOT_ALLOWED`. */

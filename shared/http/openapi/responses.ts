@@ -86,7 +86,7 @@ const ofAccess: Readonly<Record<Route['access'], Codes>> = {
   public: [],
   anyKey: [...key, 'ORIGIN_NOT_ALLOWED'],
   publishableKey: publishable,
-  secretKey: [...key, 'SECRET_KEY_REQUIRED'],
+  secretKey: [...key, 'SECRET_KEY_REQUIRED', 'ORIGIN_NOT_ALLOWED'],
   user: [...publishable, ...token],
   developer: [...token, 'SCOPE_REQUIRED'],
 };

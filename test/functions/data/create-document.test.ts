@@ -238,5 +238,6 @@ test('403 below /api/data/users tells whose origin is not allowed first', async 
     closed.api('PUT', '/api/data/users/a/b/c', { body: {}, key, headers: { origin } });
   expect((await ask('https://evil.example')).body).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
   expect((await ask('https://mine.example')).body).toMatchObject({ code: 'USERS_RESERVED' });
-  expect((await ask('https://evil.example', closed.secretKey)).body).toMatchObject({ code: 'USERS_RESERVED' });
+  expect((await ask('https://evil.example', closed.secretKey)).body).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+  expect((await ask('https://mine.example', closed.secretKey)).body).toMatchObject({ code: 'USERS_RESERVED' });
 });
