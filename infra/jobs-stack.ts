@@ -1,7 +1,7 @@
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
+import { type CfnResource, Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import { type Job, jobs, type QueueStart } from '../functions/jobs/jobs.ts';
@@ -19,6 +19,8 @@ export interface JobsStackProps extends StackProps {
   readonly environment: Readonly<Record<string, string>>;
   /** What the job that a deployment runs knows besides: what was deployed. */
   readonly record: Readonly<Record<string, string>>;
+  /** Names this deployment, so that the job runs in each, and not only if it changed. */
+  readonly run: string;
 }
 
 /** Lambda's maximum timeout. */
@@ -50,7 +52,8 @@ export class JobsStack extends Stack {
   /** Name → its function. */
   readonly functions = new Map<string, EndpointFunction>();
 
-  constructor(scope: Construct, id: string, { stores, defaults, environment, record, ...props }: JobsStackProps) {
+  constructor(scope: Construct, id: string, jobsProps: JobsStackProps) {
+    const { stores, defaults, environment, record, run, ...props } = jobsProps;
     super(scope, id, props);
     new ConcurrencyCap(this, 'held-back', defaults);
     const fixedNames = new Map(Object.entries(stores.verifiers));
@@ -74,14 +77,16 @@ export class JobsStack extends Stack {
       this.functions.set(name, made);
       const { lambda } = made;
       if (job.starts === 'invoked') continue;
-      if (job.starts === 'on deployment') this.#runOnDeployment(name, lambda, timeoutOf(job));
+      if (job.starts === 'on deployment') this.#runOnDeployment(name, lambda, timeoutOf(job), run);
       else if ('everyMinutes' in job.starts) this.#runEvery(name, lambda, Duration.minutes(job.starts.everyMinutes));
       else this.#runForMessages(name, lambda, job.starts, stores);
     }
   }
 
-  #runOnDeployment(name: string, handler: LambdaFunction, timeout: Duration): void {
-    new Trigger(this, `${name}-trigger`, { handler, timeout });
+  #runOnDeployment(name: string, handler: LambdaFunction, timeout: Duration, run: string): void {
+    const trigger = new Trigger(this, `${name}-trigger`, { handler, timeout });
+    // By itself it is called for a new version of the function alone.
+    (trigger.node.defaultChild?.node.defaultChild as CfnResource).addPropertyOverride('Run', run);
   }
 
   #runEvery(name: string, lambda: LambdaFunction, interval: Duration): void {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { type App, Tags, Validations } from 'aws-cdk-lib/core';
@@ -71,12 +72,23 @@ export type Areas = Readonly<Record<string, RouteTable>>;
 /** The areas behind each of the two APIs, by whose sessions they deal with. */
 const everyArea: Readonly<Record<Sessions, Areas>> = { users: publicRoutes, developers: dashboardRoutes };
 
+export interface ServiceOptions {
+  /** Other routes than those of the service. */
+  readonly tables?: Readonly<Record<Sessions, Areas>>;
+  /** Names this deployment; another name runs what a deployment runs once more. */
+  readonly run?: string;
+}
+
 /**
  * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, one
  * stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a
  * reason fails the synthesis.
  */
-export const addService = (app: App, packages: Packages, tables = everyArea): void => {
+export const addService = (
+  app: App,
+  packages: Packages,
+  { tables = everyArea, run = randomUUID() }: ServiceOptions = {},
+): void => {
   const chosen = chosenSettings(app.node);
   const settings = settingsOf(chosen);
   const { deployment } = settings;
@@ -109,6 +121,7 @@ export const addService = (app: App, packages: Packages, tables = everyArea): vo
     defaults,
     environment: { ...every, ...sender, ...mailPaceEnvironment(settings) },
     record: recordEnvironment(chosen),
+    run,
   });
 
   const environment = { ...limits, ...sender, PUBLIC_URL: settings.publicUrl ?? open.url };

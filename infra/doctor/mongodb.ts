@@ -86,7 +86,10 @@ export const mongoChecks: readonly Check[] = [
       orUnreachable(target, async (client) => {
         const missing = await missingIndexes(client.db(target.environment.CONTROL_DATABASE ?? 'control'));
         if (missing.length === 0) return ok('every index is in place');
-        return failed(`indexes are missing: ${missing.join(', ')}`, 'Deploy the jobs stack again, which makes them.');
+        return failed(
+          `indexes are missing: ${missing.join(', ')}`,
+          'Deploy once more, which makes them: npm run deploy.',
+        );
       }),
   },
 ];

@@ -56,7 +56,7 @@ export const linksOf = (context: Readonly<Record<string, string>>, how: keyof ty
           return [id, { exports: exportsOf(Outputs), imports: importsOf(template) }];
         }),
       ),
-    tables[how],
+    { tables: tables[how] },
   );
 
 /**

@@ -5,7 +5,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App } from 'aws-cdk-lib/core';
 import type { Packages } from '../../infra/packaged-function.ts';
-import { addService } from '../../infra/service.ts';
+import { addService, type ServiceOptions } from '../../infra/service.ts';
 
 /** A template, or a part of one, as far as these tests read it. */
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
@@ -98,16 +98,16 @@ const make = (context: Readonly<Record<string, string>>): Synthesis =>
     missing: manifest.missing ?? [],
   }));
 
-/** What `read` takes from the service as it is synthesised with these settings, and with other tables than its own. */
+/** What `read` takes from the service as it is synthesised with these settings. */
 export const assembled = <T>(
   context: Readonly<Record<string, string>>,
   read: (assembly: ReturnType<App['synth']>) => T,
-  tables?: Parameters<typeof addService>[2],
+  options?: ServiceOptions,
 ): T => {
   const outdir = mkdtempSync(join(tmpdir(), 'basalt-synthesis-'));
   try {
     const app = new App({ outdir, analyticsReporting: false, context: { 'aws:cdk:bundling-stacks': [], ...context } });
-    addService(app, unbuilt(), tables);
+    addService(app, unbuilt(), options);
     return read(app.synth());
   } finally {
     rmSync(outdir, { recursive: true });

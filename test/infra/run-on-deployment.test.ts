@@ -1,0 +1,45 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { expect, test, vi } from 'vitest';
+import { root } from '../../infra/function-files.ts';
+import { assembled, type Resource } from './synthesis.ts';
+
+/** The jobs as they are deployed: logical id → resource. */
+const deployedJobs = (): Readonly<Record<string, Resource>> =>
+  assembled(
+    {},
+    ({ stacks }) => {
+      const { template } = stacks.find(({ id }) => id === 'Basalt-Jobs') ?? {};
+      return (template as { readonly Resources: Readonly<Record<string, Resource>> }).Resources;
+    },
+    { tables: { users: {}, developers: {} } },
+  );
+
+const first = deployedJobs();
+const second = deployedJobs();
+const changed = Object.keys(first).filter((id) => JSON.stringify(first[id]) !== JSON.stringify(second[id]));
+
+test('a second deployment of the same changes the trigger of what runs on deployment, and nothing else', () => {
+  expect(changed.map((id) => first[id]?.Type)).toEqual(['Custom::Trigger']);
+});
+
+test('such a change has the function called, so that indexes that are missing are made', async () => {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  const lambda = mockClient(LambdaClient);
+  lambda.on(InvokeCommand).resolves({ StatusCode: 200 });
+  const path = 'node_modules/aws-cdk-lib/custom-resource-handlers/dist/triggers/lambda/index.js';
+  const { handler } = createRequire(import.meta.url)(join(root, path)) as {
+    readonly handler: (event: object) => Promise<void>;
+  };
+  const [trigger] = changed.map((id) => second[id]?.Properties);
+  const text = Object.entries(trigger ?? {}).map(([name, value]) => [name, String(value)]);
+  const ResourceProperties = { ...Object.fromEntries(text), HandlerArn: 'arn:of:prepare-control:1' };
+  await handler({ RequestType: 'Update', ResourceProperties });
+  expect(lambda.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)).toEqual([
+    { FunctionName: 'arn:of:prepare-control:1', InvocationType: 'RequestResponse' },
+  ]);
+  lambda.restore();
+  log.mockRestore();
+});
