@@ -1,4 +1,4 @@
-import { ensureControlIndexes } from '../../shared/control/control-indexes.ts';
+import { prepareControl } from '../../shared/control/prepare-control.ts';
 
-/** Runs once a deployment, before anything is served: makes the indexes of the control database. */
-export const handler = (): Promise<void> => ensureControlIndexes();
+/** Runs in each deployment, before anything is served: makes the indexes of the control database. */
+export const handler = (): Promise<void> => prepareControl();

@@ -41,3 +41,6 @@ export const secret = (arn: string, maxAgeMs = Number.POSITIVE_INFINITY): Promis
   values.set(arn, { value, at: clock.now() });
   return value;
 };
+
+/** Has every secret fetched anew by who next asks for it. */
+export const forgetSecrets = (): void => values.clear();
