@@ -84,9 +84,9 @@ export class JobsStack extends Stack {
   }
 
   #runOnDeployment(name: string, handler: LambdaFunction, timeout: Duration, run: string): void {
-    const trigger = new Trigger(this, `${name}-trigger`, { handler, timeout });
+    const { node } = new Trigger(this, `${name}-trigger`, { handler, timeout });
     // By itself it is called for a new version of the function alone.
-    (trigger.node.defaultChild?.node.defaultChild as CfnResource).addPropertyOverride('Run', run);
+    (node.findChild('Default').node.defaultChild as CfnResource).addPropertyOverride('Run', run);
   }
 
   #runEvery(name: string, lambda: LambdaFunction, interval: Duration): void {

@@ -1,20 +1,19 @@
 import { profileIn } from './deployment-name.ts';
 import { farewell, type Outputs } from './farewell.ts';
 import { fillSecrets } from './fill-secrets.ts';
+import { keepUri } from './keep-uri.ts';
+import { requireUsableUri, type UriRules } from './require-usable-uri.ts';
 
 /** What a deployment is made of, so that its order can be tried without an account. */
-export interface DeployTools {
+export interface DeployTools extends UriRules {
   /** The deployment's name, the prefix of its stacks. */
   readonly deployment: string;
-  /** True where functions of it are there already. */
-  readonly running: boolean;
   /** Runs the CDK with these arguments; rejects where it fails. */
   readonly cdk: (args: readonly string[]) => Promise<void>;
   /** A file that the CDK can write outputs to, and what it then holds. */
   readonly outputsFile: string;
   readonly readOutputs: () => Promise<Outputs>;
   readonly environment: NodeJS.ProcessEnv;
-  readonly say: (line: string) => void;
 }
 
 /** The doctor's options, where it would otherwise look at another deployment. */
@@ -33,12 +32,14 @@ export const deploy = async (args: readonly string[], tools: DeployTools): Promi
   const secretsStack = `${deployment}-Data`;
   const profile = profileIn(args);
   await cdk(['deploy', secretsStack, '--outputs-file', outputsFile, ...args]);
-  const changed = await fillSecrets((await readOutputs())[secretsStack] ?? {}, environment, profile);
+  const arns = (await readOutputs())[secretsStack] ?? {};
+  const changed = await fillSecrets(arns, environment, { profile, tryUri: (uri) => requireUsableUri(uri, tools) });
   if (changed.length > 0 && running) {
     say(
       `New: ${changed.join(', ')}. Functions that are running read them once they start anew: -c restart=<any new text>`,
     );
   }
   await cdk(['deploy', '--all', '--outputs-file', outputsFile, ...args]);
+  await keepUri(arns, profile);
   for (const line of farewell(deployment, await readOutputs(), doctorOptions(deployment, profile))) say(line);
 };

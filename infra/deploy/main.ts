@@ -1,8 +1,8 @@
 /**
- * `npm run deploy [-- [--keep] [--forget <setting>] <arguments of cdk deploy>]`: writes the settings that are given
- * (`-c name=value`) into `deployments.json`, bundles the functions and deploys every stack. Secrets are taken from the
- * environment: MONGODB_URI (needed the first time), MAIL_PROVIDER_KEY, MAIL_WEBHOOK_SECRET, DASHBOARD_GITHUB_SECRET,
- * AI_API_KEY.
+ * `npm run deploy [-- [--keep] [--forget <setting>] [--untried] <arguments of cdk deploy>]`: writes the settings that
+ * are given (`-c name=value`) into `deployments.json`, bundles the functions and deploys every stack. Secrets are taken
+ * from the environment: MONGODB_URI (needed the first time), MAIL_PROVIDER_KEY, MAIL_WEBHOOK_SECRET,
+ * DASHBOARD_GITHUB_SECRET, AI_API_KEY.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -21,6 +21,7 @@ import { deployedBefore } from './deployed-before.ts';
 import { awsIn, contextIn, deploymentIn } from './deployment-name.ts';
 import type { Outputs } from './farewell.ts';
 import { type SettingOptions, settingOptionsIn } from './setting-options.ts';
+import { tryUri } from './try-uri.ts';
 
 /** The CDK needs to know none of the secrets. */
 const withoutSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
@@ -77,7 +78,7 @@ const settle = (
 const folder = await mkdtemp(join(tmpdir(), 'basalt-deploy-'));
 const outputsFile = join(folder, 'outputs.json');
 try {
-  const { options, rest: args } = settingOptionsIn(process.argv.slice(2));
+  const { options, untried, rest: args } = settingOptionsIn(process.argv.slice(2));
   const context = await configured();
   const deployment = deploymentIn(args, context);
   const deployed = await deployedBefore(deployment, awsIn(args, process.env));
@@ -86,6 +87,8 @@ try {
   await deploy(args, {
     deployment,
     running: deployed.running,
+    untried,
+    tryUri,
     cdk,
     outputsFile,
     readOutputs: async () => JSON.parse(await readFile(outputsFile, 'utf8')) as Outputs,

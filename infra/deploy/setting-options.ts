@@ -8,16 +8,23 @@ export interface SettingOptions {
   readonly forget: readonly string[];
 }
 
-/** Takes the deployment's own options (`--keep`, `--forget name`) out of the arguments; the others are the CDK's. */
-export const settingOptionsIn = (
-  args: readonly string[],
-): { readonly options: SettingOptions; readonly rest: readonly string[] } => {
+export interface OwnOptions {
+  readonly options: SettingOptions;
+  /** A URI of MongoDB that cannot be tried from here is written all the same. */
+  readonly untried: boolean;
+  readonly rest: readonly string[];
+}
+
+/** Takes the deployment's own options (`--keep`, `--forget name`, `--untried`) out; the others are the CDK's. */
+export const settingOptionsIn = (args: readonly string[]): OwnOptions => {
   const rest: string[] = [];
   const forget: string[] = [];
   let keep = false;
+  let untried = false;
   for (let at = 0; at < args.length; at++) {
     const argument = args[at] ?? '';
     if (argument === '--keep') keep = true;
+    else if (argument === '--untried') untried = true;
     else if (argument.startsWith('--forget=')) forget.push(argument.slice('--forget='.length));
     else if (argument === '--forget') {
       const name = args[++at];
@@ -25,5 +32,5 @@ export const settingOptionsIn = (
       forget.push(name);
     } else rest.push(argument);
   }
-  return { options: { keep, forget }, rest };
+  return { options: { keep, forget }, untried, rest };
 };

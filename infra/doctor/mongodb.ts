@@ -1,13 +1,10 @@
 import { type Db, MongoClient } from 'mongodb';
-import { projectDatabaseName } from '../../shared/clients/mongo.ts';
 import { controlIndexes } from '../../shared/control/control-indexes.ts';
+import { tryDatabase } from '../try-database.ts';
 import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 import { secretOf } from './secrets.ts';
 
 const reachMs = 8000;
-
-/** Of no project: what is tried out there is gone afterwards. */
-const trialDatabase = projectDatabaseName('0'.repeat(24));
 
 const onMongo = async (target: Target, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
   const uri = await secretOf(target, 'MONGODB_URI', 'MONGODB_SECRET_ARN');
@@ -32,14 +29,6 @@ const orUnreachable = async (target: Target, ask: (client: MongoClient) => Promi
     if (error instanceof Error && error.name === 'MongoServerSelectionError' && !target.local) return unreachable;
     throw error;
   }
-};
-
-/** Everything that the service does with a project's database: write, index, measure, drop. */
-const tryOut = async (db: Db): Promise<void> => {
-  await db.collection('trial').insertOne({ at: new Date() }, { writeConcern: { w: 'majority', journal: true } });
-  await db.collection('trial').createIndex({ at: 1 });
-  await db.stats();
-  await db.dropDatabase();
 };
 
 const missingIndexes = async (db: Db): Promise<string[]> => {
@@ -68,16 +57,11 @@ export const mongoChecks: readonly Check[] = [
     name: 'rights in MongoDB',
     run: (target) =>
       orUnreachable(target, async (client) => {
-        try {
-          await tryOut(client.db(trialDatabase));
-          return ok('databases of projects can be made, indexed, measured and dropped');
-        } catch (error) {
-          if ((error as { readonly code?: unknown }).code !== 13) throw error;
-          return failed(
-            'its user may not do all that the service does',
-            'Give it the role readWriteAnyDatabase and dbAdminAnyDatabase.',
-          );
-        }
+        if (await tryDatabase(client)) return ok('databases of projects can be made, indexed, measured and dropped');
+        return failed(
+          'its user may not do all that the service does',
+          'Give it the roles readWriteAnyDatabase and dbAdminAnyDatabase.',
+        );
       }),
   },
   {

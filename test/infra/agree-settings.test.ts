@@ -66,9 +66,20 @@ describe('settings of a deployment', () => {
 });
 
 test('options of the deployment itself are not given to the CDK', () => {
-  const args = ['--keep', '-c', 'rateLimit=1', '--forget', 'logDays', '--forget=egress', '--profile', 'ops'];
+  const args = [
+    '--keep',
+    '--untried',
+    '-c',
+    'rateLimit=1',
+    '--forget',
+    'logDays',
+    '--forget=egress',
+    '--profile',
+    'ops',
+  ];
   expect(settingOptionsIn(args)).toEqual({
     options: { keep: true, forget: ['logDays', 'egress'] },
+    untried: true,
     rest: ['-c', 'rateLimit=1', '--profile', 'ops'],
   });
   expect(() => settingOptionsIn(['--forget'])).toThrow('--forget needs');

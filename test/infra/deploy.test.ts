@@ -1,8 +1,15 @@
-import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+  UpdateSecretVersionStageCommand,
+} from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { deploy } from '../../infra/deploy/deploy.ts';
 import { deploymentIn, profileIn } from '../../infra/deploy/deployment-name.ts';
+import type { UriTrial } from '../../infra/deploy/try-uri.ts';
 import { DeployProblem } from '../../infra/deploy-problem.ts';
 import { filledSecrets } from '../../infra/secrets.ts';
 import { everything, synthesise } from './synthesis.ts';
@@ -34,10 +41,17 @@ const farewell = [
 ];
 
 /** What happens, in order, when a deployment is run with these variables on secrets that hold `stored`. */
-const run = async (environment: Record<string, string>, stored = 'random letters', args: string[] = []) => {
+const run = async (
+  environment: Record<string, string>,
+  stored = 'random letters',
+  args: string[] = [],
+  { trial = 'works', untried = false }: { readonly trial?: UriTrial; readonly untried?: boolean } = {},
+) => {
   const running = stored === uri;
   const events: string[] = [];
-  secrets.on(GetSecretValueCommand).resolves({ SecretString: stored });
+  const versions = { old: ['AWSPREVIOUS', 'DEPLOYED'], new: ['AWSCURRENT'] };
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: stored, VersionId: 'new', VersionStages: versions.new });
+  secrets.on(DescribeSecretCommand).resolves({ VersionIdsToStages: versions });
   secrets.on(PutSecretValueCommand).callsFake(({ SecretId }: { readonly SecretId: string }) => {
     events.push(`put ${SecretId.split(':').at(-1)}`);
     return {};
@@ -45,6 +59,8 @@ const run = async (environment: Record<string, string>, stored = 'random letters
   const outcome = deploy(args, {
     deployment: 'Basalt',
     running,
+    untried,
+    tryUri: async () => trial,
     cdk: async (all) => void events.push(`cdk ${all.join(' ')}`),
     outputsFile: 'outputs.json',
     readOutputs: async () => outputs,
@@ -111,6 +127,57 @@ describe('a later deployment', () => {
   test('names the profile to the doctor', async () => {
     const { events } = await run({}, uri, ['--profile', 'ops']);
     expect(events.at(-1)).toBe('next: npm run doctor -- --profile ops');
+  });
+});
+
+describe('a new URI of MongoDB', () => {
+  const another = 'mongodb+srv://basalt:hunter3@clutser.example.mongodb.net';
+  const given = { MONGODB_URI: another, MAIL_PROVIDER_KEY: 're_123' };
+
+  test('that is wrong is not written, nor any other secret, and is not repeated', async () => {
+    const trial = { refused: 'its host is not known to the DNS' };
+    const { events, problem } = await run(given, uri, [], { trial, untried: true });
+    expect(events).toEqual([first]);
+    expect(problem).toBeInstanceOf(DeployProblem);
+    expect(String(problem)).toContain(
+      'MONGODB_URI does not work: its host is not known to the DNS. The secret is as it was',
+    );
+    expect(String(problem)).not.toContain('hunter3');
+  });
+
+  test('that cannot be tried from here is not written where functions are running', async () => {
+    const { events, problem } = await run(given, uri, [], { trial: 'unreachable' });
+    expect(events).toEqual([first]);
+    expect(String(problem)).toContain('npm run deploy -- --untried');
+  });
+
+  test('that cannot be tried is written where that is wanted, and in a first deployment', async () => {
+    const wanted = await run(given, uri, [], { trial: 'unreachable', untried: true });
+    expect(wanted.events.slice(1, 3)).toEqual([expect.stringContaining('could not be tried'), 'put MongodbSecretArn']);
+    const { events } = await run(given, 'random letters', [], { trial: 'unreachable' });
+    expect(events).toContain('put MongodbSecretArn');
+  });
+
+  test('that is the one that is stored is not tried', async () => {
+    const { events } = await run({ MONGODB_URI: uri }, uri, [], { trial: 'unreachable' });
+    expect(events).toContain(all);
+  });
+
+  test('that a deployment succeeded with is kept by a label, which the one before loses', async () => {
+    await run({}, uri);
+    expect(secrets.commandCalls(UpdateSecretVersionStageCommand).map(({ args: [{ input }] }) => input)).toEqual([
+      {
+        SecretId: arnOf('MongodbSecretArn'),
+        VersionStage: 'DEPLOYED',
+        MoveToVersionId: 'new',
+        RemoveFromVersionId: 'old',
+      },
+    ]);
+  });
+
+  test('that a deployment failed with is not labelled', async () => {
+    await run({}, 'random letters');
+    expect(secrets.commandCalls(UpdateSecretVersionStageCommand)).toEqual([]);
   });
 });
 
