@@ -8,6 +8,7 @@ const shared = path.resolve(import.meta.dirname, '../../shared');
 const layers: readonly (readonly string[])[] = [
   ['net'],
   ['clients'],
+  ['table'],
   ['secrets', 'work'],
   ['health', 'projects'],
   ['audit', 'collections', 'mail', 'quota', 'storage'],

@@ -1,0 +1,60 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+
+/** An item as the table has it. */
+export type Item = Readonly<Record<string, AttributeValue>>;
+
+// An item that counts remembers the ids of its latest calls in three sets, each of one minute: a call enters the set of
+// its minute, and the same write removes the set of the minute after, which is the oldest. So a call is known again for
+// at least one minute and at most three, fifteen times as long as a call of the table may take with its repetition.
+// One item takes some thousands of writes in that time, so the sets stay below 100 KB.
+
+const minuteMs = 60_000;
+
+const setOf = (minute: number): string => `calls${minute % 3}`;
+
+/** A call that is to be known again. */
+export interface Call {
+  /** Unique; a repeated write has the same. */
+  readonly id: string;
+  /** When it was made first, in ms since 1970. */
+  readonly at: number;
+}
+
+/** The parts of an update by which an item remembers a call. */
+export interface Remembering {
+  /** A term of `ADD`. */
+  readonly add: string;
+  /** A term of `REMOVE`. */
+  readonly remove: string;
+  /** The condition: that the call has not been made. */
+  readonly isNew: string;
+  readonly values: Readonly<Record<string, AttributeValue>>;
+}
+
+/** Remembers a call; `as` is what is written of it, where that is not its id. */
+export const remember = ({ id, at }: Call, as = id): Remembering => {
+  const minute = Math.floor(at / minuteMs);
+  const [now, before] = [setOf(minute), setOf(minute + 2)];
+  return {
+    add: `${now} :calls`,
+    remove: setOf(minute + 1),
+    isNew: `NOT contains(${now}, :call) AND NOT contains(${before}, :call)`,
+    values: { ':call': { S: id }, ':calls': { SS: [as] } },
+  };
+};
+
+/** Whether an item remembers a call. */
+export const remembers = (item: Item | undefined, { id }: Call): boolean =>
+  [0, 1, 2].some((minute) => item?.[setOf(minute)]?.SS?.includes(id));
+
+const undoneId = (id: string): string => `-${id}`;
+
+/** The parts of an update that undoes a remembered call once. */
+export const undo = ({ id, at }: Call): Omit<Remembering, 'remove'> => {
+  const set = setOf(Math.floor(at / minuteMs));
+  return {
+    add: `${set} :calls`,
+    isNew: `contains(${set}, :call) AND NOT contains(${set}, :undone)`,
+    values: { ':call': { S: id }, ':undone': { S: undoneId(id) }, ':calls': { SS: [undoneId(id)] } },
+  };
+};

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../clients/dynamo.ts';
+import { type Found, transact } from '../clients/transact.ts';
+import { throughConflicts } from '../clients/write-conflicts.ts';
+import { clock } from '../clock.ts';
+import { type Call, type Item, remembers } from './call-memory.ts';
+import {
+  type Count,
+  type CountWrite,
+  giveFirst,
+  giveOther,
+  keepHeld,
+  keyOf,
+  type Taking,
+  type Tally,
+  takeFirst,
+  takeOther,
+} from './count-writes.ts';
+
+// Counts what is limited in a window of time, such as the mails of a month. One conditional write takes, of one item or
+// of several at once. The SDK repeats a write whose answer was lost; the repetition is recognised for at least a minute
+// (call-memory.ts), also where others have written meanwhile, so that nothing counts twice.
+
+/** `item` is the first one, as far as the write tells it; `full` the number that has no room. */
+export type Outcome =
+  | { readonly taken: true; readonly item: Item | undefined }
+  | { readonly taken: false; readonly full: Count | undefined; readonly item: Item | undefined };
+
+/** A call that is made now; `id` where not only the SDK may repeat it. */
+export const newCall = (id = randomBytes(9).toString('base64url')): Call => ({ id, at: clock.now() });
+
+/** A number of an item; 0 where it has none. */
+export const countIn = (item: Item | undefined, name: string): number => Number(item?.[name]?.N ?? 0);
+
+/** The ids that an item holds. */
+export const heldIn = (item: Item | undefined): readonly string[] => item?.held?.SS ?? [];
+
+/** Makes one write, or several in a transaction: `undefined` if a condition failed, with what each write found. */
+const write = async (
+  writes: readonly CountWrite[],
+): Promise<{ readonly item?: Item; readonly found?: readonly Found[] }> => {
+  const [first] = writes;
+  if (!first || writes.length > 1) {
+    const found = await transact(writes.map((Update) => ({ Update })));
+    return found ? { found } : {};
+  }
+  try {
+    const { Attributes } = await onTable((client, TableName) =>
+      throughConflicts(() => client.send(new UpdateItemCommand({ TableName, ...first, ReturnValues: 'ALL_NEW' }))),
+    );
+    return Attributes ? { item: Attributes } : {};
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return { found: [{ refused: true, item: error.Item }] };
+  }
+};
+
+const fullIn = (tally: Tally | undefined, { refused, item }: Found): Count | undefined =>
+  refused ? tally?.counts.find(({ name, weight, limit }) => countIn(item, name) > limit - weight) : undefined;
+
+/**
+ * Takes all of it, or nothing and tells what is full. `item` is missing where several items were written, or where
+ * another than the first is full. The table out of reach → `SERVICE_UNAVAILABLE`.
+ */
+export const take = async (taking: Taking): Promise<Outcome> => {
+  const { tallies, call, held = [] } = taking;
+  const tooMuch = tallies.flatMap(({ counts }) => counts).find(({ weight, limit }) => weight > limit);
+  if (tooMuch) return { taken: false, full: tooMuch, item: undefined };
+  const [, ...others] = tallies;
+  const { item, found } = await write([takeFirst(taking), ...others.map(takeOther)]);
+  if (!found) return { taken: true, item };
+  const [{ item: known } = { item: undefined }] = found;
+  const [firstId] = held;
+  if (remembers(known, call) || (firstId !== undefined && heldIn(known).includes(firstId))) {
+    return { taken: true, item: known };
+  }
+  const full = found.flatMap((each, at) => fullIn(tallies[at], each) ?? [])[0];
+  return { taken: false, full, item: known };
+};
+
+/**
+ * Gives back what was taken, once however often and by however many it is called: false where that was done before.
+ * What is not held can be given back for a minute.
+ */
+export const giveBack = async (taking: Taking): Promise<boolean> => {
+  const [, ...others] = taking.tallies;
+  const { found } = await write([giveFirst(taking), ...others.map(giveOther)]);
+  return !found;
+};
+
+/** What is held stays counted for good: it cannot be given back any more. May be repeated. */
+export const keep = async ({ tallies: [tally], held = [] }: Taking): Promise<void> => {
+  await write([keepHeld(tally, held)]);
+};
+
+/** Attributes of an item that counts, as they are; all of them unless named. `undefined` where there is no item. */
+export const peek = (tally: Pick<Tally, 'key'>, ...names: readonly string[]): Promise<Item | undefined> =>
+  onTable(async (client, TableName) => {
+    const input = { TableName, Key: keyOf(tally), ConsistentRead: true };
+    const named = names.length > 0 && {
+      ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
+      ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
+    };
+    return (await client.send(new GetItemCommand({ ...input, ...named }))).Item;
+  });

@@ -1,0 +1,30 @@
+/** A span of time that something is counted in, in UTC. */
+export interface Window {
+  /** `yyyy-mm-dd`, or `yyyy-mm`. */
+  readonly name: string;
+  /** In ms since 1970. */
+  readonly endsAt: number;
+}
+
+const dayMs = 24 * 3600_000;
+
+/** The day of a time in ms. */
+export const dayAt = (time: number): Window => ({
+  name: new Date(time).toISOString().slice(0, 10),
+  endsAt: time - (time % dayMs) + dayMs,
+});
+
+/** The month of a time in ms. */
+export const monthAt = (time: number): Window => {
+  const date = new Date(time);
+  return {
+    name: date.toISOString().slice(0, 7),
+    endsAt: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1),
+  };
+};
+
+/** Whole seconds until a window ends, at least one. */
+export const secondsLeft = ({ endsAt }: Window, now: number): number => Math.max(1, Math.ceil((endsAt - now) / 1000));
+
+/** When an item of a window may go, in seconds since 1970: a day after its end. */
+export const expiryOf = ({ endsAt }: Window): number => Math.ceil((endsAt + dayMs) / 1000);

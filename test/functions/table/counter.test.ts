@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { clock } from '../../../shared/clock.ts';
+import type { Count, Taking, Tally } from '../../../shared/table/count-writes.ts';
+import { countIn, giveBack, heldIn, newCall, peek, take } from '../../../shared/table/counter.ts';
+import { inParallel } from '../../support/client.ts';
+import { loseFirstAnswers } from '../../support/lost-answers.ts';
+
+let sort: string;
+beforeEach(() => {
+  sort = `counter#${randomUUID()}`;
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const n: Count = { name: 'n', weight: 1, limit: 10 };
+const tally = (counts: readonly Count[] = [n], pk = 'o#test'): Tally => ({
+  key: { pk, sk: sort },
+  expiresAt: 4_000_000_000,
+  counts,
+});
+const taking = (changes: Partial<Taking> = {}): Taking => ({ tallies: [tally()], call: newCall(), ...changes });
+const counted = async (pk = 'o#test', name = 'n') => countIn(await peek(tally([], pk)), name);
+const both = (): Taking['tallies'] => [tally(), tally([{ ...n, weight: 3 }], 'o#other')];
+
+/** Keeps what is sent to the table, and sends all of it again. */
+const recordSent = (): (() => Promise<void>) => {
+  const send = DynamoDBClient.prototype.send as (this: DynamoDBClient, command: unknown) => Promise<unknown>;
+  const again: (() => Promise<unknown>)[] = [];
+  const recorded = function (this: DynamoDBClient, command: unknown): Promise<unknown> {
+    again.push(() => send.call(this, command));
+    return send.call(this, command);
+  };
+  vi.spyOn(DynamoDBClient.prototype, 'send').mockImplementation(recorded as typeof DynamoDBClient.prototype.send);
+  return async () => {
+    vi.restoreAllMocks();
+    for (const repeat of again) await repeat().catch((error: Error) => expect(error.name).toMatch(/Cond|Cancel/));
+  };
+};
+
+describe('taking', () => {
+  test('counts up to the limit and no further, with 50 at once', async () => {
+    const outcomes = await inParallel(50, () => take(taking()));
+    expect(outcomes.filter(({ taken }) => taken)).toHaveLength(10);
+    expect(outcomes.filter((outcome) => !outcome.taken && outcome.full?.name === 'n')).toHaveLength(40);
+    expect(await counted()).toBe(10);
+  });
+
+  test('takes of two items all or nothing, with 50 at once, and says which number is full', async () => {
+    const outcomes = await inParallel(50, () => take(taking({ tallies: both() })).catch(() => undefined));
+    expect(outcomes.filter((outcome) => outcome?.taken)).toHaveLength(3);
+    expect([await counted(), await counted('o#other')]).toEqual([3, 9]);
+    expect(await take(taking({ tallies: both() }))).toMatchObject({ taken: false, full: { weight: 3 } });
+  });
+
+  test('refuses more than the limit at once, and what one of two numbers has no room for', async () => {
+    expect((await take(taking({ tallies: [tally([{ ...n, weight: 11 }])] }))).taken).toBe(false);
+    const two = tally([n, { name: 'm', weight: 2, limit: 3 }]);
+    expect((await take(taking({ tallies: [two] }))).taken).toBe(true);
+    expect(await take(taking({ tallies: [two] }))).toMatchObject({ taken: false, full: { name: 'm' } });
+    expect([await counted(), await counted('o#test', 'm')]).toEqual([1, 2]);
+  });
+
+  test('counts nothing of no weight, however often', async () => {
+    const none = { tallies: [tally([{ ...n, weight: 0 }])] } as const;
+    for (let asked = 0; asked < 3; asked++) expect((await take(taking(none))).taken).toBe(true);
+    expect(await counted()).toBe(0);
+  });
+});
+
+describe('a write that comes again because its answer was lost', () => {
+  test.each([
+    ['one item', (): Taking => taking()],
+    ['two items', (): Taking => taking({ tallies: both() })],
+    ['an item that holds ids', (): Taking => taking({ held: ['a', 'b'] })],
+  ])('counts once, of %s, at the limit too', async (_title, one) => {
+    loseFirstAnswers();
+    expect((await take(one())).taken).toBe(true);
+    expect(await counted()).toBe(1);
+    vi.restoreAllMocks();
+    await take(taking({ tallies: [tally([{ ...n, weight: 8 }])] }));
+    loseFirstAnswers();
+    expect((await take({ ...taking(), held: ['z'] })).taken).toBe(true);
+    expect(await counted()).toBe(10);
+  });
+
+  test('counts once though others have been counted and given back since, and a minute has begun', async () => {
+    const start = Date.UTC(2030, 0, 1, 12, 0, 59);
+    vi.spyOn(clock, 'now').mockReturnValue(start);
+    const first = taking();
+    const repeat = recordSent();
+    expect((await take(first)).taken).toBe(true);
+    vi.spyOn(clock, 'now').mockReturnValue(start + 30_000);
+    const other = taking();
+    await take(other);
+    await giveBack(other);
+    await take(taking());
+    await repeat();
+    expect(await counted()).toBe(2);
+  });
+
+  test('counts once though what it took was given back', async () => {
+    const first = taking();
+    const repeat = recordSent();
+    await take(first);
+    await giveBack(first);
+    await repeat();
+    expect(await counted()).toBe(0);
+    expect((await take(first)).taken).toBe(true);
+    expect(await counted()).toBe(0);
+  });
+
+  test('counts once though the ids it holds were given back', async () => {
+    const first = taking({ held: ['a'], tallies: both() });
+    const repeat = recordSent();
+    await take(first);
+    await giveBack(first);
+    await repeat();
+    expect([await counted(), await counted('o#other')]).toEqual([0, 0]);
+  });
+
+  test('forgets calls after three minutes, so that an item stays small', async () => {
+    const start = Date.UTC(2030, 0, 1, 12);
+    const many = tally([{ ...n, limit: 1000 }]);
+    for (let minute = 0; minute < 10; minute++) {
+      vi.spyOn(clock, 'now').mockReturnValue(start + minute * 60_000);
+      for (let asked = 0; asked < 5; asked++) await take(taking({ tallies: [many] }));
+    }
+    const item = (await peek(many)) ?? {};
+    expect(Object.values(item).flatMap(({ SS = [] }) => SS)).toHaveLength(10);
+    expect(countIn(item, 'n')).toBe(50);
+  });
+});
+
+describe('giving back', () => {
+  test.each([
+    ['what was taken', (): Taking => taking()],
+    ['what was taken of two items', (): Taking => taking({ tallies: both() })],
+    ['ids that are held', (): Taking => taking({ held: ['a', 'b'], tallies: both() })],
+  ])('gives %s back once, with 50 at once', async (_title, make) => {
+    const one = make();
+    await take(taking());
+    await take(one);
+    const back = await inParallel(50, () => giveBack(one).catch(() => false));
+    expect(back.filter(Boolean)).toHaveLength(1);
+    expect(await counted()).toBe(1);
+    expect(await counted('o#other')).toBe(0);
+    expect(heldIn(await peek(tally()))).toEqual([]);
+  });
+
+  test('gives nothing back of what was never taken', async () => {
+    expect(await giveBack(taking())).toBe(false);
+    expect(await giveBack(taking({ held: ['a'] }))).toBe(false);
+    expect(await counted()).toBe(0);
+  });
+});
