@@ -1,6 +1,7 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { developerScope, projectScope } from '../shared/auth/session-keys.ts';
 import type { Use } from '../shared/http/route.ts';
+import { ownerScope, serviceScope } from '../shared/table/keys.ts';
 import type { Verifiers } from './verifiers.ts';
 
 /** Where files are: those that wait to be confirmed, and those that everybody may read. */
@@ -29,7 +30,16 @@ export type Sessions = 'users' | 'developers';
 
 const everyProject = projectScope('*');
 
+/** What is counted for the owners of projects. */
+const everyOwner = ownerScope('*');
+
 const sessionKeys: Readonly<Record<Sessions, string>> = { users: everyProject, developers: developerScope };
+
+/** Where the codes of mails are, and what counts the mails themselves: those to developers, nothing. */
+const mailKeys: Readonly<Record<Sessions, string[]>> = {
+  users: [everyProject, everyOwner],
+  developers: [developerScope],
+};
 
 /** Actions on the items whose partition key matches; others can be neither read nor written. */
 const onItems = ({ table }: Stores, partitionKeys: string | string[], actions: readonly string[]): PolicyStatement =>
@@ -82,7 +92,7 @@ const statementOf: Readonly<Record<Use, (stores: Stores, sessions: Sessions) => 
   'developer-sessions': (stores) => onSessions(stores, developerScope),
   'session-check': (stores) => onItems(stores, developerScope, ['GetItem']),
   'dashboard-github': ({ dashboardGithubSecret }) => readSecret(dashboardGithubSecret),
-  'email-tokens': (stores, sessions) => onItems(stores, sessionKeys[sessions], ['PutItem', 'UpdateItem']),
+  'email-tokens': (stores, sessions) => onItems(stores, mailKeys[sessions], ['PutItem', 'UpdateItem']),
   lockouts: (stores) => onItems(stores, 'lock#*', ['UpdateItem']),
   files: onFiles,
   transfers: onTransfers,
@@ -98,9 +108,9 @@ const statementOf: Readonly<Record<Use, (stores: Stores, sessions: Sessions) => 
   'work-queue': ({ workQueue }) => onQueue(workQueue, ['SendMessage']),
   'work-delivery': ({ workQueue }) => onQueue(workQueue, consuming),
   'language-model': ({ languageModelSecret }) => readSecret(languageModelSecret),
-  'language-model-quota': (stores) => onItems(stores, everyProject, ['UpdateItem']),
+  'language-model-quota': (stores) => onItems(stores, everyOwner, ['UpdateItem']),
   'mail-provider': ({ mailProviderSecret }) => readSecret(mailProviderSecret),
-  'mail-quota': (stores) => onItems(stores, everyProject, ['GetItem', 'UpdateItem']),
+  'mail-quota': (stores) => onItems(stores, [everyProject, everyOwner, serviceScope], ['GetItem', 'UpdateItem']),
   usage: (stores) => onItems(stores, [everyProject, 'stats#*'], ['GetItem']),
   'mail-webhook': ({ mailWebhookSecret }) => readSecret(mailWebhookSecret),
   health: ({ files, mailQueue, workQueue }) =>

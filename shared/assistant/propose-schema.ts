@@ -71,7 +71,9 @@ export const proposeSchema = async (project: Project, prompt: string): Promise<P
     return await propose(prompt);
   } catch (error) {
     if (error instanceof AppError && error.code === 'ASSISTANT_UNAVAILABLE') {
-      await uncountProposal(counted).catch(() => log.warn({ message: 'A proposal stays counted', ...counted }));
+      await uncountProposal(counted).catch(() =>
+        log.warn({ message: 'A proposal stays counted', project: project.id }),
+      );
     }
     throw error;
   }

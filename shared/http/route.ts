@@ -10,16 +10,17 @@ export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'use
 /**
  * What a function needs besides the rate counts that all share; the deployment grants exactly this. `mongodb`: the
  * database secret. `sessions`: refresh sessions in the table, of whom the API is for. `user-sessions`: those of end
- * users, whichever API it is. `developer-sessions`: those of developers. `session-check`: asking whether the session of
- * a developer still stands, as every row that changes something for one does. `email-tokens`: what mails to either
+ * users, whichever API it is. `developer-sessions`: those of developers. `session-check`: asking whether the session
+ * of a developer still stands, as every row that changes something for one does. `email-tokens`: what mails to either
  * carry. `dashboard-github`: the secret of the dashboard's app at GitHub. `encryption`: the master key. `purge`:
  * removing everything of a project from the table. `verifiers`: having customers' databases verified. `transfers`: the
  * files of exports and imports in our bucket. `work-queue`: sending tasks to the work queue. `work-delivery`: taking
  * them off it. `files`: the objects of our bucket. `uploads`: what the table knows of uploads, files and their quota.
  * `language-model`: the key of the schema assistant's endpoint. `language-model-quota`: counting its proposals.
  * `mail-queue`: accepting mails. `mail-delivery`: taking them off the queue. `mail-provider`: the key of the provider.
- * `mail-quota`: the slots of the month that a project's mails take. `mail-webhook`: the secret that its events are
- * signed with. `health`: asking the bucket and the queues whether they are there.
+ * `mail-quota`: the slots of the month that a project's mails take, and what their owner and the service have.
+ * `mail-webhook`: the secret that its events are signed with. `health`: asking the bucket and the queues whether they
+ * are there.
  */
 export type Use =
   | 'mongodb'

@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import type { Placement } from '../clients/placement.ts';
 import { open } from '../secrets/sealed.ts';
+import { ownerKeyOf } from '../table/keys.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import type { SocialProviders } from './social-providers.ts';
@@ -95,6 +96,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   name: record.name,
   ownerId: record.ownerId.toHexString(),
   plan: record.plan ?? 'free',
+  ownerKey: ownerKeyOf(record.ownerEmail ?? record.ownerId.toHexString()),
   ownerVerified: record.ownerVerified ?? false,
   placement: toPlacement(record._id.toHexString(), record.placement),
   storage: record.storage ?? { kind: 'managed' },

@@ -40,6 +40,8 @@ export interface Project {
   readonly name: string;
   readonly ownerId: string;
   readonly plan: PlanName;
+  /** What the owner is counted by, whichever account they have with their address; see `ownerKeyOf`. */
+  readonly ownerKey: string;
   /** Whether the owner's e-mail address was verified. */
   readonly ownerVerified: boolean;
   readonly placement: Placement;

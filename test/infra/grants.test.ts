@@ -29,6 +29,7 @@ import { countRequest } from '../../shared/quota/rate-limit.ts';
 import { readStats } from '../../shared/usage/read-stats.ts';
 import { requestsOn } from '../../shared/usage/stats-items.ts';
 import { countUsage, flushTally } from '../../shared/usage/tally.ts';
+import { newOwnerKey } from '../support/owner.ts';
 import {
   everything,
   type Json,
@@ -89,7 +90,7 @@ const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   'session-check': same('GetItem on Table keys "d#developers"'),
   'dashboard-github': same('GetSecretValue on DashboardGithubSecret'),
   'email-tokens': {
-    users: 'PutItem UpdateItem on Table keys "p#*"',
+    users: 'PutItem UpdateItem on Table keys "p#*","o#*"',
     developers: 'PutItem UpdateItem on Table keys "d#developers"',
   },
   lockouts: { users: 'UpdateItem on Table keys "lock#*"', developers: 'UpdateItem on Table keys "lock#*"' },
@@ -98,11 +99,11 @@ const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   'work-delivery': same('ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the work queue'),
   'mail-queue': same('SendMessage on the mail queue'),
   'mail-delivery': same('ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the mail queue'),
-  'mail-quota': same('GetItem UpdateItem on Table keys "p#*"'),
+  'mail-quota': same('GetItem UpdateItem on Table keys "p#*","o#*","service"'),
   'mail-provider': same('GetSecretValue on MailProviderKey'),
   'mail-webhook': same('GetSecretValue on MailWebhookSecret'),
   'language-model': same('GetSecretValue on LanguageModelKey'),
-  'language-model-quota': same('UpdateItem on Table keys "p#*"'),
+  'language-model-quota': same('UpdateItem on Table keys "o#*"'),
   usage: same('GetItem on Table keys "p#*","stats#*"'),
   health: same('GetQueueAttributes ListBucket on the bucket and both queues'),
   files: same('DeleteObject GetObject ListBucket PutObject on the bucket and its pending, files'),
@@ -270,7 +271,9 @@ describe('every command that the code sends is granted', () => {
 
   test('counting the proposals of the schema assistant', async () => {
     dynamo.onAnyCommand().resolves({});
-    await uncountProposal(await countProposal({ id: '0123456789abcdef01234567', plan: 'free' }));
+    await uncountProposal(
+      await countProposal({ id: '0123456789abcdef01234567', plan: 'free', ownerKey: newOwnerKey() }),
+    );
     expectGranted(granted['language-model-quota'].users);
     expect(sent()).toHaveLength(2);
   });
@@ -292,7 +295,7 @@ describe('every command that the code sends is granted', () => {
 
   test('what keeps mails of user accounts few, and uses of tokens single', async () => {
     dynamo.onAnyCommand().resolves({});
-    const project = { id: '0123456789abcdef01234567', plan: 'free' as const };
+    const project = { id: '0123456789abcdef01234567', plan: 'free' as const, ownerKey: newOwnerKey() };
     await countAccountMail(project, { toNobody: false });
     const place = { scope: projectScope(project.id), kind: 'reset', addressKey: addressKeyOf('a@b.co') } as const;
     await endCooldown(place, 'none');
@@ -303,7 +306,7 @@ describe('every command that the code sends is granted', () => {
 
   test('what keeps invitations few', async () => {
     dynamo.onAnyCommand().resolves({});
-    await countInvitation('0123456789abcdef01234567', 'ada@example.com');
+    await countInvitation('grace@example.com', 'ada@example.com');
     expectGranted(granted['email-tokens'].developers);
     expect(sent()).toHaveLength(2);
   });

@@ -7,6 +7,7 @@ export const storageProject = (plan: PlanName = 'free', storage: StoragePlace = 
   name: 'test',
   ownerId: 'f'.repeat(24),
   plan,
+  ownerKey: 'owner',
   ownerVerified: true,
   placement: { kind: 'managed', cell: 'main' },
   storage,

@@ -1,5 +1,5 @@
 import { describeError, log } from '../../log.ts';
-import { countAccountMail, overAccountLimit } from '../../mail/account-mail-limit.ts';
+import { type AccountMailSender, countAccountMail, overAccountLimit } from '../../mail/account-mail-limit.ts';
 import { plainName } from '../../mail/plain-name.ts';
 import { queueMail } from '../../mail/queue-mail.ts';
 import type { Project } from '../../projects/project.ts';
@@ -20,7 +20,7 @@ const pages = { verify: 'verify-email', reset: 'reset-password' } as const;
 export interface MailOrigin {
   readonly scope: SessionScope;
   /** `null` for the service itself. */
-  readonly project: Pick<Project, 'id' | 'plan'> | null;
+  readonly project: AccountMailSender | null;
   /** May be empty. */
   readonly siteName: string;
   readonly siteUrl: string | null;

@@ -135,7 +135,7 @@ export const inviteMember = async (
   const inviter = await getDeveloperRecord(inviterId);
   requireVerified(inviter);
   await refuseMember(owned, address);
-  await countInvitation(inviterId, address);
+  await countInvitation(inviter.email, address);
   await countServiceMail();
   const token = newInvitationToken();
   const now = clock.now();

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { developerScope } from '../../auth/session-keys.ts';
-import { onTable } from '../../clients/dynamo.ts';
 import { clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
+import type { Tally } from '../../table/count-writes.ts';
+import { newCall, take } from '../../table/counter.ts';
+import { dayAt, expiryOf, secondsLeft } from '../../table/windows.ts';
 
 /**
  * How many mails with words of developers' choice, such as the name of a project, the service sends a day (UTC) from
@@ -12,47 +12,22 @@ import { AppError } from '../../errors.ts';
  */
 export const serviceMailsPerDay = 2000;
 
-const dayMs = 24 * 3600_000;
-
-const number = (value: number) => ({ N: String(value) });
-
-/** The key of the count of a moment's day. */
-export const serviceMailsKey = (now: number) => ({
-  pk: { S: developerScope },
-  sk: { S: `service-mails#${new Date(now).toISOString().slice(0, 10)}` },
-});
+/** What counts the mails of a moment's day. */
+export const serviceMailTally = (now: number, weight = 1): Tally => {
+  const day = dayAt(now);
+  return {
+    key: { pk: developerScope, sk: `service-mails#${day.name}` },
+    expiresAt: expiryOf(day),
+    counts: [{ name: 'sent', weight, limit: serviceMailsPerDay }],
+  };
+};
 
 /** Counts such a mail, by one conditional write; the day is full → 429 `RATE_LIMITED`. */
 export const countServiceMail = async (): Promise<void> => {
   const now = clock.now();
-  const dayEnds = now - (now % dayMs) + dayMs;
-  try {
-    await onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: serviceMailsKey(now),
-          UpdateExpression: 'SET expiresAt = :end, lastCall = :call ADD sent :one',
-          // The SDK repeats a write whose response was lost; the condition accepts its own earlier call.
-          ConditionExpression: 'attribute_not_exists(sent) OR sent < :most OR lastCall = :call',
-          ExpressionAttributeValues: {
-            ':end': number((dayEnds + dayMs) / 1000),
-            ':call': { S: randomUUID() },
-            ':one': number(1),
-            ':most': number(serviceMailsPerDay),
-          },
-        }),
-      ),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    throw new AppError(
-      'RATE_LIMITED',
-      'This service has sent all the invitations of a day. Try again tomorrow (UTC).',
-      {
-        cause: error,
-        retryAfter: Math.ceil((dayEnds - now) / 1000),
-      },
-    );
-  }
+  const { taken } = await take({ call: newCall(), tallies: [serviceMailTally(now)] });
+  if (taken) return;
+  throw new AppError('RATE_LIMITED', 'This service has sent all the invitations of a day. Try again tomorrow (UTC).', {
+    retryAfter: secondsLeft(dayAt(now), now),
+  });
 };

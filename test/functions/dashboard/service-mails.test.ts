@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, expect, test, vi } from 'vitest';
-import { onTable } from '../../../shared/clients/dynamo.ts';
 import { clock } from '../../../shared/clock.ts';
 import {
   countServiceMail,
-  serviceMailsKey,
   serviceMailsPerDay,
+  serviceMailTally,
 } from '../../../shared/developers/members/service-mail-limit.ts';
+import { newCall, take } from '../../../shared/table/counter.ts';
 import { mailAbout } from '../../support/inbox.ts';
 import { invite } from '../../support/members.ts';
 import { newProject } from '../../support/project.ts';
@@ -30,16 +29,7 @@ test('201; the mail of an invitation shows the name of the project without links
 test('429 for all but 10 of 50 at once, on a day that has room for 10; the next day begins anew', async () => {
   const day = Date.UTC(2100, 0, 1 + Math.floor(Math.random() * 100_000), 12);
   vi.spyOn(clock, 'now').mockReturnValue(day);
-  await onTable((client, TableName) =>
-    client.send(
-      new UpdateItemCommand({
-        TableName,
-        Key: serviceMailsKey(day),
-        UpdateExpression: 'SET sent = :sent',
-        ExpressionAttributeValues: { ':sent': { N: String(serviceMailsPerDay - 10) } },
-      }),
-    ),
-  );
+  await take({ call: newCall(), tallies: [serviceMailTally(day, serviceMailsPerDay - 10)] });
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, countServiceMail));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
   await expect(countServiceMail()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 12 * 3600 });

@@ -11,6 +11,7 @@ import { setAccountMails } from '../../support/account-mails.ts';
 import { inParallel, tally } from '../../support/client.ts';
 import { mailsTo, mailTo } from '../../support/inbox.ts';
 import { newProviderKey } from '../../support/mail-project.ts';
+import { newOwnerKey } from '../../support/owner.ts';
 import { newDeveloper } from '../../support/project.ts';
 import { domainProject } from '../../support/stored-users.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
@@ -27,7 +28,7 @@ const limit = plans.free.accountMailsPerDay;
 const projectWith = async (left: number, settings = {}): Promise<{ api: UsersProject; domain: Project }> => {
   const api = await newUsersProject({ owner: await newDeveloper('free'), settings });
   const domain = await domainProject(api);
-  await setAccountMails(api.id, limit - left);
+  await setAccountMails(domain, limit - left);
   return { api, domain };
 };
 
@@ -85,10 +86,18 @@ describe('the mails of user accounts that a project sends a day with the key tha
   });
 
   test('never exceed the limit of the plan, with 50 at once at its edge', async () => {
-    const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
-    await setAccountMails(project.id, limit - 10);
+    const project = { id: new ObjectId().toHexString(), plan: 'free' as const, ownerKey: newOwnerKey() };
+    await setAccountMails(project, limit - 10);
     const counted = await inParallel(50, () => countAccountMail(project, { toNobody: false }));
     expect(counted.filter(Boolean)).toHaveLength(10);
     expect(await countAccountMail({ ...project, plan: 'pro' }, { toNobody: false })).toBe(true);
+  });
+
+  test('never exceed what the projects of the plan have together, whichever were deleted, with 50 at once', async () => {
+    const ownerKey = newOwnerKey();
+    const newOne = () => ({ id: new ObjectId().toHexString(), plan: 'free' as const, ownerKey });
+    await setAccountMails(newOne(), limit * plans.free.projects - 10);
+    const counted = await inParallel(50, () => countAccountMail(newOne(), { toNobody: false }));
+    expect(counted.filter(Boolean)).toHaveLength(10);
   });
 });

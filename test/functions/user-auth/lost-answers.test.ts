@@ -14,6 +14,7 @@ import { plans } from '../../../shared/projects/plans.ts';
 import { setAccountMails } from '../../support/account-mails.ts';
 import { inParallel } from '../../support/client.ts';
 import { loseFirstAnswers } from '../../support/lost-answers.ts';
+import { newOwnerKey } from '../../support/owner.ts';
 
 let scope: ReturnType<typeof projectScope>;
 
@@ -71,7 +72,7 @@ describe('an answer of the table that got lost, so that the client asks again, c
   });
 
   test('201 for the last invitation of a day', async () => {
-    const developer = new ObjectId().toHexString();
+    const developer = `${random()}@example.com`;
     for (let sent = 0; sent < 99; sent++) await countInvitation(developer, `${random()}@example.com`);
     loseFirstAnswers();
     await countInvitation(developer, `${random()}@example.com`);
@@ -79,8 +80,8 @@ describe('an answer of the table that got lost, so that the client asks again, c
   });
 
   test('200 for the last mail of user accounts of a day', async () => {
-    const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
-    await setAccountMails(project.id, plans.free.accountMailsPerDay - 1);
+    const project = { id: new ObjectId().toHexString(), plan: 'free' as const, ownerKey: newOwnerKey() };
+    await setAccountMails(project, plans.free.accountMailsPerDay - 1);
     loseFirstAnswers();
     expect(await countAccountMail(project, { toNobody: false })).toBe(true);
     expect(await countAccountMail(project, { toNobody: false })).toBe(false);
@@ -88,7 +89,7 @@ describe('an answer of the table that got lost, so that the client asks again, c
 });
 
 test('429 for all but 10 of 50 invitations at once of a developer who has sent 90 that day', async () => {
-  const developer = new ObjectId().toHexString();
+  const developer = `${random()}@example.com`;
   const invite = () => countInvitation(developer, `${random()}@example.com`);
   for (let sent = 0; sent < 90; sent += 30) await inParallel(30, invite);
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, invite));

@@ -7,6 +7,7 @@ export const projectWithKey = async (id: string): Promise<Project> => ({
   name: 'test',
   ownerId: 'f'.repeat(24),
   plan: 'free',
+  ownerKey: 'owner',
   ownerVerified: true,
   placement: { kind: 'managed', cell: 'main' },
   storage: { kind: 'managed' },

@@ -25,6 +25,7 @@ const project = (rest: Partial<Project> = {}): Project => ({
   name: 'test',
   ownerId: 'f'.repeat(24),
   plan: 'free',
+  ownerKey: 'owner',
   ownerVerified: true,
   placement: { kind: 'managed', cell: 'main' },
   siteUrl: null,

@@ -3,13 +3,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { countProposal, uncountProposal } from '../../../../shared/assistant/monthly-cap.ts';
 import { clock } from '../../../../shared/clock.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
+import { inParallel } from '../../../support/client.ts';
 import { loseFirstAnswers } from '../../../support/lost-answers.ts';
+import { newOwnerKey } from '../../../support/owner.ts';
 
 const realNow = clock.now;
 const limit = plans.free.proposals;
 const exceeded = { code: 'ASSISTANT_QUOTA_EXCEEDED' };
 
-const newProject = () => ({ id: new ObjectId().toHexString(), plan: 'free' as const });
+const newProject = (ownerKey = newOwnerKey()) => ({
+  id: new ObjectId().toHexString(),
+  plan: 'free' as const,
+  ownerKey,
+});
 
 beforeAll(() => {
   clock.now = () => Date.UTC(2030, 5, 15, 12);
@@ -39,5 +45,23 @@ describe('an answer of the table that got lost, so that the client asks again', 
     await uncountProposal(last);
     await countProposal(project);
     await expect(countProposal(project)).rejects.toMatchObject(exceeded);
+  });
+});
+
+describe('an owner who deletes projects and makes new ones', () => {
+  test('429 ASSISTANT_QUOTA_EXCEEDED after as many proposals as the projects of the plan have, with 50 at once', async () => {
+    const owner = newOwnerKey();
+    const inAll = limit * plans.free.projects;
+    for (let made = 0; made < plans.free.projects - 1; made++) {
+      const project = newProject(owner);
+      await inParallel(limit, () => countProposal(project));
+    }
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => countProposal(newProject(owner))));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(limit);
+    await expect(countProposal(newProject(owner))).rejects.toMatchObject({
+      ...exceeded,
+      message: expect.stringContaining(`${inAll} proposals a month in all projects, deleted ones included`) as string,
+    });
+    await countProposal(newProject());
   });
 });
