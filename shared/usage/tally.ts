@@ -5,6 +5,7 @@ import { usageSettings } from '../config.ts';
 import { describeError, log } from '../log.ts';
 import { classOf } from './latency.ts';
 import { dayOf, expiryOf, queriesOn, requestsOn, statsKey } from './stats-items.ts';
+import { type ShapeCount, storeShapes } from './store-shapes.ts';
 
 /** A request as it is counted. */
 export interface CountedRequest {
@@ -55,7 +56,14 @@ const update = ({ projectId, sort, day }: Sums, values: readonly (readonly [stri
     ),
   );
 
+const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
+  [...values].flatMap(([name, lists]) => {
+    const shape = name.slice(2);
+    return name.startsWith('n|') ? [{ shape, lists, ms: values.get(`ms|${shape}`) ?? 0 }] : [];
+  });
+
 const store = async (sums: Sums): Promise<void> => {
+  if (sums.sort === queriesOn(sums.day)) return storeShapes(sums, shapesIn(sums.values));
   const values = [...sums.values];
   for (let start = 0; start < values.length; start += attributesPerUpdate) {
     await update(sums, values.slice(start, start + attributesPerUpdate));
