@@ -22,8 +22,11 @@ export const limitsEnvironment = (settings: DeploymentSettings): Variables => ({
   RATE_BLOCK: settings.rateBlock,
 });
 
-/** The sender of the service's own mails. */
-export const senderEnvironment = ({ emailFrom }: DeploymentSettings): Variables => given({ EMAIL_FROM: emailFrom });
+/** The sender of mails with the key that all projects share, and to how many addresses it sends a day. */
+export const sharedMailEnvironment = ({ emailFrom, mailRecipientsPerDay }: DeploymentSettings): Variables => ({
+  MAIL_RECIPIENTS_PER_DAY: mailRecipientsPerDay,
+  ...given({ EMAIL_FROM: emailFrom }),
+});
 
 /** How fast mails may go out. */
 export const mailPaceEnvironment = ({ mailPerSecond }: DeploymentSettings): Variables => ({

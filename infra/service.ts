@@ -22,7 +22,7 @@ import {
   limitsEnvironment,
   mailPaceEnvironment,
   recordEnvironment,
-  senderEnvironment,
+  sharedMailEnvironment,
 } from './function-environment.ts';
 import type { Sessions, Stores } from './grants.ts';
 import { JobsStack } from './jobs-stack.ts';
@@ -115,16 +115,16 @@ export const addService = (
     domain: domains.dashboard,
   });
 
-  const sender = senderEnvironment(settings);
+  const sharedMail = sharedMailEnvironment(settings);
   const jobs = new JobsStack(app, named('Jobs'), {
     stores,
     defaults,
-    environment: { ...every, ...sender, ...mailPaceEnvironment(settings) },
+    environment: { ...every, ...sharedMail, ...mailPaceEnvironment(settings) },
     record: recordEnvironment(chosen),
     run,
   });
 
-  const environment = { ...limits, ...sender, PUBLIC_URL: settings.publicUrl ?? open.url };
+  const environment = { ...limits, ...sharedMail, PUBLIC_URL: settings.publicUrl ?? open.url };
   const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
   const ofOneArea = areaEnvironment(settings, defaults.egress);
   const addAreas = ({ api }: ApiStack, sessions: Sessions): AreaStack[] =>

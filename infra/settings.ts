@@ -68,6 +68,8 @@ const settings = v.object({
   emailFrom: sender,
   /** Mails a second that the mail provider takes of one account; 0 for as many as there are. */
   mailPerSecond: requests(2),
+  /** Addresses a day that mails of all projects go to with the shared key; 0 for any number. */
+  mailRecipientsPerDay: requests(5000),
   /** Endpoint of the schema assistant's language model; without it there is no assistant. */
   aiBaseUrl: pageUrl('https://api.openai.com/v1'),
   aiModel: modelName,

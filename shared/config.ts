@@ -149,6 +149,11 @@ export const mailSettings = lazily(
     /** Seconds from the first failed try to the second; each further wait is three times as long. */
     MAIL_RETRY_SECONDS: count('10'),
     /**
+     * Addresses that mails of all projects together may go to a day with the shared key, those of user accounts aside;
+     * 0 for any number.
+     */
+    MAIL_RECIPIENTS_PER_DAY: count('5000'),
+    /**
      * Mails of user accounts that a project may send a day with the shared key, 0 for any number; else as many as its
      * plan allows.
      */

@@ -54,6 +54,7 @@ const passedOn = [
   'USAGE_SECONDS',
   'MAIL_PER_SECOND',
   'ACCOUNT_MAILS_PER_DAY',
+  'MAIL_RECIPIENTS_PER_DAY',
   'AI_BASE_URL',
   'AI_API_KEY',
   'AI_MODEL',
@@ -71,12 +72,14 @@ const refuseUnusableModel = ({ AI_BASE_URL, AI_TIMEOUT_SECONDS }: NodeJS.Process
 
 /** Said at the start, and not by the first request that needs the setting. */
 const refuseUnusable = (env: NodeJS.ProcessEnv): void => {
-  const { LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL, ACCOUNT_MAILS_PER_DAY } = env;
+  const { LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL } = env;
   if (LOG && !['info', 'debug', 'silent'].includes(LOG)) {
     throw new StartProblem(`LOG must be info, debug or silent; it is "${LOG.slice(0, 40)}".`);
   }
   if (PASSWORD_COST) wholeNumber('PASSWORD_COST', PASSWORD_COST, 15, 4);
-  if (ACCOUNT_MAILS_PER_DAY) wholeNumber('ACCOUNT_MAILS_PER_DAY', ACCOUNT_MAILS_PER_DAY, largest);
+  for (const name of ['ACCOUNT_MAILS_PER_DAY', 'MAIL_RECIPIENTS_PER_DAY'] as const) {
+    if (env[name]) wholeNumber(name, env[name], largest);
+  }
   if (DASHBOARD_TOKEN_SECONDS) wholeNumber('DASHBOARD_TOKEN_SECONDS', DASHBOARD_TOKEN_SECONDS, largest, 1);
   if (DASHBOARD_URL && !/^https?:\/\/[^\s?#]+$/.test(DASHBOARD_URL)) {
     throw new StartProblem(
@@ -109,6 +112,7 @@ export const readSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
     functions: {
       // The emulated provider takes as many mails as there are.
       MAIL_PER_SECOND: '0',
+      MAIL_RECIPIENTS_PER_DAY: '0',
       DASHBOARD_URL: env.DASHBOARD_URL || 'http://localhost:3000',
       ...rateLimits(env),
       ...(env.MAIL_WEBHOOK_SECRET !== undefined && { MAIL_WEBHOOK_SECRET: env.MAIL_WEBHOOK_SECRET }),

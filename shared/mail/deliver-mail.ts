@@ -100,7 +100,9 @@ const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
   if (projectId === null || month === undefined) return;
   const id = projectId.toHexString();
   try {
-    await lookedThrough.get(`${id} ${month}`, async () => settleHeldSlots(await heldSlots(id, month)));
+    await lookedThrough.get(`${id} ${month}`, async () =>
+      settleHeldSlots(await heldSlots(id, month, job?.shared?.owner)),
+    );
   } catch (error) {
     log.warn({ job: 'deliver-mail', project: id, error: describeError(error) });
   }

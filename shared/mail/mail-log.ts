@@ -13,6 +13,8 @@ export interface MailJob {
   readonly content?: string;
   /** The month, `yyyy-mm`, whose quota the mail has a slot of; missing where it needs none. */
   readonly slot?: string;
+  /** What a mail of the shared key took beyond its project, of which it may give back. */
+  readonly shared?: { readonly owner: string; readonly recipients: number; readonly day?: string };
   /** A run handed the mail over, or was about to, and has not learned what became of it: the provider may have it. */
   readonly inDoubt?: boolean;
   /** Until then one run of the delivery has the job to itself. */

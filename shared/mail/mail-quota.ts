@@ -1,14 +1,26 @@
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { rowsFull, rowsToday } from './log-rows.ts';
-import { type Account, endOf, heldIn, keyOf, limitOf, type MailUsage, monthOf, usedIn } from './month-item.ts';
+import type { AppError } from '../errors.ts';
+import type { Taking } from '../table/count-writes.ts';
+import { countIn, giveBack, heldIn, keep, newCall, peek, take } from '../table/counter.ts';
+import { dayAt } from '../table/windows.ts';
+import {
+  type Account,
+  counted,
+  limitOf,
+  monthKey,
+  monthOf,
+  monthTally,
+  rowsCount,
+  type SharedUse,
+  sharedTallies,
+} from './mail-tallies.ts';
+import { refusalOf } from './quota-refusals.ts';
+
+/** How a month's quota stands. */
+export interface MailUsage {
+  readonly used: number;
+  readonly limit: number;
+}
 
 /** Slots of a month, taken for mails by their ids (24 hex characters). */
 export interface Slots {
@@ -16,112 +28,102 @@ export interface Slots {
   /** `yyyy-mm`, in UTC. */
   readonly month: string;
   readonly ids: readonly string[];
+  /** Where the shared key sends them. */
+  readonly shared?: SharedUse;
 }
 
-/** The longest that a caller is told to wait: a plan can change, and slots come back. */
-const maxRetryAfterSeconds = 24 * 3600;
-
-const secondsLeft = (month: string): number => {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return Math.ceil((Date.UTC(year, number) - clock.now()) / 1000);
-};
-
-/** 429 `MAIL_QUOTA_EXCEEDED`, until the month ends or for a day, whichever is sooner. */
-export const quotaExceeded = (limit: number, month: string): AppError =>
-  new AppError(
-    'MAIL_QUOTA_EXCEEDED',
-    `The monthly mail quota of this project is used up: its plan allows ${limit} mails a month. Wait for the next month, or change the plan.`,
-    { retryAfter: Math.max(1, Math.min(maxRetryAfterSeconds, secondsLeft(month))) },
-  );
-
-/** The month's slots for these mails, if there is room for all; else the mails whose slots could still come back. */
-export type SlotsTaken =
-  | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage }
-  | { readonly taken: false; readonly month: string; readonly limit: number; readonly held: readonly string[] };
+/** What else mails need than slots. */
+export interface MailUse {
+  /** How many rows the log gets, those of suppressed mails included; as many as mails unless said. */
+  readonly rows?: number;
+  /** Where the shared key sends them. */
+  readonly shared?: Omit<SharedUse, 'day'>;
+}
 
 /**
- * Takes a slot of this month for each mail, or none at all, by one conditional update. `ids` are 1 to 100; `rows` is
- * how many rows the log gets, those of suppressed mails included. No room for these in the day → 429
- * `MAIL_QUOTA_EXCEEDED`.
+ * The month's slots for these mails, and how the quota stands where the write told it; else why there are none, and the
+ * slots that could still come back.
  */
-export const takeSlots = async (project: Account, ids: readonly string[], rows = ids.length): Promise<SlotsTaken> => {
-  const month = monthOf(clock.now());
+export type SlotsTaken =
+  | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage | undefined }
+  | { readonly taken: false; readonly refusal: AppError; readonly held: Slots };
+
+/** As what a mail is held: its id, with the shared key also how many recipients it has. */
+const heldAs = (id: string, shared: SharedUse | undefined): string => {
+  const recipients = shared?.recipients[id];
+  return recipients === undefined ? id : `${id}.${recipients}`;
+};
+
+/** What is held, as slots; those of the shared key come back only where its owner is known. */
+const slotsOf = (projectId: string, month: string, held: readonly string[], owner: string | undefined): Slots => {
+  const mails = held.map((text) => text.split('.'));
+  const recipients = Object.fromEntries(
+    mails.flatMap(([id = '', count]) => (count === undefined ? [] : [[id, Number(count)]])),
+  );
+  return {
+    projectId,
+    month,
+    ids: mails.map(([id = '']) => id),
+    ...(owner !== undefined && { shared: { owner, recipients } }),
+  };
+};
+
+/**
+ * Takes a slot of this month for each mail, and with the shared key what their recipients take of the owner's month and
+ * the service's day, or nothing at all, by one conditional write. `ids` are 1 to 100. `usage` is missing with the
+ * shared key, whose write does not tell it.
+ */
+export const takeSlots = async (
+  project: Account,
+  ids: readonly string[],
+  { rows = ids.length, shared }: MailUse = {},
+): Promise<SlotsTaken> => {
+  const now = clock.now();
+  const month = monthOf(now);
   const limit = limitOf(project);
-  const today = rowsToday(project, rows);
-  const [first = ''] = ids;
-  const taken = (used: number): SlotsTaken => ({
-    taken: true,
-    slots: { projectId: project.id, month, ids },
-    usage: { used, limit },
+  const use = shared && { ...shared, day: dayAt(now).name };
+  const outcome = await take({
+    call: newCall(),
+    held: ids.map((id) => heldAs(id, use)),
+    tallies: [
+      monthTally(project.id, month, [{ name: counted.slots, weight: ids.length, limit }, rowsCount(project, rows)]),
+      ...(use ? sharedTallies(use, ids, month, project.plan) : []),
+    ],
   });
-  if (ids.length > limit) return { taken: false, month, limit, held: [] };
-  try {
-    const { Attributes } = await onTable((dynamo, table) =>
-      dynamo.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: keyOf(project.id, month),
-          UpdateExpression: `ADD used :count, held :ids, ${today.add} SET expiresAt = :end`,
-          ConditionExpression: `(attribute_not_exists(used) OR used <= :room) AND NOT contains(held, :first) AND ${today.fits}`,
-          ExpressionAttributeNames: today.names,
-          ExpressionAttributeValues: {
-            ...today.values,
-            ':count': { N: String(ids.length) },
-            ':room': { N: String(limit - ids.length) },
-            ':ids': { SS: [...ids] },
-            ':first': { S: first },
-            ':end': endOf(month),
-          },
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      ),
-    );
-    return taken(usedIn(Attributes));
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    // The SDK repeats a call whose response was lost; the first one may already have taken the slots.
-    const held = heldIn(error.Item);
-    if (held.includes(first)) return taken(usedIn(error.Item));
-    if (today.isFull(error.Item)) throw rowsFull(project);
-    return { taken: false, month, limit, held };
+  if (outcome.taken) {
+    const slots = { projectId: project.id, month, ids, ...(use && { shared: use }) };
+    return { taken: true, slots, usage: outcome.item && { used: countIn(outcome.item, counted.slots), limit } };
   }
+  const held = slotsOf(project.id, month, heldIn(outcome.item), shared?.owner);
+  return { taken: false, refusal: refusalOf(project, outcome.full?.name), held };
 };
 
-interface HeldUpdate {
-  readonly change: string;
-  readonly condition: string;
-  readonly values: Record<string, AttributeValue>;
-}
-
-/** Removes the ids of these mails from `held`; false if the condition failed. */
-const updateHeld = async (
-  { projectId, month, ids }: Slots,
-  { change, condition, values }: HeldUpdate,
-): Promise<boolean> => {
-  try {
-    await onTable((dynamo, table) =>
-      dynamo.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: keyOf(projectId, month),
-          UpdateExpression: change,
-          ConditionExpression: condition,
-          ExpressionAttributeValues: { ':ids': { SS: [...ids] }, ...values },
-        }),
-      ),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
+/**
+ * Counts rows of the log that take no slot, by one conditional write; no room in the day → 429 `MAIL_QUOTA_EXCEEDED`.
+ */
+export const countRows = async (project: Account, rows: number): Promise<MailUsage> => {
+  const month = monthOf(clock.now());
+  const outcome = await take({
+    call: newCall(),
+    tallies: [monthTally(project.id, month, [rowsCount(project, rows)])],
+  });
+  if (!outcome.taken) throw refusalOf(project, outcome.full?.name);
+  return { used: countIn(outcome.item, counted.slots), limit: limitOf(project) };
 };
+
+/** What these slots took, but for the rows of the log, which do not come back. */
+const takingOf = ({ projectId, month, ids, shared }: Slots): Taking => ({
+  call: newCall(),
+  held: ids.map((id) => heldAs(id, shared)),
+  tallies: [
+    monthTally(projectId, month, [{ name: counted.slots, weight: ids.length, limit: 0 }]),
+    ...(shared ? sharedTallies(shared, ids, month) : []),
+  ],
+});
 
 /** These mails were sent: their slots stay counted and cannot come back any more. May be repeated. */
 export const keepSlots = async (slots: Slots): Promise<void> => {
-  if (slots.ids.length === 0) return;
-  await updateHeld(slots, { change: 'DELETE held :ids', condition: 'attribute_exists(held)', values: {} });
+  if (slots.ids.length > 0) await keep(takingOf(slots));
 };
 
 /**
@@ -131,15 +133,7 @@ export const keepSlots = async (slots: Slots): Promise<void> => {
 export const giveSlotsBack = async (slots: Slots): Promise<number> => {
   const { ids } = slots;
   if (ids.length === 0) return 0;
-  const back = await updateHeld(slots, {
-    change: 'DELETE held :ids ADD used :less',
-    condition: ids.map((_, index) => `contains(held, :id${index})`).join(' AND '),
-    values: {
-      ':less': { N: String(-ids.length) },
-      ...Object.fromEntries(ids.map((id, index) => [`:id${index}`, { S: id }])),
-    },
-  });
-  if (back) return ids.length;
+  if (await giveBack(takingOf(slots))) return ids.length;
   if (ids.length === 1) return 0;
   let count = 0;
   for (const id of ids) count += await giveSlotsBack({ ...slots, ids: [id] });
@@ -147,31 +141,11 @@ export const giveSlotsBack = async (slots: Slots): Promise<number> => {
 };
 
 /** What the project has used of this month's quota (contract 6, "Usage"). */
-export const mailUsage = async (project: Account): Promise<MailUsage> => {
-  const { Item } = await onTable((dynamo, table) =>
-    dynamo.send(
-      new GetItemCommand({
-        TableName: table,
-        Key: keyOf(project.id, monthOf(clock.now())),
-        ConsistentRead: true,
-        ProjectionExpression: 'used',
-      }),
-    ),
-  );
-  return { used: usedIn(Item), limit: limitOf(project) };
-};
+export const mailUsage = async (project: Account): Promise<MailUsage> => ({
+  used: countIn(await peek({ key: monthKey(project.id, monthOf(clock.now())) }, counted.slots), counted.slots),
+  limit: limitOf(project),
+});
 
-/** The mails whose slots of a month could still come back. */
-export const heldSlots = async (projectId: string, month: string): Promise<Slots> => {
-  const { Item } = await onTable((dynamo, table) =>
-    dynamo.send(
-      new GetItemCommand({
-        TableName: table,
-        Key: keyOf(projectId, month),
-        ConsistentRead: true,
-        ProjectionExpression: 'held',
-      }),
-    ),
-  );
-  return { projectId, month, ids: heldIn(Item) };
-};
+/** The mails whose slots of a month could still come back, to `owner` too where the shared key sends them. */
+export const heldSlots = async (projectId: string, month: string, owner?: string): Promise<Slots> =>
+  slotsOf(projectId, month, heldIn(await peek({ key: monthKey(projectId, month) }, 'held')), owner);

@@ -1,8 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../clock.ts';
 import { requestIdNow } from '../log.ts';
+import { jobSlot } from './job-slot.ts';
 import { type JobContent, sealContent } from './mail-content.ts';
 import type { MailJob, MailLog } from './mail-log.ts';
+import type { Slots } from './mail-quota.ts';
 import { whenLost } from './retries.ts';
 
 /** What a row of the log is made from. */
@@ -33,9 +35,9 @@ export const newJob = (seconds = 0): MailJob => {
   return { leasedUntil: new Date(0), lostAt: whenLost(seconds), ...(requestId !== undefined && { requestId }) };
 };
 
-/** A job that sends something, with the month in whose quota it has a slot. */
-export const sendingJob = async (_id: ObjectId, content: JobContent, slot?: string): Promise<MailJob> => ({
+/** A job that sends something, with the slot that it has of a quota. */
+export const sendingJob = async (_id: ObjectId, content: JobContent, slots?: Slots): Promise<MailJob> => ({
   ...newJob(),
   content: await sealContent(content, _id),
-  ...(slot !== undefined && { slot }),
+  ...(slots && jobSlot(slots, _id.toHexString())),
 });

@@ -7,14 +7,15 @@ import type { Project } from '../projects/project.ts';
 import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
 import { keyedRequest } from './idempotency/idempotency-key.ts';
 import { once } from './idempotency/once.ts';
-import { countRows } from './log-rows.ts';
+import { jobSlot } from './job-slot.ts';
 import { type MailLog, mailTag, onMailLogs } from './mail-log.ts';
-import type { Slots } from './mail-quota.ts';
+import { countRows, type Slots } from './mail-quota.ts';
 import { newJob, newLog } from './new-log.ts';
 import { providerFor } from './provider-key.ts';
 import { reserveSlots } from './reserve-slots.ts';
 import { fromOf } from './sender.ts';
 import { settleBatch } from './settle-batch.ts';
+import { requireVerifiedOwner, sharedUse } from './shared-use.ts';
 import { suppressedAmong } from './suppressions/suppressed-among.ts';
 
 /** What became of one item of a batch (contract 5, "Batch"). */
@@ -58,7 +59,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots 
     templateUsed: null,
   };
   return entry.to.length > 0 && slots
-    ? newLog({ ...row, job: { ...newJob(resolvedSeconds), slot: slots.month } })
+    ? newLog({ ...row, job: { ...newJob(resolvedSeconds), ...jobSlot(slots, row._id.toHexString()) } })
     : newLog({ ...row, status: 'failed', reason: 'suppressed' });
 };
 
@@ -112,7 +113,8 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
   const ids = sendable.map(({ _id }) => _id.toHexString());
   const [key] = ids;
   const rows = entries.length;
-  const slots = key === undefined ? undefined : (await reserveSlots(project, ids, rows)).slots;
+  const use = { rows, ...sharedUse(project, sendable) };
+  const slots = key === undefined ? undefined : (await reserveSlots(project, ids, use)).slots;
   if (!slots) await countRows(project, rows);
   await write(entries.map((entry) => rowOf(project, byok, entry, slots)));
   if (key === undefined || !slots) return new Map();
@@ -127,6 +129,7 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
 const toEntry = (item: BatchItem): BatchEntry => ('id' in item ? item : { error: { message: item.error } });
 
 const send = async (project: Project, mails: readonly BatchMail[], ids: readonly ObjectId[]): Promise<BatchEntry[]> => {
+  await requireVerifiedOwner(project);
   const entries = await entriesOf(project, mails, ids);
   const items = await sendAll(project, entries);
   return entries.map((entry) => toEntry(items.get(entry) ?? suppressedItem));
@@ -158,10 +161,11 @@ const recover = async ({ id }: Project, ids: readonly ObjectId[]): Promise<Batch
 
 /**
  * Sends 1 to 100 mails of a project by one call of the provider and returns one entry per item, in order. Invalid → 400
- * `INVALID_MAIL` for all, more than the quota has left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its
- * log, and those that were not sent give their slots back. Without an answer the call is repeated once under the same
- * key; what is unknown even then stays `queued` in the log until an event of the provider tells, or has failed after an
- * hour. With an idempotency key of the caller's all of that happens once.
+ * `INVALID_MAIL` for all, the shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, more than the quota has
+ * left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its log, and those that were not sent give their
+ * slots back. Without an answer the call is repeated once under the same key; what is unknown even then stays `queued`
+ * in the log until an event of the provider tells, or has failed after an hour. With an idempotency key of the caller's
+ * all of that happens once.
  */
 export const sendBatch = async (
   project: Project,

@@ -6,14 +6,13 @@ import type { Project } from '../projects/project.ts';
 import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';
 import { keyedRequest } from './idempotency/idempotency-key.ts';
 import { once } from './idempotency/once.ts';
-import { countRows } from './log-rows.ts';
 import type { JobContent } from './mail-content.ts';
 import { onMailLogs } from './mail-log.ts';
 import { enqueueJob } from './mail-queue.ts';
-import { mailUsage } from './mail-quota.ts';
-import type { MailUsage } from './month-item.ts';
+import { countRows, type MailUsage, mailUsage } from './mail-quota.ts';
 import { type NewLog, newLog, sendingJob } from './new-log.ts';
 import { reserveSlots } from './reserve-slots.ts';
+import { requireVerifiedOwner, sharedUse } from './shared-use.ts';
 import { suppressedAmong } from './suppressions/suppressed-among.ts';
 import { findTemplate } from './templates/find-template.ts';
 import type { MailContent } from './templates/mail-template.ts';
@@ -75,25 +74,36 @@ const suppress = async (project: Project, row: Row): Promise<MailUsage> => {
   return usage;
 };
 
-const queue = async (project: Project, row: Row, content: JobContent): Promise<MailUsage> => {
-  const id = row._id.toHexString();
-  const { slots, usage } = await reserveSlots(project, [id]);
-  await write({ ...row, job: await sendingJob(row._id, content, slots.month) });
+const queue = async (
+  project: Project,
+  row: Row,
+  content: JobContent,
+  receivers: readonly string[],
+): Promise<MailUsage> => {
+  const { _id } = row;
+  const id = _id.toHexString();
+  const { slots, usage } = await reserveSlots(project, [id], sharedUse(project, [{ _id, to: receivers }]));
+  // Read before the log is written: what fails after that would deny a mail that goes out.
+  const standing = usage ?? (await mailUsage(project));
+  await write({ ...row, job: await sendingJob(_id, content, slots) });
   await enqueue(id);
-  return usage;
+  return standing;
 };
 
 const accept = async (project: Project, request: MailRequest, _id: ObjectId): Promise<AcceptedMail> => {
   const { to, replyTo } = request;
+  await requireVerifiedOwner(project);
   const [{ content, templateUsed }, suppressed] = await Promise.all([
     wordsOf(project, request),
     suppressedAmong(project.id, to),
   ]);
   const usingByok = project.sealedProviderApiKey !== null;
   const row = { _id, projectId: project.id, to, subject: content.subject, usingByok, templateUsed };
-  const usage = to.every((address) => suppressed.has(address))
-    ? await suppress(project, row)
-    : await queue(project, row, { kind: 'written', siteName: project.name, replyTo, ...content });
+  const receivers = to.filter((address) => !suppressed.has(address));
+  const usage =
+    receivers.length === 0
+      ? await suppress(project, row)
+      : await queue(project, row, { kind: 'written', siteName: project.name, replyTo, ...content }, receivers);
   return answerOf(row, usage);
 };
 
@@ -107,10 +117,10 @@ const recover = async (project: Project, _id: ObjectId): Promise<AcceptedMail | 
 
 /**
  * Accepts a mail of a project: takes a slot of its quota, writes the log and puts its id on the queue; nobody waits for
- * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, quota
- * used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the log is written the mail goes out, even if the queue is down at the
- * moment. Where every receiver is suppressed the log says so at once, and no slot is taken. With an idempotency key all
- * of that happens once.
+ * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, the
+ * shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, quota used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the
+ * log is written the mail goes out, even if the queue is down at the moment. Where every receiver is suppressed the log
+ * says so at once, and no slot is taken. With an idempotency key all of that happens once.
  */
 export const sendProjectMail = async (
   project: Project,

@@ -1,14 +1,9 @@
 import type { Document } from 'mongodb';
 import { clock } from '../clock.ts';
 import { log } from '../log.ts';
+import { slotOf } from './job-slot.ts';
 import { type MailLog, onMailLogs } from './mail-log.ts';
-import { giveSlotsBack, keepSlots, type Slots } from './mail-quota.ts';
-
-/** The slot that a mail holds, if it holds one. */
-const slotOf = ({ _id, projectId, job }: MailLog): Slots | undefined =>
-  job?.slot === undefined || projectId === null
-    ? undefined
-    : { projectId: projectId.toHexString(), month: job.slot, ids: [_id.toHexString()] };
+import { giveSlotsBack, keepSlots } from './mail-quota.ts';
 
 /** What the provider said of a mail that it took. */
 export interface Acceptance {

@@ -7,6 +7,8 @@ export interface Plan {
   readonly databaseBytes: number;
   readonly storageBytes: number;
   readonly mailsPerMonth: number;
+  /** Addresses that mails of all projects of an owner may go to a month with the shared key. */
+  readonly recipientsPerMonth: number;
   /** Mails of user accounts that a project may send a day with the shared key. */
   readonly accountMailsPerDay: number;
   /** Of the schema assistant, a month and project. */
@@ -28,6 +30,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     databaseBytes: 50 * MiB,
     storageBytes: 20 * MiB,
     mailsPerMonth: 25,
+    recipientsPerMonth: 100,
     accountMailsPerDay: 300,
     proposals: 20,
     users: 200,
@@ -40,6 +43,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     databaseBytes: 5 * 1024 * MiB,
     storageBytes: 10 * 1024 * MiB,
     mailsPerMonth: 1000,
+    recipientsPerMonth: 20_000,
     accountMailsPerDay: 3000,
     proposals: 200,
     users: null,

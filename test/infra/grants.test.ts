@@ -23,7 +23,7 @@ import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/a
 import { countInvitation } from '../../shared/developers/members/invitation-limits.ts';
 import { methodsOf, type RouteTable, type Use } from '../../shared/http/route.ts';
 import { countAccountMail } from '../../shared/mail/account-mail-limit.ts';
-import { mailUsage } from '../../shared/mail/mail-quota.ts';
+import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/mail-quota.ts';
 import { removeProjectItems, removeUserItems } from '../../shared/projects/project-items.ts';
 import { countRequest } from '../../shared/quota/rate-limit.ts';
 import { readStats } from '../../shared/usage/read-stats.ts';
@@ -335,6 +335,17 @@ describe('every command that the code sends is granted', () => {
     await mailUsage({ id: '0123456789abcdef01234567', plan: 'free' } as Parameters<typeof mailUsage>[0]);
     expectGranted(granted['mail-quota'].users);
     expectGranted(granted.usage.developers);
+  });
+
+  test('what mails of the shared key take of their project, its owner and the service', async () => {
+    dynamo.onAnyCommand().resolves({});
+    const id = '0123456789abcdef01234567';
+    const shared = { owner: newOwnerKey(), recipients: { [id]: 3 } };
+    const taken = await takeSlots({ id, plan: 'free' }, [id], { shared });
+    if (taken.taken) await giveSlotsBack(taken.slots);
+    expectGranted(granted['mail-quota'].users);
+    expectGranted(granted['mail-quota'].developers);
+    expect(sent()).toHaveLength(6);
   });
 
   test('removing the items of a project', async () => {

@@ -84,6 +84,7 @@ test('deliver-mail is told the queue, the provider, the sender and the pace of t
     Variables: {
       EMAIL_FROM: 'Example <no-reply@example.com>',
       MAIL_PER_SECOND: '10',
+      MAIL_RECIPIENTS_PER_DAY: '20000',
       MAIL_QUEUE_URL: expect.anything() as unknown,
       MAIL_PROVIDER_SECRET_ARN: expect.anything() as unknown,
     },

@@ -21,6 +21,7 @@ test('a deployment without settings has those of the contract', () => {
     developerSignup: 'open',
     dashboardOrigins: [],
     mailPerSecond: '2',
+    mailRecipientsPerDay: '5000',
     logDays: 30,
     platformLogs: 'problems',
   });

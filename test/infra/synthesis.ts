@@ -60,6 +60,7 @@ export const everything = {
   dashboardGithubClientId: 'some-client',
   emailFrom: 'Example <no-reply@example.com>',
   mailPerSecond: '10',
+  mailRecipientsPerDay: '20000',
   aiBaseUrl: 'https://models.example.com/v1',
   aiModel: 'some-model',
   publicDomain: 'api.example.com',

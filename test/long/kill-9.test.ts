@@ -13,6 +13,7 @@ import { heldSlots } from '../../shared/mail/mail-quota.ts';
 import { requeueMail } from '../../shared/mail/requeue-mail.ts';
 import { settleHeldSlots } from '../../shared/mail/reserve-slots.ts';
 import { sweepUploads } from '../../shared/storage/sweep-uploads.ts';
+import { ownerKeyOf } from '../../shared/table/keys.ts';
 import { call } from '../support/client.ts';
 import { type Deployment, openDeployment } from '../support/deployment.ts';
 import { killHard } from '../support/kill-hard.ts';
@@ -48,7 +49,10 @@ const newProject = async (email: string, collection: object, plan: string): Prom
     return answer.body.data;
   };
   const { accessToken } = await post('/api/auth/register', { email, password: 'kept-password' });
-  await at.mongo.db('control').collection('developers').updateOne({ email }, { $set: { plan } });
+  await at.mongo
+    .db('control')
+    .collection('developers')
+    .updateOne({ email }, { $set: { plan, emailVerified: true } });
   const project = await post('/api/projects', { name: 'kept' }, accessToken);
   await post(`/api/projects/${project._id}/collections`, collection, accessToken);
   const settings = { body: { authEnabled: true }, token: accessToken };
@@ -144,7 +148,7 @@ const letTheDayPass = async (): Promise<void> => {
       if (month !== undefined) {
         const open = () => at.control('mailLogs', { job: { $exists: true } });
         await expect.poll(open, { timeout: 60_000, interval: 500 }).toEqual([]);
-        await settleHeldSlots(await heldSlots(target.projectId, month));
+        await settleHeldSlots(await heldSlots(target.projectId, month, ownerKeyOf('data@example.com')));
       }
     }
   });

@@ -31,8 +31,10 @@ const patiently = async <Body>(ask: () => Promise<Answer<Body>>, attempt = 1): P
  * Registers a fresh developer; `pro` and verified unless said otherwise, so that limits only matter where they are
  * tested.
  */
-export const newDeveloper = async (plan: PlanName = 'pro', { isVerified = true } = {}): Promise<Developer> => {
-  const email = `dev-${randomBytes(8).toString('hex')}@example.com`;
+export const newDeveloper = async (
+  plan: PlanName = 'pro',
+  { isVerified = true, email = `dev-${randomBytes(8).toString('hex')}@example.com` } = {},
+): Promise<Developer> => {
   const password = randomBytes(12).toString('hex');
   const base = inject('stack').dashboardUrl;
   const enter = (route: string) =>

@@ -1,8 +1,8 @@
 import { callProvider } from '../../clients/resend-proxy.ts';
-import { clock } from '../../clock.ts';
 import { mailSettings } from '../../config.ts';
 import type { Project } from '../../projects/project.ts';
-import { mailUsage, quotaExceeded } from '../mail-quota.ts';
+import { mailUsage } from '../mail-quota.ts';
+import { quotaExceeded } from '../quota-refusals.ts';
 import { type ListPart, pagination } from './audiences.ts';
 import { requireBroadcasts } from './own-key.ts';
 import { pathId } from './provider-id.ts';
@@ -22,7 +22,7 @@ export interface NewBroadcast {
 /** Nothing more is sent for a project whose quota of the month is used up: 429 `MAIL_QUOTA_EXCEEDED`. */
 const requireQuota = async (project: Project): Promise<void> => {
   const { used, limit } = await mailUsage(project);
-  if (used >= limit) throw quotaExceeded(limit, new Date(clock.now()).toISOString().slice(0, 7));
+  if (used >= limit) throw quotaExceeded(limit);
 };
 
 /**

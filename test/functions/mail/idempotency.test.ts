@@ -101,7 +101,7 @@ describe('a mail with an Idempotency-Key', () => {
     const commands = await commandsOf(async () => {
       first = (await call(sendMail, key, body)).body;
     });
-    expect(commands.filter((command) => command.startsWith('dynamodb'))).toHaveLength(4);
+    expect(commands.filter((command) => command.startsWith('dynamodb'))).toHaveLength(5);
     for (let times = 0; times < 3; times++) {
       expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: first as object });
     }

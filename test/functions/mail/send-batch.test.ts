@@ -89,12 +89,12 @@ describe('a batch', () => {
     });
   });
 
-  test('costs 1 find, 1 insert and 1 update of MongoDB and 2 updates of the table, however many items there are', async () => {
+  test('costs 1 find, 1 insert and 1 update of MongoDB, 1 transaction and 1 update of the table, however many items there are', async () => {
     const frozen = Date.now();
     vi.spyOn(clock, 'now').mockReturnValue(frozen);
     await send(batchOf(1));
     expect(await commandsOf(() => send(batchOf(100)))).toEqual([
-      'dynamodb UpdateItemCommand',
+      'dynamodb TransactWriteItemsCommand',
       'dynamodb UpdateItemCommand',
       'dynamodb UpdateItemCommand',
       'mongodb find',

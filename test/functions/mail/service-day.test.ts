@@ -1,0 +1,45 @@
+import { ObjectId } from 'mongodb';
+import { afterEach, expect, test, vi } from 'vitest';
+import { clock } from '../../../shared/clock.ts';
+import { log } from '../../../shared/log.ts';
+import { giveSlotsBack, takeSlots } from '../../../shared/mail/mail-quota.ts';
+import { inParallel } from '../../support/client.ts';
+import { newOwnerKey } from '../../support/owner.ts';
+
+process.env.MAIL_RECIPIENTS_PER_DAY = '30';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A mail with three recipients of a project and an owner that nobody else has. */
+const takeThree = () => {
+  const id = new ObjectId().toHexString();
+  const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
+  return takeSlots(project, [id], { shared: { owner: newOwnerKey(), recipients: { [id]: 3 } } });
+};
+
+test('429 MAIL_QUOTA_EXCEEDED for all but 10 of 50 owners at once on a day with 30 recipients; the operator is told once', async () => {
+  const day = Date.UTC(2100, 0, 1 + Math.floor(Math.random() * 100_000), 12);
+  vi.spyOn(clock, 'now').mockReturnValue(day);
+  const told = vi.spyOn(log, 'warn').mockReturnValue(undefined);
+  const outcomes = await inParallel(50, async () => {
+    for (;;) {
+      const outcome = await takeThree().catch(() => undefined);
+      if (outcome) return outcome;
+    }
+  });
+  const taken = outcomes.filter((outcome) => outcome.taken);
+  expect(taken).toHaveLength(10);
+  const [refused] = outcomes.flatMap((outcome) => (outcome.taken ? [] : [outcome.refusal]));
+  expect(refused).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED', retryAfter: 12 * 3600 });
+  expect(refused?.message).toMatch(/^This service has sent as many mails as it may today/);
+  expect(told).toHaveBeenCalledTimes(1);
+
+  const [first] = taken;
+  if (first) await inParallel(5, () => giveSlotsBack(first.slots).catch(() => 0));
+  expect((await takeThree()).taken).toBe(true);
+  expect((await takeThree()).taken).toBe(false);
+  vi.spyOn(clock, 'now').mockReturnValue(day + 24 * 3600_000);
+  expect((await takeThree()).taken).toBe(true);
+});

@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { handler as sendBatch } from '../../../functions/mail/send-batch.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
+import { markVerified } from '../../../shared/developers/mark-verified.ts';
+import { deliverMail } from '../../../shared/mail/deliver-mail.ts';
+import { mailUsage, takeSlots } from '../../../shared/mail/mail-quota.ts';
+import { sharedTallies } from '../../../shared/mail/mail-tallies.ts';
+import { settleHeldSlots } from '../../../shared/mail/reserve-slots.ts';
+import { sendProjectMail } from '../../../shared/mail/send-mail.ts';
+import { plans } from '../../../shared/projects/plans.ts';
+import { countIn, peek } from '../../../shared/table/counter.ts';
+import { ownerKeyOf } from '../../../shared/table/keys.ts';
+import { inParallel, tally } from '../../support/client.ts';
+import { invoke } from '../../support/invoke.ts';
+import { loseFirstAnswers } from '../../support/lost-answers.ts';
+import { newProviderKey } from '../../support/mail-project.ts';
+import { FaultyProvider } from '../../support/mail-provider.ts';
+import { newMember } from '../../support/members.ts';
+import { newOwnerKey } from '../../support/owner.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { stillQueue } from '../../support/still-queue.ts';
+import { domainProject } from '../../support/stored-users.ts';
+
+// Nobody takes the mails that this process accepts off their queue: the tests deliver them, through a way of their own.
+process.env.RATE_LIMIT = '1000000';
+let provider: FaultyProvider;
+
+beforeAll(async () => {
+  const { env } = inject('stack');
+  provider = await FaultyProvider.start(env.MAIL_PROVIDER_URL ?? '');
+  Object.assign(process.env, {
+    MAIL_PROVIDER_URL: provider.url,
+    MAIL_QUEUE_URL: await stillQueue(env.AWS_ENDPOINT_URL ?? ''),
+    MAIL_RETRY_SECONDS: '0',
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  provider.calm();
+});
+afterAll(() => provider.close());
+
+const { free } = plans;
+const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.com`;
+const addresses = (count: number): string[] => Array.from({ length: count }, newAddress);
+const mailOf = (to: unknown = newAddress()) => ({ to, subject: 'Hello', text: 'Hi' });
+const batchOf = (count: number, to = 1) => Array.from({ length: count }, () => mailOf(addresses(to)));
+const month = new Date().toISOString().slice(0, 7);
+
+const send = (project: TestProject, body: unknown) =>
+  project.api<{ code?: string; message: string; data: { id: string } }>('POST', '/api/mail/send', { body });
+const batch = async (project: TestProject, body: unknown) => {
+  const answer = await invoke(sendBatch, { key: project.secretKey, body });
+  return { status: answer.status, body: answer.body as { code?: string; message: string } };
+};
+const exceeded = (saying: string) => ({
+  status: 429,
+  body: { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringContaining(saying) as string },
+});
+
+/** What counts for the owner this month, as [mails, recipients]. */
+const countedFor = async (key: string): Promise<readonly number[]> => {
+  const [ofOwner] = sharedTallies({ owner: key, recipients: { any: 1 } }, ['any'], month);
+  const item = ofOwner && (await peek(ofOwner));
+  return [countIn(item, 'mails'), countIn(item, 'recipients')];
+};
+const countedForOwner = ({ email }: Developer) => countedFor(ownerKeyOf(email));
+
+describe('a developer whose address is not verified', () => {
+  const notVerified = {
+    status: 403,
+    body: {
+      code: 'EMAIL_NOT_VERIFIED',
+      message: expect.stringContaining('POST /api/auth/resend-verification') as string,
+    },
+  };
+
+  test('403 EMAIL_NOT_VERIFIED for mails, batches and test mails of their projects, whoever asks; 200 once it is', async () => {
+    const owner = await newDeveloper();
+    const project = await newProject([], owner);
+    const member = await newMember(project, 'admin');
+    await onControl((db) =>
+      db.collection('developers').updateOne({ email: owner.email }, { $set: { emailVerified: false } }),
+    );
+    const test = `/api/projects/${project.id}/mail/templates/welcome/test`;
+    expect(await send(project, mailOf())).toMatchObject(notVerified);
+    expect(await batch(project, batchOf(2))).toMatchObject(notVerified);
+    expect(await member.dashboard('POST', test, { to: newAddress() })).toMatchObject(notVerified);
+    expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 0 });
+    await markVerified({ email: owner.email });
+    expect((await send(project, mailOf())).status).toBe(200);
+    expect((await batch(project, batchOf(2))).status).toBe(200);
+    expect((await member.dashboard('POST', test, { to: newAddress() })).status).toBe(200);
+  });
+
+  test('200 with a mail key of the project’s own, which takes nothing of the owner’s month', async () => {
+    const owner = await newDeveloper('free', { isVerified: false });
+    const project = await newProject([], owner);
+    await owner.dashboard('PATCH', `/api/projects/${project.id}`, { providerApiKey: newProviderKey() });
+    forgetProjects();
+    expect((await batch(project, batchOf(5, 50))).status).toBe(200);
+    expect(await countedForOwner(owner)).toEqual([0, 0]);
+  });
+});
+
+describe('the month of an owner', () => {
+  const removed = async (project: TestProject): Promise<void> => {
+    const answer = await project.developer.dashboard('DELETE', `/api/projects/${project.id}`);
+    expect(answer.status).toBe(202);
+  };
+
+  test('429 MAIL_QUOTA_EXCEEDED after as many mails as the plan’s projects have, though each project was deleted', async () => {
+    const owner = await newDeveloper('free');
+    for (let made = 0; made < free.projects; made++) {
+      const project = await newProject([], owner);
+      expect((await batch(project, batchOf(free.mailsPerMonth))).status).toBe(200);
+      await removed(project);
+    }
+    const project = await newProject([], owner);
+    const refused = exceeded('the plan allows 75 in all projects, deleted ones included');
+    expect(await send(project, mailOf())).toMatchObject(refused);
+    expect(await batch(project, batchOf(1))).toMatchObject(refused);
+    expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 0 });
+  });
+
+  test('429 MAIL_QUOTA_EXCEEDED after 100 recipients, also in another project, and with another account of the address', async () => {
+    const owner = await newDeveloper('free');
+    const project = await newProject([], owner);
+    expect((await batch(project, batchOf(1, 50))).status).toBe(200);
+    expect((await send(project, mailOf(addresses(50)))).status).toBe(200);
+    const refused = exceeded('the plan allows 100 in all projects, deleted ones included, and each address');
+    expect(await send(project, mailOf())).toMatchObject(refused);
+    await removed(project);
+    expect(await batch(await newProject([], owner), batchOf(1))).toMatchObject(refused);
+    const gone = await owner.dashboard('DELETE', '/api/auth/account', { password: owner.password });
+    expect(gone.status).toBe(202);
+    const again = await newDeveloper('free', { email: owner.email });
+    expect(await send(await newProject([], again), mailOf())).toMatchObject(refused);
+  });
+
+  test('429 MAIL_QUOTA_EXCEEDED for all but 10 of 50 mails at once with 10 recipients each', async () => {
+    const project = await newProject([], await newDeveloper('free'));
+    const answers = await inParallel(50, () => send(project, mailOf(addresses(10))));
+    expect(tally(answers)).toEqual({ 200: 10, 429: 40 });
+    expect(await countedForOwner(project.developer)).toEqual([10, 100]);
+    expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 10 });
+  });
+
+  test('429 MAIL_QUOTA_EXCEEDED for a batch that does not fit as a whole, which takes nothing', async () => {
+    const project = await newProject([], await newDeveloper('free'));
+    expect(await batch(project, batchOf(3, 34))).toMatchObject(exceeded('100 in all projects'));
+    expect(await countedForOwner(project.developer)).toEqual([0, 0]);
+    expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 0 });
+    expect((await batch(project, batchOf(2, 50))).status).toBe(200);
+  });
+});
+
+describe('what mails took of an owner’s month', () => {
+  test('comes back once where a mail is refused for good, however many runs there are', async () => {
+    const owned = await newProject([], await newDeveloper('free'));
+    const project = await domainProject(owned);
+    const { id } = await sendProjectMail(project, mailOf(addresses(7)));
+    await sendProjectMail(project, mailOf(addresses(2)));
+    expect(await countedForOwner(owned.developer)).toEqual([2, 9]);
+    provider.always(422);
+    await inParallel(50, () => deliverMail(id, 1).catch(() => undefined));
+    await inParallel(50, () => deliverMail(id, 2).catch(() => undefined));
+    expect(await countedForOwner(owned.developer)).toEqual([1, 2]);
+    expect(await mailUsage(project)).toMatchObject({ used: 1 });
+  });
+
+  test('stays once the mail was sent', async () => {
+    const owned = await newProject([], await newDeveloper('free'));
+    const project = await domainProject(owned);
+    const { id } = await sendProjectMail(project, mailOf(addresses(7)));
+    await deliverMail(id, 1);
+    await deliverMail(id, 2);
+    expect(await countedForOwner(owned.developer)).toEqual([1, 7]);
+  });
+
+  test('comes back where the provider refuses a batch', async () => {
+    const owned = await newProject([], await newDeveloper('free'));
+    provider.next(422);
+    expect((await batch(owned, batchOf(3, 5))).status).toBe(200);
+    expect(await countedForOwner(owned.developer)).toEqual([0, 0]);
+    expect((await batch(owned, batchOf(3, 5))).status).toBe(200);
+    expect(await countedForOwner(owned.developer)).toEqual([3, 15]);
+  });
+
+  test('comes back where a crash left a mail behind that was never accepted', async () => {
+    const key = newOwnerKey();
+    const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
+    const old = ObjectId.createFromTime(Date.now() / 1000 - 3600).toHexString();
+    const taken = await takeSlots(project, [old], { shared: { owner: key, recipients: { [old]: 4 } } });
+    if (!taken.taken) throw taken.refusal;
+    expect(await countedFor(key)).toEqual([1, 4]);
+    expect(await settleHeldSlots(taken.slots)).toBe(1);
+    expect(await settleHeldSlots(taken.slots)).toBe(0);
+    expect(await countedFor(key)).toEqual([0, 0]);
+  });
+
+  test('counts once where the answer of the table was lost', async () => {
+    const owned = await newProject([], await newDeveloper('free'));
+    const project = await domainProject(owned);
+    loseFirstAnswers();
+    const { id } = await sendProjectMail(project, mailOf(addresses(3)));
+    provider.always(422);
+    const counted = await countedForOwner(owned.developer);
+    await deliverMail(id, 1);
+    vi.restoreAllMocks();
+    expect([counted, await countedForOwner(owned.developer)]).toEqual([
+      [1, 3],
+      [0, 0],
+    ]);
+  });
+});
