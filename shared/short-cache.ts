@@ -1,15 +1,24 @@
 import { clock } from './clock.ts';
 
+/** How long it is remembered that something does not exist, so that what is made is soon there for everybody. */
+export const absenceMs = 500;
+
 interface Entry<T> {
   readonly value: Promise<T>;
-  readonly expires: number;
+  /** The value once it is there. */
+  loaded?: { readonly value: T };
+  /** Was forgotten while it was being loaded, so it is not kept. */
+  isStale?: true;
+  expires: number;
   weight: number;
 }
 
-/** Values that are evicted separately: they never evict any others. */
+/** Values that are evicted separately, so that they never evict any others, and kept for a time of their own. */
 interface Misses<T> {
   readonly isMiss: (value: T) => boolean;
   readonly size: number;
+  /** At most that of the others. */
+  readonly ttlMs: number;
 }
 
 /** How heavy a value is, and how much all together may weigh: for values that tenants can make large. */
@@ -52,9 +61,19 @@ class Room<T> {
     this.#trim();
     const weight = this.#weight;
     const settle = (value: T): void => {
+      entry.loaded = { value };
       if (weight && this.#entries.get(key) === entry) this.#reweigh(entry, weight.of(value));
     };
     entry.value.then(settle, () => this.drop(key, entry));
+  }
+
+  /** Forgets what is stale, and whatever is being loaded, which may have been read before it changed. */
+  dropStale(isStale: (key: string, value: T) => boolean): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.loaded && !isStale(key, entry.loaded.value)) continue;
+      entry.isStale = true;
+      this.drop(key);
+    }
   }
 
   #reweigh(entry: Entry<T>, weight: number): void {
@@ -75,17 +94,12 @@ class Room<T> {
   get size(): number {
     return this.#entries.size;
   }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#total = 0;
-  }
 }
 
 /**
  * Caches what `load` resolved to for a key: for `ttlMs` from the start of the load, at most `size` keys, with one load
  * at a time per key. A failed load is not cached. Misses and pending loads are limited separately, so they never evict
- * a hit.
+ * a hit, and misses are kept for a shorter time.
  */
 export class ShortCache<T> {
   readonly #entries: Room<T>;
@@ -111,10 +125,14 @@ export class ShortCache<T> {
     return entry.value;
   }
 
-  #keepApart(key: string, entry: Entry<T>, { isMiss }: Misses<T>): void {
+  #keepApart(key: string, entry: Entry<T>, { isMiss, ttlMs }: Misses<T>): void {
     this.#apart.keep(key, entry);
     const settle = (value: T): void => {
-      if (isMiss(value)) return;
+      if (entry.isStale) return;
+      if (isMiss(value)) {
+        entry.expires += ttlMs - this.#ttlMs;
+        return;
+      }
       this.#apart.drop(key, entry);
       this.#entries.keep(key, entry);
     };
@@ -126,8 +144,13 @@ export class ShortCache<T> {
     return this.#entries.size + this.#apart.size;
   }
 
+  /** Forgets what is stale, and whatever is being loaded: its callers get it, but nobody after them. */
+  forget(isStale: (key: string, value: T) => boolean): void {
+    this.#entries.dropStale(isStale);
+    this.#apart.dropStale(isStale);
+  }
+
   clear(): void {
-    this.#entries.clear();
-    this.#apart.clear();
+    this.forget(() => true);
   }
 }

@@ -5,6 +5,7 @@ import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { Project } from '../projects/project.ts';
 import { type PlacementRecord, type ProjectRecord, toPlacement } from '../projects/project-record.ts';
 import { type ProjectView, toProjectView } from '../projects/project-view.ts';
+import { projectSaved } from '../saved-projects.ts';
 
 /** The project as it will be once its documents live there. */
 export const placedIn = (project: Project, placement: PlacementRecord): Project => ({
@@ -12,7 +13,7 @@ export const placedIn = (project: Project, placement: PlacementRecord): Project 
   placement: toPlacement(project.id, placement),
 });
 
-/** Changes where the project's documents are; takes effect in every function within 5 s. */
+/** Changes where the project's documents are; takes effect in every function within 5 s, in this process at once. */
 export const placeProject = async (
   { project, record }: OwnedProject,
   placement: PlacementRecord,
@@ -27,5 +28,6 @@ export const placeProject = async (
       ),
   );
   if (!updated) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  projectSaved(project.id);
   return toProjectView(updated, project.plan);
 };

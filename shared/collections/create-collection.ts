@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { MongoServerError } from 'mongodb';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
+import { projectSaved } from '../saved-projects.ts';
 import type { Collection } from './collection.ts';
 import { requireCollectionName, usersCollection } from './collection-name.ts';
 import type { CollectionRecord } from './collection-record.ts';
@@ -90,6 +91,7 @@ export const createCollection = async (
   try {
     await prepare(project, collection);
     await activate(record);
+    projectSaved(project.id);
   } catch (error) {
     if (!mayGoOn(error)) await release(record).catch(() => undefined);
     throw error;

@@ -3,6 +3,7 @@ import { onManaged, onProject } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import type { Project } from '../projects/project.ts';
 import { removeUserItems } from '../projects/project-items.ts';
+import { projectSaved } from '../saved-projects.ts';
 import { usersCollection } from './collection-name.ts';
 import { collectionNotFound } from './collection-not-found.ts';
 import type { CollectionRecord } from './collection-record.ts';
@@ -91,6 +92,7 @@ export const deleteCollection = async (project: Project, name: string): Promise<
     ),
   );
   if (!record) throw collectionNotFound(name);
+  projectSaved(project.id);
   try {
     await finishDeletion(project, record, false);
   } catch (error) {

@@ -1,22 +1,36 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import type { Project } from '../projects/project.ts';
-import { ShortCache } from '../short-cache.ts';
+import { forgetWhenSaved } from '../saved-projects.ts';
+import { absenceMs, ShortCache } from '../short-cache.ts';
 import type { Collection } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { collectionBytes, mostCollectionBytes } from './collection-weight.ts';
 
-const bytesOf = (found: ReadonlyMap<string, Collection>): number =>
-  [...found.values()].reduce((sum, collection) => sum + collectionBytes(collection), 0);
+interface Found {
+  readonly collections: ReadonlyMap<string, Collection>;
+  readonly projectId: string;
+  /** How many names were asked for. */
+  readonly wanted: number;
+}
 
-const cache = new ShortCache<ReadonlyMap<string, Collection>>(5000, 2000, undefined, {
-  of: bytesOf,
-  most: mostCollectionBytes,
-});
+const bytesOf = ({ collections }: Found): number =>
+  [...collections.values()].reduce((sum, collection) => sum + collectionBytes(collection), 0);
+
+const isMiss = ({ collections, wanted }: Found): boolean => collections.size < wanted;
+
+const cache = new ShortCache<Found>(
+  5000,
+  2000,
+  { isMiss, size: 500, ttlMs: absenceMs },
+  { of: bytesOf, most: mostCollectionBytes },
+);
+
+forgetWhenSaved((projectId) => cache.forget((_key, found) => found.projectId === projectId));
 
 /**
  * The active collections of a project among `names`, by exact name; a name that is not in the answer is not registered.
- * One query at most every 5 s for the same set of names; no query for none.
+ * One query at most every 5 s for the same set of names, every half second where some are not there; no query for none.
  */
 export const findCollections = async (
   project: Project,
@@ -24,13 +38,18 @@ export const findCollections = async (
 ): Promise<ReadonlyMap<string, Collection>> => {
   const wanted = [...new Set(names)].sort();
   if (wanted.length === 0) return new Map();
-  return cache.get(JSON.stringify([project.id, ...wanted]), () =>
+  const { collections } = await cache.get(JSON.stringify([project.id, ...wanted]), () =>
     onControl(async (db) => {
       const records = await db
         .collection<CollectionRecord>('collections')
         .find({ projectId: new ObjectId(project.id), name: { $in: wanted }, state: 'active' }, { maxTimeMS: 5000 })
         .toArray();
-      return new Map(records.map((record) => [record.name, toCollection(record)]));
+      return {
+        collections: new Map(records.map((record) => [record.name, toCollection(record)])),
+        projectId: project.id,
+        wanted: wanted.length,
+      };
     }),
   );
+  return collections;
 };

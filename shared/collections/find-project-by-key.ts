@@ -5,7 +5,8 @@ import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
 import type { Project } from '../projects/project.ts';
 import { type KeyKind, type ProjectRecord, toProject } from '../projects/project-record.ts';
 import { type OwnerFacts, withOwner } from '../projects/with-owner.ts';
-import { ShortCache } from '../short-cache.ts';
+import { forgetWhenSaved } from '../saved-projects.ts';
+import { absenceMs, ShortCache } from '../short-cache.ts';
 import type { Collection } from './collection.ts';
 import { isCollectionName } from './collection-name.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
@@ -33,15 +34,18 @@ const bytesOf = (found: Found | undefined): number =>
   found ? found.project.allowedDomains.join().length + (found.collection ? collectionBytes(found.collection) : 0) : 0;
 
 /**
- * Settings take effect within 5 s everywhere (contract 1), so nothing is cached for longer. Misses are cached
- * separately, so that a flood of invented keys and names does not evict projects.
+ * Settings take effect within 5 s everywhere (contract 1), so nothing is cached for longer, and that something does not
+ * exist for half a second. Misses are cached separately, so that a flood of invented keys and names does not evict
+ * projects.
  */
 const cache = new ShortCache<Found | undefined>(
   5000,
   2000,
-  { isMiss, size: 500 },
+  { isMiss, size: 500, ttlMs: absenceMs },
   { of: bytesOf, most: mostCollectionBytes },
 );
+
+forgetWhenSaved((projectId) => cache.forget((_key, found) => found?.project.id === projectId));
 
 const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
   const [row] = await db

@@ -1,6 +1,7 @@
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
+import { projectSaved } from '../saved-projects.ts';
 import { buildFor, tidyIndexes } from './apply-indexes.ts';
 import type { Collection } from './collection.ts';
 import type { CollectionRecord } from './collection-record.ts';
@@ -58,6 +59,7 @@ export const updateCollection = async (
   try {
     await buildFor(project, now);
     const saved = await save(before, now);
+    projectSaved(project.id);
     await tidy();
     return await summarize(project, saved);
   } catch (error) {

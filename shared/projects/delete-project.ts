@@ -1,6 +1,7 @@
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { projectSaved } from '../saved-projects.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import type { ProjectRecord } from './project-record.ts';
 
@@ -19,4 +20,5 @@ export const deleteProject = async ({ record }: OwnedProject): Promise<void> => 
       ),
   );
   if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  projectSaved(record._id.toHexString());
 };

@@ -1,13 +1,18 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { AppError } from '../errors.ts';
-import { ShortCache } from '../short-cache.ts';
+import { forgetWhenSaved } from '../saved-projects.ts';
+import { absenceMs, ShortCache } from '../short-cache.ts';
 import type { Project } from './project.ts';
 import { type ProjectRecord, toProject } from './project-record.ts';
 import { type OwnerFacts, withOwner } from './with-owner.ts';
 
+const isMiss = (project: Project | undefined): boolean => project === undefined;
+
 /** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
-const cache = new ShortCache<Project | undefined>(5000, 2000);
+const cache = new ShortCache<Project | undefined>(5000, 2000, { isMiss, size: 500, ttlMs: absenceMs });
+
+forgetWhenSaved((projectId) => cache.forget((key) => key === projectId));
 
 const read = async (id: string): Promise<Project | undefined> => {
   const [row] = await onControl((db) =>

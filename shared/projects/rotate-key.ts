@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { projectSaved } from '../saved-projects.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from './project-record.ts';
@@ -47,5 +48,6 @@ export const rotateKey = async (
       .updateOne({ _id: record._id, state: 'active' }, [{ $set: { keys, ...shown, updatedAt: now } }]),
   );
   if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  projectSaved(record._id.toHexString());
   return { type: kind, key };
 };

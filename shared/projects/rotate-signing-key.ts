@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { projectSaved } from '../saved-projects.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import type { SigningKey } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
@@ -47,5 +48,6 @@ export const rotateSigningKey = async (
       .updateOne({ _id: record._id, state: 'active' }, [{ $set: { signingKeys, updatedAt: now } }]),
   );
   if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  projectSaved(record._id.toHexString());
   return { kid: made.kid };
 };

@@ -2,6 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { projectSaved } from '../saved-projects.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
@@ -52,5 +53,6 @@ export const updateProject = async (
       ),
   );
   if (!updated) throw await refusal(record._id, social);
+  projectSaved(project.id);
   return toProjectView(updated, project.plan);
 };

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { ProjectRecord } from '../projects/project-record.ts';
 import { type ProjectView, toProjectView } from '../projects/project-view.ts';
+import { projectSaved } from '../saved-projects.ts';
 import { externalBucket } from './external-bucket.ts';
 import { checkedEndpoint, invalidStorage } from './storage-endpoint.ts';
 import { type ExternalPlace, externalStorageId, type StorageKeys, sealStorageKeys } from './storage-keys.ts';
@@ -38,6 +39,7 @@ const change = async ({ project, record }: OwnedProject, update: object): Promis
       .findOneAndUpdate({ _id: record._id, state: 'active' }, update, { returnDocument: 'after' }),
   );
   if (!updated) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  projectSaved(project.id);
   return toProjectView(updated, project.plan);
 };
 

@@ -247,6 +247,23 @@ describe('a warm process follows within 5 seconds', () => {
     expect(await read(token)).toEqual([200, 200]);
   });
 
+  test('when a collection is made that was asked for before: within half a second, in joins too', async () => {
+    const project = await newProject([{ name: 'notes' }]);
+    const key = project.secretKey;
+    const outcomes = async () => {
+      const body = { pipeline: [{ $unionWith: 'later' }, { $count: 'n' }] };
+      const answers = [
+        await invoke(createDocument, { key, params: { collectionName: 'later' }, body: {} }),
+        await invoke(aggregateDocuments, { key, params, body }),
+      ];
+      return answers.map(({ status }) => status);
+    };
+    expect(await outcomes()).toEqual([404, 404]);
+    await project.addCollection({ name: 'later' });
+    advance(500);
+    expect(await outcomes()).toEqual([201, 200]);
+  });
+
   test('when a schema changes, a collection is made, or is deleted', async () => {
     const project = await newProject([{ name: 'notes' }]);
     const insert = (collectionName: string) =>

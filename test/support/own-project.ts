@@ -1,7 +1,6 @@
 import { handler as connectDatabase } from '../../functions/dashboard/database/connect-database.ts';
 import { inProcess } from '../../infra/local/in-process.ts';
 import { startInvocations } from '../../infra/local/invocations.ts';
-import { forgetProjects } from '../../shared/collections/find-project-by-key.ts';
 import type { Answer } from './client.ts';
 import { invoke } from './invoke.ts';
 import type { TestProject } from './project.ts';
@@ -19,7 +18,5 @@ export const serveVerifiers = async (): Promise<() => Promise<void>> => {
 /** Connects a database to a project by the dashboard's handler, in this process. */
 export const connectOwn = async (project: TestProject, uri: unknown): Promise<Omit<Answer, 'cookies'>> => {
   const { token } = project.developer;
-  const answer = await invoke(connectDatabase, { token, params: { projectId: project.id }, body: { uri } });
-  forgetProjects();
-  return answer;
+  return invoke(connectDatabase, { token, params: { projectId: project.id }, body: { uri } });
 };

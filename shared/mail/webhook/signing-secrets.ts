@@ -4,8 +4,9 @@ import { secret } from '../../clients/secrets.ts';
 import { webhookSettings } from '../../config.ts';
 import type { ProjectRecord } from '../../projects/project-record.ts';
 import { webhookSecretId } from '../../projects/provider-key-change.ts';
+import { forgetWhenSaved } from '../../saved-projects.ts';
 import { open } from '../../secrets/sealed.ts';
-import { ShortCache } from '../../short-cache.ts';
+import { absenceMs, ShortCache } from '../../short-cache.ts';
 import { readSecrets } from './signature.ts';
 
 /** A new secret is known that soon to functions that are running. */
@@ -20,7 +21,13 @@ export const sharedSecrets = async (): Promise<readonly Buffer[]> => {
 };
 
 /** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
-const cache = new ShortCache<readonly Buffer[]>(5000, 2000);
+const cache = new ShortCache<readonly Buffer[]>(5000, 2000, {
+  isMiss: (secrets) => secrets.length === 0,
+  size: 500,
+  ttlMs: absenceMs,
+});
+
+forgetWhenSaved((projectId) => cache.forget((key) => key === projectId));
 
 const read = async (projectId: string): Promise<readonly Buffer[]> => {
   const record = await onControl((db) =>
