@@ -1,4 +1,8 @@
-const maxAddressLength = 254;
+/** What mail servers take of an address at most, in characters. */
+export const maxAddressLength = 254;
+
+/** What is said of a field that holds no such address. */
+export const unreachable: string = `must be an e-mail address of at most ${maxAddressLength} characters`;
 
 /** Dot-separated words, an @, and a host name with at least one dot: ASCII, as mail servers everywhere take it. */
 const plausible =

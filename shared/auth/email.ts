@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { isAddress } from '../mailbox.ts';
+import { isAddress, unreachable } from '../mailbox.ts';
 
 /** The form in which addresses are compared and stored: trimmed, lower case. */
 export const canonicalEmail = (address: string): string => address.trim().toLowerCase();
@@ -8,7 +8,7 @@ export const canonicalEmail = (address: string): string => address.trim().toLowe
 export const checkEmail = (value: unknown): string => {
   const address = typeof value === 'string' ? canonicalEmail(value) : '';
   if (!isAddress(address)) {
-    const message = 'email must be an e-mail address of at most 254 characters';
+    const message = `email ${unreachable}`;
     throw new AppError('VALIDATION_FAILED', `Validation failed: ${message}`, {
       errors: [{ field: 'email', message }],
     });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { maxAddressLength, unreachable } from '../mailbox.ts';
 
 const text = v.string('must be a String');
 
@@ -7,7 +8,8 @@ const text = v.string('must be a String');
  * API description.
  */
 export const accountFields = {
-  email: v.pipe(text, v.metadata({ format: 'email', maxLength: 254 })),
+  /** Counted as it was sent, so that no row takes what the API description does not. */
+  email: v.pipe(text, v.maxLength(maxAddressLength, unreachable), v.metadata({ format: 'email' })),
   /** One that someone wants to set. */
   newPassword: v.pipe(text, v.metadata({ description: '8 to 72 bytes in UTF-8, without NUL.', format: 'password' })),
   /** One that someone has. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { accountFields } from '../../../shared/http/account-fields.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { memberRoles } from '../../../shared/projects/roles.ts';
 import { pageOf } from '../schemas.ts';
@@ -6,7 +7,7 @@ import { pageOf } from '../schemas.ts';
 const text = v.string('must be a String');
 const MemberRole = v.picklist(memberRoles, `must be ${memberRoles.join(' or ')}`);
 
-export const NewInvitationBody = strictBody({ email: text, role: MemberRole });
+export const NewInvitationBody = strictBody({ email: accountFields.email, role: MemberRole });
 export const MemberChangesBody = strictBody({ role: MemberRole });
 export const AcceptBody = strictBody({ token: text });
 

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { jsonSchemaOf } from '../../shared/http/openapi/json-schema.ts';
+import { call } from '../support/client.ts';
+import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
+import { newUsersProject, type UsersProject } from '../support/users.ts';
+
+interface Described {
+  readonly properties?: Readonly<Record<string, { readonly maxLength?: number; readonly format?: string }>>;
+}
+
+/** What the API description says of the address in a body; `undefined` where the body has none. */
+const addressIn = ({ route }: RouteCase) => route.body && (jsonSchemaOf(route.body) as Described).properties?.email;
+
+const rows = [...publicCases, ...dashboardCases].filter((row) => addressIn(row) !== undefined);
+
+let project: UsersProject;
+let userToken: string;
+
+beforeAll(async () => {
+  project = await newUsersProject();
+  userToken = await project.tokenFor('a'.repeat(24));
+});
+
+const ofLength = (length: number): string => {
+  const host = `@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com`;
+  return 'a'.repeat(length - host.length) + host;
+};
+
+const send = ({ id, api, method, route, pathWith }: RouteCase, email: string) => {
+  const { token: _token, ...sample } = (sampleBodies[id] ?? {}) as Record<string, unknown>;
+  const isProof = id.includes('reset-') || id.includes('verify');
+  const body = { ...sample, email, ...(isProof ? { otp: 'AAAA-AAAA' } : {}) };
+  const path = pathWith({ ...sampleParameters, projectId: project.id });
+  const { dashboardUrl, baseUrl } = inject('stack');
+  if (api === 'dashboard') return call(dashboardUrl, method, path, { token: project.developer.token, body });
+  const key = route.access === 'secretKey' ? project.secretKey : project.publishableKey;
+  return call(baseUrl, method, path, { key, token: userToken, body });
+};
+
+test('the rows that take an address are those of users, developers, members and contacts', () => {
+  expect(rows.length).toBeGreaterThanOrEqual(19);
+  for (const row of rows) expect(addressIn(row), row.id).toMatchObject({ format: 'email', maxLength: 254 });
+});
+
+describe.each(rows)('$method $id', (row) => {
+  const refused = {
+    status: 400,
+    body: {
+      code: 'VALIDATION_FAILED',
+      message: 'Validation failed: email must be an e-mail address of at most 254 characters',
+      errors: [{ field: 'email', message: 'email must be an e-mail address of at most 254 characters' }],
+    },
+  };
+
+  test.each([
+    ['255 characters', ofLength(255)],
+    ['100 000 characters', ofLength(100_000)],
+    ['blanks that make it longer', `${ofLength(250)}     `],
+  ])('400 VALIDATION_FAILED for an address of %s', async (_what, email) => {
+    expect(await send(row, email)).toMatchObject(refused);
+  });
+
+  test('no such refusal for an address of 254 characters', async () => {
+    const { body } = await send(row, ofLength(254));
+    expect(body.message).not.toBe(refused.body.message);
+  });
+});
