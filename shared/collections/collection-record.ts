@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
-import { type Collection, type Field, noRowSecurity, type RowSecurity } from './collection.ts';
+import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
 import type { OwnIndex } from './own-index.ts';
+import { keysBuilt } from './owner-first.ts';
 
 /**
  * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept
@@ -42,4 +43,7 @@ export const toCollection = (record: CollectionRecord): Collection => ({
   name: record.name,
   schema: record.schema,
   rls: { ...noRowSecurity, ...record.rls },
+  ...(isPrivate(record.rls) && record.indexes
+    ? { ownIndexes: record.indexes.filter(({ ready }) => ready).map(({ keys }) => keysBuilt(keys, record.rls)) }
+    : {}),
 });

@@ -35,11 +35,20 @@ export interface RowSecurity {
   readonly trash: 'everyone' | 'owner';
 }
 
+/** Whether documents are hidden from all but their owners. */
+export const isPrivate = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
+  enabled && mode === 'private';
+
+/** An index of the developer's own by its keys, as pairs, in their order. */
+export type IndexKeys = readonly (readonly [path: string, kind: 1 | -1 | '2dsphere' | 'text'])[];
+
 /** A registered collection as the data plane sees it; `schema: null` accepts any JSON object. */
 export interface Collection {
   readonly name: string;
   readonly schema: readonly Field[] | null;
   readonly rls: RowSecurity;
+  /** Those of the developer's own indexes that are built, of a private collection. */
+  readonly ownIndexes?: readonly IndexKeys[];
 }
 
 /** Row security of a collection without any. */

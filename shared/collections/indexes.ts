@@ -1,5 +1,5 @@
 import type { IndexDescription } from 'mongodb';
-import type { Collection, Field, FieldType } from './collection.ts';
+import { type Collection, type Field, type FieldType, isPrivate, type RowSecurity } from './collection.ts';
 import { usersCollection } from './collection-name.ts';
 import { schemaError } from './schema-error.ts';
 
@@ -37,11 +37,14 @@ const uniqueIndex = (field: Field): IndexDescription => ({
   partialFilterExpression: uniqueFilter(field),
 });
 
-/** Serves filters on a field in the default order; a partial unique index serves none. */
-const readIndex = (key: string): IndexDescription => ({
-  name: `${managedPrefix}read_${key}`,
-  key: { [key]: 1, _id: 1 },
-});
+/**
+ * Serves filters on a field in the default order; a partial unique index serves none. In a private collection it begins
+ * with the owner, as lists of one owner's documents do.
+ */
+const readIndex = (key: string, rls: RowSecurity): IndexDescription =>
+  isPrivate(rls) && key !== rls.ownerField
+    ? { name: `${managedPrefix}owner_${key}`, key: { [rls.ownerField]: 1, [key]: 1, _id: 1 } }
+    : { name: `${managedPrefix}read_${key}`, key: { [key]: 1, _id: 1 } };
 
 const trashIndex: IndexDescription = {
   name: `${managedPrefix}trash`,
@@ -63,7 +66,11 @@ const username = 'username';
 /**
  * The indexes a collection gets on the project's own database: trash, unique fields, and what lists are filtered by.
  */
-export const managedIndexes = ({ name, schema, rls }: Collection): readonly IndexDescription[] => {
+export const managedIndexes = ({
+  name,
+  schema,
+  rls,
+}: Pick<Collection, 'name' | 'schema' | 'rls'>): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];
   const read = new Set(
@@ -75,7 +82,7 @@ export const managedIndexes = ({ name, schema, rls }: Collection): readonly Inde
   return [
     trashIndex,
     ...fields.filter(({ unique }) => unique).map(uniqueIndex),
-    ...[...read].map(readIndex),
+    ...[...read].map((key) => readIndex(key, rls)),
     ...(isUsers ? userIndexes : []),
   ];
 };

@@ -1,15 +1,17 @@
 import type { IndexDescription } from 'mongodb';
 import { AppError } from '../errors.ts';
+import type { IndexKeys } from './collection.ts';
 import { managedPrefix } from './indexes.ts';
+import { keysBuilt, nameBuilt, type Ownership } from './owner-first.ts';
 
 /** Kind of one key of an index. */
-export type IndexKind = 1 | -1 | '2dsphere' | 'text';
+export type IndexKind = IndexKeys[number][1];
 
 /** An index of the developer's own as its collection's record keeps it; `ready` once the database has built it. */
 export interface OwnIndex {
   readonly name: string;
-  /** Pairs, since a path may hold dots, which no field name of a record should. */
-  readonly keys: readonly (readonly [path: string, kind: IndexKind])[];
+  /** As asked for; pairs, since a path may hold dots, which no field name of a record should. */
+  readonly keys: IndexKeys;
   readonly ready: boolean;
   readonly since: Date;
 }
@@ -52,8 +54,11 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' |
 /**
  * The index as MongoDB builds it. Without the other override a field `language` of any document would change its text.
  */
-export const toIndexDescription = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>): IndexDescription => ({
-  name,
-  key: new Map(keys),
+export const toIndexDescription = (
+  { name, keys }: Pick<OwnIndex, 'name' | 'keys'>,
+  { rls }: { readonly rls: Ownership },
+): IndexDescription => ({
+  name: nameBuilt(name, keys, rls),
+  key: new Map(keysBuilt(keys, rls)),
   ...(keys.some(([, kind]) => kind === 'text') ? { language_override: 'basaltTextLanguage' } : {}),
 });

@@ -3,13 +3,13 @@ import { isOutage } from '../clients/mongo-failure.ts';
 import { AppError, statusOf } from '../errors.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Project } from '../projects/project.ts';
-import { toCollection } from './collection-record.ts';
 import { requireRecord } from './control-collections.ts';
-import { managedIndexes } from './indexes.ts';
 import { onCollection } from './on-collection.ts';
 import { type IndexKind, type NewIndex, type OwnIndex, parseNewIndex, toIndexDescription } from './own-index.ts';
+import { namesOf } from './owner-first.ts';
 import { confirmIndex, releaseIndex, removeIndex, reserveIndex } from './reserve-index.ts';
 import { buildIndexes, buildLimitMs, isAlreadyGone, isIndexConflict } from './sync-indexes.ts';
+import { wantedIndexes } from './wanted-indexes.ts';
 
 /** An index of the developer's own as the dashboard returns it (contract 6, "Records"). */
 export interface IndexView {
@@ -46,10 +46,12 @@ const refusal = (cause: unknown): AppError | undefined => {
 
 const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
   onCollection(project, collectionName, async (db) => {
-    try {
-      await db.collection(collectionName).dropIndex(name);
-    } catch (error) {
-      if (!isAlreadyGone(error)) throw error;
+    for (const built of namesOf(name)) {
+      try {
+        await db.collection(collectionName).dropIndex(built);
+      } catch (error) {
+        if (!isAlreadyGone(error)) throw error;
+      }
     }
   });
 
@@ -68,7 +70,7 @@ export const createIndex = async (project: Project, collectionName: string, inpu
       (db) =>
         db
           .collection(collectionName)
-          .createIndexes([toIndexDescription(index)])
+          .createIndexes([toIndexDescription(index, record)])
           .catch((error: unknown) => {
             throw refusal(error) ?? error;
           }),
@@ -91,5 +93,6 @@ export const deleteIndex = async (project: Project, collectionName: string, name
   await dropIndex(project, collectionName, name);
   await removeIndex(record, index);
   // The dropped index may have stood in for one that the service needs.
-  await buildIndexes(project, collectionName, managedIndexes(toCollection(record)));
+  const indexes = record.indexes?.filter((other) => other !== index) ?? [];
+  await buildIndexes(project, collectionName, wantedIndexes({ ...record, indexes }));
 };

@@ -2,12 +2,11 @@ import { ObjectId } from 'mongodb';
 import { AppError, statusOf } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import { usersCollection } from './collection-name.ts';
-import { type CollectionRecord, toCollection } from './collection-record.ts';
+import type { CollectionRecord } from './collection-record.ts';
 import { onCollections } from './control-collections.ts';
-import { managedIndexes } from './indexes.ts';
 import { onCollection } from './on-collection.ts';
-import { toIndexDescription } from './own-index.ts';
 import { buildMissing } from './sync-indexes.ts';
+import { wantedIndexes } from './wanted-indexes.ts';
 
 /** A collection that a database could not be made ready for. */
 export interface Unprepared {
@@ -26,9 +25,7 @@ const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
   );
 
 const prepare = (project: Project, record: CollectionRecord, limitMs: number): Promise<void> => {
-  const own = record.indexes?.filter(({ ready }) => ready).map(toIndexDescription) ?? [];
-  const wanted = [...managedIndexes(toCollection(record)), ...own];
-  return onCollection(project, record.name, (db) => buildMissing(db, record.name, wanted), limitMs);
+  return onCollection(project, record.name, (db) => buildMissing(db, record.name, wantedIndexes(record)), limitMs);
 };
 
 const outOfTime = (): AppError =>

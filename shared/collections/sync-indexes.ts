@@ -70,16 +70,21 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
 export const buildIndexes = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
   onCollection(project, name, (db) => buildMissing(db, name, wanted), buildLimitMs);
 
-/** Drops the service's own indexes that are not wanted any more; the developer's stay. */
+/**
+ * Drops the service's own indexes that are not wanted any more, and those named `former`; others of the developer's
+ * stay.
+ */
 export const dropObsoleteIndexes = (
   project: Project,
   name: string,
   wanted: readonly IndexDescription[],
+  former: readonly string[],
 ): Promise<void> =>
   onCollection(project, name, async (db) => {
     const keep = new Set(wanted.map((index) => index.name));
     for (const index of await existingIndexes(db, name)) {
-      if (!index.name?.startsWith(managedPrefix) || keep.has(index.name)) continue;
+      if (index.name === undefined || keep.has(index.name)) continue;
+      if (!index.name.startsWith(managedPrefix) && !former.includes(index.name)) continue;
       await db
         .collection(name)
         .dropIndex(index.name)

@@ -2,7 +2,7 @@ import { clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
 import { projectSaved } from '../saved-projects.ts';
-import { buildFor, tidyIndexes } from './apply-indexes.ts';
+import { buildConstraints, tidyIndexes } from './apply-indexes.ts';
 import type { Collection } from './collection.ts';
 import type { CollectionRecord } from './collection-record.ts';
 import { type CollectionSummary, summarize } from './collection-summary.ts';
@@ -57,7 +57,7 @@ export const updateCollection = async (
     await endEdit(project, name, mark);
   };
   try {
-    await buildFor(project, now);
+    await buildConstraints(project, now);
     const saved = await save(before, now);
     projectSaved(project.id);
     await tidy();

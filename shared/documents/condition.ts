@@ -1,4 +1,5 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
+import type { Hint } from './owner-hint.ts';
 
 /** A filter that stands alone; several are combined as lists, never merged by key, so that none replaces another. */
 export type Condition = Filter<MongoDocument>;
@@ -24,4 +25,6 @@ export interface Selection {
   readonly conditions: readonly Condition[];
   /** Evaluated only for documents that meet `conditions`. */
   readonly afterwards: readonly Condition[];
+  /** The index to use, where documents are hidden: trying others would look at hidden ones. */
+  readonly hint?: Hint;
 }

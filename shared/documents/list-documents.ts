@@ -3,11 +3,12 @@ import type { Collection } from '../collections/collection.ts';
 import { AppError } from '../errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { recordSlowList } from '../usage/slow-lists.ts';
-import { allOf, type Condition, type Selection } from './condition.ts';
+import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import type { Document } from './document.ts';
 import { filterConditions, filteredFields } from './filters.ts';
 import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
+import { hintById, hintForList } from './owner-hint.ts';
 import { pageTooLarge } from './page-size.ts';
 import { populatePage } from './populate.ts';
 import { refPaths } from './populate-path.ts';
@@ -51,11 +52,14 @@ interface Request {
 
 const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
 
-/** The selection of a request; patterns are deferred only if row security hides documents. */
-const selectionOf = ({ query, readable, filters }: Request): Selection => {
-  const afterwards = readable.length > 0 ? filters.filter(mayReveal) : [];
+/** The selection of a request; only if row security hides documents are patterns deferred and an index named. */
+const selectionOf = ({ collection, caller, query, readable, filters }: Request): Selection => {
+  const active = query.includeDeleted ? [] : [isActive];
+  if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [] };
+  const afterwards = filters.filter(mayReveal);
   const beside = filters.filter((filter) => !afterwards.includes(filter));
-  return { conditions: [...readable, ...(query.includeDeleted ? [] : [isActive]), ...beside], afterwards };
+  const hint = hintForList(collection, caller, { ...filteredFields(collection, query.filters), sort: query.sort });
+  return { conditions: [...readable, ...active, ...beside], afterwards, hint };
 };
 
 const countAll = async (request: Request): Promise<DocumentCount> => ({
@@ -67,11 +71,13 @@ const fingerprint = ({ project, collection, query }: Request): string =>
 
 /** Where a cursor says the page before ended. One that names a document counts only if the caller may read it. */
 const positionOf = async (request: Request): Promise<readonly unknown[] | undefined> => {
-  const { project, collection, query, knowable } = request;
+  const { project, collection, caller, query, knowable } = request;
   if (!query.cursor) return undefined;
   const position = decodeCursor(fingerprint(request), query.sort.length, query.cursor);
   if ('values' in position) return position.values;
-  const named = allOf([{ _id: { $eq: position.id } } as Condition, ...knowable]);
+  const conditions = [{ _id: { $eq: position.id } } as Condition, ...knowable];
+  const hint = knowable.length > 0 ? { hint: hintById(collection, caller) } : {};
+  const named: Selection = { conditions, afterwards: [], ...hint };
   const values = await readPosition(project, collection.name, named, query.sort);
   if (!values) throw invalidCursor();
   return values;

@@ -2,10 +2,11 @@ import { type AbstractCursor, BSON, type Collection, type Document as MongoDocum
 import { onProject } from '../clients/mongo.ts';
 import { AppError } from '../errors.ts';
 import type { Project } from '../projects/project.ts';
-import { allOf, type Condition, type Selection } from './condition.ts';
+import { allOf, type Selection } from './condition.ts';
 import type { Document } from './document.ts';
 import { afterPosition, type Ids } from './keyset.ts';
 import type { ListQuery } from './list-query.ts';
+import { type Hint, withHint } from './owner-hint.ts';
 import { PageBudget, Sized } from './page-size.ts';
 import { presentProjected, toProjection } from './projection.ts';
 import { sendable } from './sendable.ts';
@@ -77,11 +78,12 @@ const open = (
   query: ListQuery,
   position: readonly unknown[] | undefined,
   ids: Ids,
+  hint: { readonly hint?: Hint },
 ): AbstractCursor<unknown> => {
   const { sort } = query;
   const limit = query.cursor === undefined ? query.limit : query.limit + 1;
   const skip = query.cursor === undefined ? query.skip : 0;
-  const options = { batchSize: limit, maxTimeMS, raw: true };
+  const options = { batchSize: limit, maxTimeMS, raw: true, ...hint };
   const projection = toProjection(query);
   const piped = (stages: MongoDocument[]): AbstractCursor<unknown> => {
     const shown = { ...projection, ...(query.fields ? { [sortKeyField]: 1 } : {}) };
@@ -115,32 +117,37 @@ export const readPage = (
   onProject(project, async (db) => {
     const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
     try {
-      return await takePage(open(db.collection(collectionName), selection, query, position, ids), query);
+      return await withHint(selection.hint, (hint) =>
+        takePage(open(db.collection(collectionName), selection, query, position, ids, hint), query),
+      );
     } catch (error) {
       throw refuseParallelArrays(error, query.sort);
     }
   });
 
 /**
- * The sort key of one document, for a cursor that names it. `filter` decides which documents the caller may know of;
+ * The sort key of one document, for a cursor that names it. `selection` decides which documents the caller may know of;
  * `undefined` for any other.
  */
 export const readPosition = (
   project: Project,
   collectionName: string,
-  filter: Condition,
+  { conditions, hint }: Selection,
   sort: Sort,
 ): Promise<readonly unknown[] | undefined> =>
   onProject(project, async (db) => {
-    const [found] = await db
-      .collection(collectionName)
-      .find(filter, {
-        sort: toMongoSort(sort),
-        limit: 1,
-        projection: { _id: 1, ...(isById(sort) ? {} : { [sortKeyField]: { $meta: 'sortKey' } }) },
-        maxTimeMS,
-      })
-      .toArray();
+    const options = {
+      sort: toMongoSort(sort),
+      limit: 1,
+      projection: { _id: 1, ...(isById(sort) ? {} : { [sortKeyField]: { $meta: 'sortKey' } }) },
+      maxTimeMS,
+    };
+    const [found] = await withHint(hint, (named) =>
+      db
+        .collection(collectionName)
+        .find(allOf(conditions), { ...options, ...named })
+        .toArray(),
+    );
     if (!found) return undefined;
     return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);
   });

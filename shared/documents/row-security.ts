@@ -1,5 +1,5 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
-import type { Collection } from '../collections/collection.ts';
+import { type Collection, isPrivate } from '../collections/collection.ts';
 import { AppError } from '../errors.ts';
 import type { Caller } from '../projects/project.ts';
 import type { Document } from './document.ts';
@@ -41,8 +41,8 @@ export const ownedBy = (ownerField: string, userId: string): Filter<MongoDocumen
 const owns = ({ rls }: Collection, { userId }: Caller, document: Document): boolean =>
   userId !== undefined && document[rls.ownerField] === userId;
 
-const isPrivate = (collection: Collection, caller: Caller): boolean =>
-  caller.kind === 'publishable' && collection.rls.enabled && collection.rls.mode === 'private';
+const hidesFrom = (collection: Collection, caller: Caller): boolean =>
+  caller.kind === 'publishable' && isPrivate(collection.rls);
 
 const isOwn = ({ rls }: Collection, { userId }: Caller): Filter<MongoDocument> | undefined =>
   userId === undefined ? undefined : ownedBy(rls.ownerField, userId);
@@ -51,7 +51,7 @@ const hidesTrash = ({ rls }: Collection, caller: Caller): boolean =>
   caller.kind === 'publishable' && rls.enabled && rls.trash === 'owner';
 
 /** Whether no active document of the collection is hidden from the caller. */
-export const mayReadAll = (collection: Collection, caller: Caller): boolean => !isPrivate(collection, caller);
+export const mayReadAll = (collection: Collection, caller: Caller): boolean => !hidesFrom(collection, caller);
 
 /**
  * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
@@ -63,7 +63,7 @@ export const readFilter = (
   includeDeleted: boolean,
 ): Filter<MongoDocument> | undefined => {
   const own = isOwn(collection, caller);
-  if (isPrivate(collection, caller)) {
+  if (hidesFrom(collection, caller)) {
     if (!own) throw tokenMissing();
     return own;
   }
@@ -74,7 +74,7 @@ export const readFilter = (
 
 /** Whether the caller may read a document that was already fetched: `readFilter`, decided in code. */
 export const mayRead = (collection: Collection, caller: Caller, document: Document): boolean => {
-  const isHidden = isPrivate(collection, caller) || (hidesTrash(collection, caller) && isTrashed(document));
+  const isHidden = hidesFrom(collection, caller) || (hidesTrash(collection, caller) && isTrashed(document));
   return !isHidden || owns(collection, caller, document);
 };
 

@@ -4,6 +4,7 @@ import { clock } from '../clock.ts';
 import { databaseOf } from '../projects/database-of.ts';
 import type { Project } from '../projects/project.ts';
 import type { Condition, Selection } from './condition.ts';
+import { withHint } from './owner-hint.ts';
 import { selected } from './sort-key-pipeline.ts';
 
 /** How many documents match; capped totals are at least as large as shown. */
@@ -27,7 +28,12 @@ const capped = (count: number): Total =>
 const count = async (project: Project, name: string, selection: Selection, limit?: number): Promise<number> => {
   const stages = [...selected(selection), ...(limit === undefined ? [] : [{ $limit: limit }]), { $count: 'n' }];
   const [row] = await onProject(project, (db) =>
-    db.collection(name).aggregate<{ n: number }>(stages, options).toArray(),
+    withHint(selection.hint, (hint) =>
+      db
+        .collection(name)
+        .aggregate<{ n: number }>(stages, { ...options, ...hint })
+        .toArray(),
+    ),
   );
   return row?.n ?? 0;
 };

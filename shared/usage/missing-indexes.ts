@@ -1,7 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../clock.ts';
+import { isPrivate } from '../collections/collection.ts';
 import type { CollectionRecord } from '../collections/collection-record.ts';
 import { onCollections } from '../collections/control-collections.ts';
+import { keysBuilt } from '../collections/owner-first.ts';
 import type { Project } from '../projects/project.ts';
 import { readStats } from './read-stats.ts';
 import type { ListShape } from './slow-lists.ts';
@@ -38,8 +40,17 @@ const keysFor = ({ owner, equal: compared, sort, range }: ListShape): Keys => {
 };
 
 /** True where an index of the developer's own begins with these keys. */
-const isBuilt = (wanted: Keys, { indexes = [] }: CollectionRecord): boolean =>
-  indexes.some(({ keys }) => wanted.every(([field], at) => field === '_id' || keys[at]?.[0] === field));
+const isBuilt = (wanted: Keys, { indexes = [], rls }: CollectionRecord): boolean =>
+  indexes.some(({ keys }) => {
+    const built = keysBuilt(keys, rls);
+    return wanted.every(([field], at) => field === '_id' || built[at]?.[0] === field);
+  });
+
+/** In a private collection an index begins with the owner unless it names the owner elsewhere. */
+const askedFor = (wanted: Keys, { owner }: ListShape, { rls }: CollectionRecord): Keys =>
+  isPrivate(rls) && owner === undefined && !wanted.some(([field]) => field === rls.ownerField)
+    ? [...wanted, [rls.ownerField, 1]]
+    : wanted;
 
 const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
   onCollections((collections) =>
@@ -81,7 +92,7 @@ export const missingIndexes = async (project: Project): Promise<readonly Missing
         sort: shape.sort.map(([field, direction]) => (direction === 1 ? field : `-${field}`)),
         lists,
         averageMs: Math.round(ms / lists),
-        index: { keys: Object.fromEntries(keys) },
+        index: { keys: Object.fromEntries(askedFor(keys, shape, record)) },
       },
     ];
   });

@@ -19,11 +19,12 @@ export interface ListShape {
   readonly range: readonly string[];
 }
 
-const isServed = (collection: Collection, { equal, range, sort }: ListShape): boolean => {
+const isServed = (collection: Collection, { owner, equal, range, sort }: ListShape): boolean => {
   const first = new Set([...equal, ...(equal.length > 0 ? [] : [...range, ...sort.map(([field]) => field)])]);
-  return managedIndexes(collection).some(
-    ({ key, partialFilterExpression }) => !partialFilterExpression && first.has(Object.keys(key)[0] ?? ''),
-  );
+  return managedIndexes(collection).some(({ key, partialFilterExpression }) => {
+    const fields = Object.keys(key).filter((field) => field !== owner);
+    return !partialFilterExpression && first.has(fields[0] ?? '');
+  });
 };
 
 /**

@@ -5,12 +5,14 @@ import { AppError } from '../../errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { maxDocumentBytes } from '../document-size.ts';
+import { hintForAll, withHint } from '../owner-hint.ts';
 import { readFilter } from '../row-security.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
 import { readResults } from './read-results.ts';
-import { restrictPipeline, type Source } from './restrict-pipeline.ts';
+import { restrictPipeline } from './restrict-pipeline.ts';
+import type { Source } from './sources.ts';
 
 const limitMs = 5000;
 
@@ -63,12 +65,13 @@ export const aggregateDocuments = async (
     joined: await joinedSources(project, joined, caller, includeDeleted),
     includeDeleted,
   });
+  const options = { raw: true, batchSize, maxTimeMS: limitMs, allowDiskUse: false };
+  const hint = main.readFilter && stages[0]?.$match ? hintForAll(collection, caller) : undefined;
   return onProject(project, async (db) => {
     try {
-      const cursor = db
-        .collection(collection.name)
-        .aggregate(stages, { raw: true, batchSize, maxTimeMS: limitMs, allowDiskUse: false });
-      return await readResults(cursor, limitMs);
+      return await withHint(hint, (named) =>
+        readResults(db.collection(collection.name).aggregate(stages, { ...options, ...named }), limitMs),
+      );
     } catch (error) {
       throw pipelineFailure(error, pipeline);
     }

@@ -12,6 +12,17 @@ const blockedOperators: ReadonlySet<string> = new Set(['$where', '$function', '$
 /** The first tells the service's own database roles, the second counts documents that the caller may not read. */
 const blockedVariables = /^\$\$(USER_ROLES|SEARCH_META)(?![A-Za-z0-9_])/;
 
+/** What `$meta` may show; `recordId` counts the documents that others insert. */
+const knownMeta: ReadonlySet<string> = new Set([
+  ...['textScore', 'searchScore', 'searchScoreDetails', 'searchHighlights', 'vectorSearchScore', 'score'],
+  ...['scoreDetails', 'geoNearDistance', 'geoNearPoint', 'sortKey', 'randVal'],
+]);
+
+const requireMeta = (name: unknown): void => {
+  if (typeof name === 'string' && knownMeta.has(name)) return;
+  throw invalidPipeline(`$meta can be one of ${[...knownMeta].join(', ')}.`);
+};
+
 const requireKey = (key: string): void => {
   if (blockedOperators.has(key) || key.startsWith('$_')) {
     throw new AppError('BLOCKED_STAGE', `${key.slice(0, 40)} is not allowed in an aggregation.`);
@@ -55,6 +66,7 @@ const readObject = (object: JsonObject): unknown => {
     entries.map(([key, value]) => {
       requireKey(key);
       requireOwnNames(key, value);
+      if (key === '$meta') requireMeta(value);
       return [key, readOperand(value)];
     }),
   );
@@ -62,8 +74,8 @@ const readObject = (object: JsonObject): unknown => {
 
 /**
  * A value of a pipeline with its Extended JSON (`{"$oid"}`, `{"$date"}`) read, at any depth. Malformed Extended JSON,
- * variables that tell too much, and those of MongoDB's own that are set anew → 400 `INVALID_PIPELINE`; server-side
- * JavaScript and internal operators → 400 `BLOCKED_STAGE`.
+ * variables and `$meta` that tell too much, and variables of MongoDB's own that are set anew → 400 `INVALID_PIPELINE`;
+ * server-side JavaScript and internal operators → 400 `BLOCKED_STAGE`.
  */
 export const readOperand = (value: unknown): unknown => {
   if (typeof value === 'string') return readText(value);

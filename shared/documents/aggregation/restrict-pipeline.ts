@@ -1,48 +1,27 @@
-import type { Collection } from '../../collections/collection.ts';
 import type { JsonObject } from '../document.ts';
-import { barrier, mayReveal, searchesText } from '../revealing-condition.ts';
+import { barrier } from '../revealing-condition.ts';
 import { convertMatch } from './convert-match.ts';
-import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
-
-/** A collection that documents are read from; `readFilter` is there where the caller may not read all of them. */
-export interface Source {
-  readonly collection: Collection;
-  readonly readFilter: JsonObject | undefined;
-}
-
-/** What a pipeline reads: the collection it runs on, and those it joins by name. */
-export interface Sources {
-  readonly main: Source;
-  readonly joined: ReadonlyMap<string, Source>;
-  readonly includeDeleted: boolean;
-}
+import { firstStages, tellsOfOthers } from './first-stages.ts';
+import { joinByFields } from './join-by-fields.ts';
+import { type Pipeline, type Stage, stageParts } from './pipeline.ts';
+import { both, type Source, type Sources } from './sources.ts';
 
 interface Rewriting extends Sources {
   /** Some source has documents that the caller may not read. */
   readonly hidesDocuments: boolean;
 }
 
+/** MongoDB moves conditions that follow these stages into them. */
+const readingOthers: ReadonlySet<string> = new Set(['$lookup', '$unionWith', '$graphLookup', '$facet']);
+
 /** Stages that hand documents on as they are stored, so that a `$match` after them still sees the schema's types. */
 const preserving: ReadonlySet<string> = new Set([
   ...['$match', '$sort', '$limit', '$skip', '$sample', '$geoNear', '$search', '$vectorSearch'],
 ]);
 
-const both = (ours: JsonObject | undefined, theirs: JsonObject): JsonObject => {
-  if (!ours) return theirs;
-  return Object.keys(theirs).length === 0 ? ours : { $and: [ours, theirs] };
-};
-
 const conditionOf = ({ readFilter }: Source, { includeDeleted }: Rewriting): JsonObject | undefined => {
   const active = includeDeleted ? undefined : { isDeleted: { $ne: true } };
   return readFilter ? both(active, readFilter) : active;
-};
-
-const requireSilent = (condition: JsonObject, source: Source, where: string): void => {
-  if (source.readFilter && mayReveal(condition)) {
-    throw invalidPipeline(
-      `$expr, $regex and $jsonSchema cannot be used in ${where} of the private collection "${source.collection.name}". Put them into a $match stage that comes later.`,
-    );
-  }
 };
 
 const joinedSource = (name: unknown, { joined }: Rewriting): Source => {
@@ -53,7 +32,12 @@ const joinedSource = (name: unknown, { joined }: Rewriting): Source => {
 
 const restrictLookup = (lookup: JsonObject, rewriting: Rewriting): JsonObject => {
   const source = joinedSource(lookup.from, rewriting);
-  const pipeline = restrictSource((lookup.pipeline as Pipeline | undefined) ?? [], source, rewriting);
+  const theirs = (lookup.pipeline as Pipeline | undefined) ?? [];
+  if (source.readFilter) {
+    const [rest, comparison] = joinByFields(lookup, source.collection.name);
+    return { ...rest, pipeline: restrictSource(theirs, source, rewriting, comparison) };
+  }
+  const pipeline = restrictSource(theirs, source, rewriting);
   return lookup.pipeline === undefined && pipeline.length === 0 ? lookup : { ...lookup, pipeline };
 };
 
@@ -65,8 +49,8 @@ const restrictUnion = (operand: unknown, rewriting: Rewriting): JsonObject => {
 
 const restrictGraph = (graph: JsonObject, rewriting: Rewriting): JsonObject => {
   const source = joinedSource(graph.from, rewriting);
+  if (source.readFilter) throw tellsOfOthers('$graphLookup', source);
   const theirs = convertMatch(source.collection, (graph.restrictSearchWithMatch as JsonObject | undefined) ?? {});
-  requireSilent(theirs, source, 'restrictSearchWithMatch');
   const restrictSearchWithMatch = both(conditionOf(source, rewriting), theirs);
   return Object.keys(restrictSearchWithMatch).length === 0 ? graph : { ...graph, restrictSearchWithMatch };
 };
@@ -74,16 +58,18 @@ const restrictGraph = (graph: JsonObject, rewriting: Rewriting): JsonObject => {
 /** Rewrites the operands of the stages of one pipeline; `stored`: its documents come as the collection stores them. */
 const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewriting: Rewriting): Stage[] => {
   let typed = stored;
-  return pipeline.flatMap((stage, position): Stage[] => {
+  let readsOthers = false;
+  return pipeline.flatMap((stage): Stage[] => {
     const [name, operand] = stageParts(stage);
     const seesStored = typed;
     typed &&= preserving.has(name);
+    const mayMove = readsOthers && rewriting.hidesDocuments;
+    readsOthers ||= readingOthers.has(name);
     switch (name) {
       case '$match': {
         const condition = operand as JsonObject;
         const match: Stage = { $match: seesStored ? convertMatch(source.collection, condition) : condition };
-        const staysFirst = position === 0 && searchesText(condition);
-        return rewriting.hidesDocuments && !staysFirst && mayReveal(condition) ? [barrier, match] : [match];
+        return mayMove ? [barrier, match] : [match];
       }
       case '$geoNear': {
         const near = operand as JsonObject;
@@ -111,31 +97,18 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
 
 /**
  * A pipeline that starts at a collection: what the caller may not see there is left out before anything else happens.
+ * Where documents are hidden nothing of the caller's crosses the barrier behind that, so that it cannot choose an index
+ * that leads to them; `behind` are stages to run next.
  */
-const restrictSource = (pipeline: Pipeline, source: Source, rewriting: Rewriting): Stage[] => {
+const restrictSource = (
+  pipeline: Pipeline,
+  source: Source,
+  rewriting: Rewriting,
+  behind: readonly Stage[] = [],
+): Stage[] => {
   const stages = rewriteStages(pipeline, source, true, rewriting);
-  const ours = conditionOf(source, rewriting);
-  const [first, ...rest] = stages;
-  if (!ours) return stages;
-  const [name, operand] = first ? stageParts(first) : ['', undefined];
-  switch (name) {
-    case '$geoNear': {
-      const near = operand as JsonObject;
-      const theirs = (near.query as JsonObject | undefined) ?? {};
-      requireSilent(theirs, source, '$geoNear.query');
-      return [{ $geoNear: { ...near, query: both(ours, theirs) } }, ...rest];
-    }
-    case '$search':
-    case '$vectorSearch':
-      return [first as Stage, { $match: ours }, ...rest];
-    case '$match': {
-      const theirs = operand as JsonObject;
-      if (!searchesText(theirs)) break;
-      requireSilent(theirs, source, 'the $match with $text');
-      return [{ $match: both(ours, theirs) }, ...rest];
-    }
-  }
-  return [{ $match: ours }, ...stages];
+  const [first, rest] = firstStages(stages, source, conditionOf(source, rewriting));
+  return [...first, ...(source.readFilter ? [barrier] : []), ...behind, ...rest];
 };
 
 /**

@@ -127,6 +127,46 @@ describe('editing a schema that documents fit', () => {
   });
 });
 
+describe('row security that hides documents', () => {
+  const own = [{ a: 1 }, { at: '2dsphere' }, { b: 1, userId: 1 }, { t: 'text' }];
+  const ref = [{ key: 'r', type: 'Ref', ref: 'anything' }];
+  const plain = ['_id_', 'a_1', 'at_2dsphere', 'b_1_userId_1', 'basalt_read_r', 'basalt_trash', 't_text'];
+  const ownerFirst = [
+    '_id_',
+    'b_1_userId_1',
+    'basalt_owner_first_a_1',
+    'basalt_owner_first_at_2dsphere',
+    'basalt_owner_r',
+    'basalt_read_userId',
+    'basalt_trash',
+    't_text',
+  ];
+
+  test('200 builds every index with the owner first, and back', async () => {
+    const { name } = await collectionOf([
+      { a: 'x', userId: 'u' },
+      { a: 'y', at: { type: 'Point', coordinates: [1, 1] } },
+    ]);
+    await edit(name, { schema: [{ key: 'a', type: 'String' }, ...ref] });
+    const indexes = `/api/projects/${project.id}/collections/${name}/indexes`;
+    for (const keys of own) expect((await project.developer.dashboard('POST', indexes, { keys })).status).toBe(201);
+    expect(await indexNames(name)).toEqual(plain);
+    await edit(name, { rls: { enabled: true, mode: 'private' } });
+    expect(await indexNames(name)).toEqual(ownerFirst);
+    const near = { near: { type: 'Point', coordinates: [1, 1] }, distanceField: 'far' };
+    const body = { pipeline: [{ $geoNear: near }] };
+    const places = async () => (await project.api('POST', `/api/data/${name}/aggregate`, { body })).body.data;
+    await expect.poll(places, { timeout: 15_000 }).toMatchObject([{ a: 'y' }]);
+    for (const index of ['a_1', 'at_2dsphere']) {
+      expect((await project.developer.dashboard('DELETE', `${indexes}/${index}`)).status).toBe(200);
+    }
+    const left = (names: readonly string[]) => names.filter((index) => !/a_1$|at_2dsphere$/.test(index));
+    expect(await indexNames(name)).toEqual(left(ownerFirst));
+    await edit(name, { rls: { enabled: false } });
+    expect(await indexNames(name)).toEqual(left(plain));
+  });
+});
+
 describe('409 SCHEMA_CONFLICT', () => {
   test.each<[string, unknown[], unknown[], [string, string, number[]][]]>([
     ['a type', a(), [{ a: 1 }, { a: 'x' }, {}], [['a', 'a must be a String', [0]]]],

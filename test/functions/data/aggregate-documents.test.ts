@@ -515,23 +515,6 @@ describe('row security', () => {
       'todos',
       [{ $limit: 1 }, { $lookup: { from: 'todos', localField: 'none', foreignField: 'none', as: 'x' } }, size],
     ],
-    [
-      '$graphLookup',
-      'buyers',
-      [
-        { $limit: 1 },
-        {
-          $graphLookup: {
-            from: 'todos',
-            startWith: false,
-            connectFromField: 'x',
-            connectToField: 'isDeleted',
-            as: 'x',
-          },
-        },
-        size,
-      ],
-    ],
     ['$unionWith', 'buyers', [{ $match: { name: 'x' } }, { $unionWith: 'todos' }, { $count: 'n' }]],
     ['$facet', 'buyers', [{ $limit: 1 }, { $facet: { a: [lookup, size] } }, { $unwind: '$a' }, { $replaceWith: '$a' }]],
     [

@@ -1,7 +1,11 @@
+import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { type Field, noRowSecurity } from '../../../shared/collections/collection.ts';
+import { type Field, type IndexKeys, noRowSecurity, type RowSecurity } from '../../../shared/collections/collection.ts';
+import type { CollectionRecord } from '../../../shared/collections/collection-record.ts';
 import { managedIndexes } from '../../../shared/collections/indexes.ts';
-import { parseNewIndex, toIndexDescription } from '../../../shared/collections/own-index.ts';
+import { type OwnIndex, parseNewIndex, toIndexDescription } from '../../../shared/collections/own-index.ts';
+import { keysBuilt } from '../../../shared/collections/owner-first.ts';
+import { formerNames, wantedIndexes } from '../../../shared/collections/wanted-indexes.ts';
 
 const field = (key: string, rest: Partial<Field> = {}): Field => ({
   key,
@@ -34,6 +38,102 @@ describe('the indexes of a collection', () => {
     ],
   ])('%s', (_what, schema, enabled, names) => {
     expect(namesOf(schema, { ...noRowSecurity, enabled })).toEqual(names);
+  });
+
+  test.each<[string, Partial<RowSecurity>, object]>([
+    ['not where row security is off', { enabled: false, mode: 'private' }, { a: 1, _id: 1 }],
+    ['not where everybody reads', { enabled: true, mode: 'public-read' }, { a: 1, _id: 1 }],
+    ['in a private collection', { enabled: true, mode: 'private' }, { userId: 1, a: 1, _id: 1 }],
+  ])('begin with the owner, %s', (_what, rls, key) => {
+    const own: OwnIndex = { name: 'a_1', keys: [['a', 1]], ready: true, since: new Date() };
+    const record: CollectionRecord = {
+      _id: new ObjectId(),
+      projectId: new ObjectId(),
+      slot: 0,
+      state: 'active',
+      name: 'notes',
+      nameKey: 'notes',
+      createdAt: new Date(),
+      updatedAt: new Date(),
+      schema: [field('a', { type: 'Ref', ref: 'b' })],
+      rls: { ...noRowSecurity, ...rls },
+      indexes: [own],
+    };
+    const [read, mine] = wantedIndexes(record).filter(
+      ({ name }) => name !== 'basalt_trash' && name !== 'basalt_read_userId',
+    );
+    expect(read?.key).toEqual(key);
+    const { _id, ...ownKey } = key as Record<string, number>;
+    expect(Object.fromEntries(mine?.key as Map<string, number>)).toEqual(ownKey);
+    expect(formerNames(record)).toEqual([mine?.name === 'a_1' ? 'basalt_owner_first_a_1' : 'a_1']);
+  });
+
+  test.each<[string, IndexKeys, IndexKeys]>([
+    [
+      'a field',
+      [['a', 1]],
+      [
+        ['userId', 1],
+        ['a', 1],
+      ],
+    ],
+    [
+      'several',
+      [
+        ['a', -1],
+        ['b.c', 1],
+      ],
+      [
+        ['userId', 1],
+        ['a', -1],
+        ['b.c', 1],
+      ],
+    ],
+    [
+      'a place',
+      [['at', '2dsphere']],
+      [
+        ['userId', 1],
+        ['at', '2dsphere'],
+      ],
+    ],
+    [
+      'a place with the owner behind it',
+      [
+        ['at', '2dsphere'],
+        ['userId', 1],
+      ],
+      [
+        ['userId', 1],
+        ['at', '2dsphere'],
+      ],
+    ],
+    [
+      'the owner first, as it is',
+      [
+        ['userId', -1],
+        ['a', 1],
+      ],
+      [
+        ['userId', -1],
+        ['a', 1],
+      ],
+    ],
+    [
+      'the owner elsewhere, as it is',
+      [
+        ['a', 1],
+        ['userId', 1],
+      ],
+      [
+        ['a', 1],
+        ['userId', 1],
+      ],
+    ],
+    ['text, as it is', [['a', 'text']], [['a', 'text']]],
+  ])('of the developer in a private collection: %s', (_what, keys, built) => {
+    expect(keysBuilt(keys, { ...noRowSecurity, enabled: true, mode: 'private' })).toEqual(built);
+    expect(keysBuilt(keys, { ...noRowSecurity, mode: 'private' })).toEqual(keys);
   });
 
   test('of users: one account an identity, one a place of the plan, and public profiles by username', () => {
@@ -108,7 +208,7 @@ describe('an index of one’s own', () => {
   });
 
   test('of text leaves a document’s own field language alone', () => {
-    expect(toIndexDescription({ name: 't', keys: [['a', 'text']] })).toMatchObject({
+    expect(toIndexDescription({ name: 't', keys: [['a', 'text']] }, { rls: noRowSecurity })).toMatchObject({
       language_override: expect.not.stringMatching(/^language$/),
     });
   });

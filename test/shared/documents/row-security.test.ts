@@ -81,6 +81,13 @@ describe('reading', () => {
   );
 });
 
+test('row security that is off hides nothing, whatever mode is kept for when it is on', () => {
+  const off: Collection = { ...ownedPrivately, rls: { ...ownedPrivately.rls, enabled: false } };
+  expect(off.rls.mode).toBe('private');
+  expect(readFilter(off, anyone, false)).toBeUndefined();
+  expect(mayRead(off, anyone, { _id })).toBe(true);
+});
+
 describe('a fetched document', () => {
   test.each<[unknown, boolean]>([
     ['ann', true],

@@ -20,6 +20,7 @@ describe('Extended JSON in a pipeline', () => {
     ],
     [hex, hex],
     [null, null],
+    [{ score: { $meta: 'textScore' } }, { score: { $meta: 'textScore' } }],
     ['$$ROOT', '$$ROOT'],
     ['$$USER_ROLES_2', '$$USER_ROLES_2'],
   ])('%j → %s', (value, expected) => {
@@ -39,6 +40,9 @@ describe('Extended JSON in a pipeline', () => {
     ['INVALID_PIPELINE for the database roles', { a: ['$$USER_ROLES'] }],
     ['INVALID_PIPELINE for a part of the database roles', '$$USER_ROLES.db'],
     ['INVALID_PIPELINE for search counts', { a: '$$SEARCH_META.count' }],
+    ['INVALID_PIPELINE for the number of a record, which counts inserts', { a: { $meta: 'recordId' } }],
+    ['INVALID_PIPELINE for what a later version may show', { a: [{ $meta: 'anything' }] }],
+    ['INVALID_PIPELINE for no name', { $meta: { $literal: 'recordId' } }],
     ['INVALID_BODY for a NUL in a name', { 'a\0b': 1 }],
   ])('is refused: %s', (title, value) => {
     expect(refusal(() => readOperand(value)).split(' ')[0]).toBe(title.split(' ')[0]);

@@ -1,7 +1,8 @@
-import { ObjectId } from 'mongodb';
+import { MinKey, ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { Pipeline } from '../../../../shared/documents/aggregation/pipeline.ts';
-import { restrictPipeline, type Source } from '../../../../shared/documents/aggregation/restrict-pipeline.ts';
+import { restrictPipeline } from '../../../../shared/documents/aggregation/restrict-pipeline.ts';
+import type { Source } from '../../../../shared/documents/aggregation/sources.ts';
 import { people, posts, refusal, todos } from './collections.ts';
 
 const hex = '0123456789abcdef01234567';
@@ -104,51 +105,60 @@ describe('the pipeline of a collection that all may read', () => {
 
 describe('the pipeline of a private collection', () => {
   test.each<Rows[number]>([
-    ["begins with the caller's own", [{ $count: 'n' }], [{ $match: ownActive }, { $count: 'n' }]],
-    ['keeps $text first', [{ $match: text }], [{ $match: { $and: [ownActive, text] } }]],
+    ["begins with the caller's own", [{ $count: 'n' }], [{ $match: ownActive }, barrier, { $count: 'n' }]],
+    ['holds a condition back', [{ $match: { a: 1 } }], [{ $match: ownActive }, barrier, { $match: { a: 1 } }]],
+    ['holds an order back', [{ $sort: { a: 1 } }], [{ $match: ownActive }, barrier, { $sort: { a: 1 } }]],
+    [
+      'holds only the first condition back',
+      [{ $match: telling }, { $project: { a: 1 } }, { $match: { a: 1 } }],
+      [{ $match: ownActive }, barrier, { $match: telling }, { $project: { a: 1 } }, { $match: { a: 1 } }],
+    ],
     [
       'restricts $geoNear within',
       [{ $geoNear: { distanceField: 'userId' } }],
-      [{ $geoNear: { distanceField: 'userId', query: ownActive } }],
-    ],
-    ['goes on after $search', [{ $search: {} }], [{ $search: {} }, { $match: ownActive }]],
-    ['holds a telling $match back', [{ $match: telling }], [{ $match: ownActive }, barrier, { $match: telling }]],
-    [
-      'holds a telling alternative back',
-      [{ $match: { $or: [telling, { a: 1 }] } }],
-      [{ $match: ownActive }, barrier, { $match: { $or: [telling, { a: 1 }] } }],
+      [{ $geoNear: { distanceField: 'userId', query: ownActive } }, barrier],
     ],
     [
-      'holds a pattern back',
-      [{ $match: { a: { $regex: 'x' } } }],
-      [{ $match: ownActive }, barrier, { $match: { a: { $regex: 'x' } } }],
-    ],
-    ['lets comparisons through', [{ $match: silent }], [{ $match: ownActive }, { $match: silent }]],
-    [
-      'holds a telling $match back after $text',
-      [{ $match: text }, { $match: telling }],
-      [{ $match: { $and: [ownActive, text] } }, barrier, { $match: telling }],
+      'filters $vectorSearch within',
+      [{ $vectorSearch: { limit: 3 } }],
+      [{ $vectorSearch: { limit: 3, filter: own } }, { $match: ownActive }, barrier],
     ],
     [
-      'holds a telling $match back after $search',
-      [{ $search: {} }, { $match: telling }],
-      [{ $search: {} }, { $match: ownActive }, barrier, { $match: telling }],
+      'filters $vectorSearch within, besides what the caller wants',
+      [{ $vectorSearch: { filter: { a: 1 } } }, { $match: telling }],
+      [{ $vectorSearch: { filter: { $and: [own, { a: 1 }] } } }, { $match: ownActive }, barrier, { $match: telling }],
     ],
   ])('%s', (_title, pipeline, expected) => {
     expect(run(pipeline, mine)).toEqual(expected);
   });
 
   test("has only the caller's own with the trash included", () => {
-    expect(run([{ $count: 'n' }], mine, true)).toEqual([{ $match: own }, { $count: 'n' }]);
+    expect(run([{ $count: 'n' }], mine, true)).toEqual([{ $match: own }, barrier, { $count: 'n' }]);
+  });
+
+  test('filters $vectorSearch by what of the trash is hidden, without what it cannot filter by', () => {
+    const readFilter = { $or: [active, { userId: { $eq: 'me', $not: { $type: 'array' } } }] };
+    const [search] = run([{ $vectorSearch: {} }], { collection: posts, readFilter }, true);
+    expect(search).toEqual({ $vectorSearch: { filter: { $or: [active, own] } } });
+  });
+
+  test('finds places by an index that begins with the owner for those, too, who may read all', () => {
+    const ofAny = { userId: { $gte: new MinKey() } };
+    expect(run([{ $geoNear: {} }], whole(todos), true)).toEqual([{ $geoNear: { query: ofAny } }]);
+    expect(run([{ $geoNear: { query: { a: 1 } } }], whole(todos), true)).toEqual([
+      { $geoNear: { query: { $and: [ofAny, { a: 1 }] } } },
+    ]);
   });
 
   test.each<[string, Pipeline]>([
-    ['$text', [{ $match: { ...text, ...telling } }]],
-    ['$text and a pattern', [{ $match: { ...text, a: { $not: { $regex: 'x' } } } }]],
-    ['$geoNear', [{ $geoNear: { query: telling } }]],
-    ['$geoNear and a schema', [{ $geoNear: { query: { $jsonSchema: {} } } }]],
-  ])('INVALID_PIPELINE where a telling condition has to run with ours: %s', (_title, pipeline) => {
-    expect(refusal(() => run(pipeline, mine))).toMatch(/^INVALID_PIPELINE .*private collection "todos"/);
+    ['$text', [{ $match: text }]],
+    ['$text inside', [{ $match: { $and: [{ a: 1 }, { $or: [text] }] } }]],
+    ['$search', [{ $search: { a: 1 } }]],
+    ['$geoNear.query', [{ $geoNear: { query: telling } }]],
+    ['$geoNear.query', [{ $geoNear: { query: { $jsonSchema: {} } } }]],
+  ])('INVALID_PIPELINE where a search would go through the documents of others: %s', (what, pipeline) => {
+    expect(refusal(() => run(pipeline, mine))).toMatch(/^INVALID_PIPELINE .*collection "todos"/);
+    expect(refusal(() => run(pipeline, mine))).toContain(what.split(' ')[0]);
   });
 });
 
@@ -161,8 +171,8 @@ describe('a join', () => {
     ],
     [
       "$lookup of a private collection finds the caller's own",
-      [{ $lookup: { from: 'todos', ...join } }],
-      [{ $lookup: { from: 'todos', ...join, pipeline: [{ $match: ownActive }] } }],
+      [{ $lookup: { from: 'todos', pipeline: [], as: 'x' } }],
+      [{ $lookup: { from: 'todos', let: {}, pipeline: [{ $match: ownActive }, barrier], as: 'x' } }],
     ],
     [
       '$lookup puts ours before its pipeline, and converts by the joined schema',
@@ -173,7 +183,7 @@ describe('a join', () => {
             from: 'todos',
             as: 'x',
             let: { p: '$a' },
-            pipeline: [{ $match: ownActive }, { $match: { post: id, author: hex } }],
+            pipeline: [{ $match: ownActive }, barrier, { $match: { post: id, author: hex } }],
           },
         },
       ],
@@ -184,34 +194,48 @@ describe('a join', () => {
       [{ $lookup: { from: 'posts', as: 'x', pipeline: [{ $match: { $and: [active, text] } }] } }],
     ],
     [
-      '$lookup holds a telling $match back',
-      [{ $lookup: { from: 'todos', as: 'x', pipeline: [{ $match: telling }] } }],
-      [{ $lookup: { from: 'todos', as: 'x', pipeline: [{ $match: ownActive }, barrier, { $match: telling }] } }],
+      '$lookup holds a $match back',
+      [{ $lookup: { from: 'todos', as: 'x', pipeline: [{ $match: silent }] } }],
+      [
+        {
+          $lookup: { from: 'todos', as: 'x', let: {}, pipeline: [{ $match: ownActive }, barrier, { $match: silent }] },
+        },
+      ],
     ],
     [
       '$unionWith of a name becomes one with a pipeline',
       [{ $unionWith: 'todos' }],
-      [{ $unionWith: { coll: 'todos', pipeline: [{ $match: ownActive }] } }],
+      [{ $unionWith: { coll: 'todos', pipeline: [{ $match: ownActive }, barrier] } }],
     ],
     [
       '$unionWith goes on after $geoNear',
       [{ $unionWith: { coll: 'todos', pipeline: [{ $geoNear: { query: { a: 1 } } }] } }],
-      [{ $unionWith: { coll: 'todos', pipeline: [{ $geoNear: { query: { $and: [ownActive, { a: 1 }] } } }] } }],
+      [
+        {
+          $unionWith: { coll: 'todos', pipeline: [{ $geoNear: { query: { $and: [ownActive, { a: 1 }] } } }, barrier] },
+        },
+      ],
     ],
     [
-      'a telling $match after $unionWith is not moved into it',
-      [{ $unionWith: 'todos' }, { $match: telling }],
-      [{ $unionWith: { coll: 'todos', pipeline: [{ $match: ownActive }] } }, barrier, { $match: telling }],
+      'a $match after $unionWith is not moved into it',
+      [{ $unionWith: 'todos' }, { $match: silent }],
+      [{ $unionWith: { coll: 'todos', pipeline: [{ $match: ownActive }, barrier] } }, barrier, { $match: silent }],
     ],
     [
-      '$graphLookup is restricted',
-      [{ $graphLookup: { from: 'todos' } }],
-      [{ $graphLookup: { from: 'todos', restrictSearchWithMatch: ownActive } }],
+      'a $match after $lookup and $unwind is not moved into it',
+      [{ $match: { a: 1 } }, { $lookup: { from: 'people', ...join } }, { $unwind: '$x' }, { $match: { 'x.a': 1 } }],
+      [
+        { $match: { a: 1 } },
+        { $lookup: { from: 'people', ...join, pipeline: [{ $match: active }] } },
+        { $unwind: '$x' },
+        barrier,
+        { $match: { 'x.a': 1 } },
+      ],
     ],
     [
       '$graphLookup is restricted besides what the caller wants, converted',
-      [{ $graphLookup: { from: 'todos', restrictSearchWithMatch: { post: hex } } }],
-      [{ $graphLookup: { from: 'todos', restrictSearchWithMatch: { $and: [ownActive, { post: id }] } } }],
+      [{ $graphLookup: { from: 'posts', restrictSearchWithMatch: { author: hex } } }],
+      [{ $graphLookup: { from: 'posts', restrictSearchWithMatch: { $and: [active, { author: id }] } } }],
     ],
     [
       'a join inside a join inside a facet is restricted',
@@ -224,7 +248,10 @@ describe('a join', () => {
                 $lookup: {
                   from: 'people',
                   as: 'x',
-                  pipeline: [{ $match: active }, { $unionWith: { coll: 'todos', pipeline: [{ $match: ownActive }] } }],
+                  pipeline: [
+                    { $match: active },
+                    { $unionWith: { coll: 'todos', pipeline: [{ $match: ownActive }, barrier] } },
+                  ],
                 },
               },
             ],
@@ -236,8 +263,30 @@ describe('a join', () => {
     expect(run(pipeline, whole(posts))).toEqual([{ $match: active }, ...expected]);
   });
 
-  test('INVALID_PIPELINE where a telling condition restricts $graphLookup of a private collection', () => {
-    const pipeline = [{ $graphLookup: { from: 'todos', restrictSearchWithMatch: { $nor: [telling] } } }];
-    expect(refusal(() => run(pipeline, whole(posts)))).toMatch(/^INVALID_PIPELINE .*private collection "todos"/);
+  test('by fields of a private collection compares behind the barrier', () => {
+    const [, joined] = run([{ $lookup: { from: 'todos', let: { n: '$n' }, ...join } }], whole(posts));
+    const { let: variables, pipeline, ...rest } = (joined as { $lookup: Record<string, unknown> }).$lookup;
+    expect(rest).toEqual({ from: 'todos', as: 'x' });
+    expect(variables).toMatchObject({ n: '$n', basaltLocalValues: expect.anything() });
+    expect(pipeline).toEqual([{ $match: ownActive }, barrier, { $match: { $expr: expect.anything() } }]);
+  });
+
+  test.each<[string, Pipeline]>([
+    ['$graphLookup', [{ $graphLookup: { from: 'todos' } }]],
+    ['$text', [{ $lookup: { from: 'todos', pipeline: [{ $match: text }], as: 'x' } }]],
+    ['$search', [{ $unionWith: { coll: 'todos', pipeline: [{ $search: {} }] } }]],
+    ['foreignField', [{ $lookup: { from: 'todos', localField: 'a', foreignField: 'a.0', as: 'x' } }]],
+    ['localField', [{ $lookup: { from: 'todos', localField: '0.a', foreignField: 'a', as: 'x' } }]],
+    ['localField', [{ $lookup: { from: 'todos', foreignField: 'a', as: 'x' } }]],
+    ['foreignField', [{ $lookup: { from: 'todos', localField: 'a', foreignField: '$a', as: 'x' } }]],
+  ])('INVALID_PIPELINE into a private collection that names %s', (what, pipeline) => {
+    const message = refusal(() => run(pipeline, whole(posts)));
+    expect(message).toMatch(/^INVALID_PIPELINE .*collection "todos"/);
+    expect(message).toContain(what);
+  });
+
+  test('INVALID_PIPELINE for a variable of our own name', () => {
+    const pipeline = [{ $lookup: { from: 'todos', let: { basaltLocalValues: 1 }, ...join } }];
+    expect(refusal(() => run(pipeline, whole(posts)))).toMatch(/^INVALID_PIPELINE .*another name/);
   });
 });
