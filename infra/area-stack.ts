@@ -9,6 +9,7 @@ import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
 import { functionName } from './function-files.ts';
 import { rateCounting, type Sessions, type Stores, statementsFor, variablesFor } from './grants.ts';
+import { countNotOurs } from './watch/failures-not-ours.ts';
 
 export interface AreaStackProps extends StackProps {
   /** The folder of its handlers below `functions`. */
@@ -27,7 +28,7 @@ export const areaStackName = (area: string): string => `Routes-${area.replaceAll
 
 /**
  * The rows of one area's table: a function with a role of its own, and a route, for each. A stack an area, because
- * CloudFormation takes 500 resources a stack and a row is six.
+ * CloudFormation takes 500 resources a stack and a row is seven.
  */
 export class AreaStack extends Stack {
   /** Those that have an address of their own besides. */
@@ -37,7 +38,7 @@ export class AreaStack extends Stack {
     const { area, table, api, stores, sessions, defaults, environment, ...stackProps } = props;
     super(scope, id, stackProps);
     for (const [name, route] of Object.entries(table)) {
-      const { lambda } = new EndpointFunction(this, name, {
+      const { lambda, log } = new EndpointFunction(this, name, {
         defaults,
         packaged: defaults.packages(functionName(area, name)),
         description: route.summary,
@@ -46,6 +47,7 @@ export class AreaStack extends Stack {
         ways: gatewaysFor(route.uses),
         reservedConcurrency: route.ownUrl ? defaults.concurrency.ownUrl : undefined,
       });
+      countNotOurs(this, `${name}-not-ours`, api, log);
       if (route.ownUrl) this.#addUrl(name, lambda);
       const integration = new HttpLambdaIntegration(`${name}-integration`, lambda);
       for (const method of methodsOf(route)) {

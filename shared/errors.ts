@@ -100,17 +100,38 @@ export const statusOf = {
   ASSISTANT_QUOTA_EXCEEDED: 429,
   MAIL_PROVIDER_RATE_LIMITED: 429,
   INTERNAL_ERROR: 500,
+  NOT_SET_UP: 501,
   MAIL_PROVIDER_FAILED: 502,
   ASSISTANT_FAILED: 502,
   DATABASE_UNAVAILABLE: 503,
+  OWN_DATABASE_UNAVAILABLE: 503,
   STORAGE_UNAVAILABLE: 503,
   SERVICE_UNAVAILABLE: 503,
+  TOO_MANY_WRITERS: 503,
   ASSISTANT_UNAVAILABLE: 503,
   MAIL_PROVIDER_UNAVAILABLE: 503,
+  EVENT_TOO_EARLY: 503,
 } as const;
 
 /** A code of the error table. */
 export type ErrorCode = keyof typeof statusOf;
+
+/**
+ * Failures in which the service itself has no part, and which a caller can bring about: of what a project owns, of what
+ * this deployment has not, of the provider or the language model, of callers who hinder each other. Alarms leave them
+ * out.
+ */
+export const notOurs: readonly ErrorCode[] = [
+  'NOT_SET_UP',
+  'OWN_DATABASE_UNAVAILABLE',
+  'STORAGE_UNAVAILABLE',
+  'MAIL_PROVIDER_FAILED',
+  'MAIL_PROVIDER_UNAVAILABLE',
+  'ASSISTANT_FAILED',
+  'ASSISTANT_UNAVAILABLE',
+  'TOO_MANY_WRITERS',
+  'EVENT_TOO_EARLY',
+];
 
 /** One failed field of a validation; `index` names the item of an array body. */
 export interface FieldError {
@@ -151,3 +172,7 @@ export class AppError extends Error {
     this.retryAfter = options.retryAfter ?? (passes(code) ? usualRetryAfter : undefined);
   }
 }
+
+/** Whether something that was thrown is a failure of the service: neither a refusal nor one of `notOurs`. */
+export const isOurs = (error: unknown): boolean =>
+  !(error instanceof AppError) || (statusOf[error.code] >= 500 && !notOurs.includes(error.code));

@@ -6,6 +6,10 @@ export interface RequestRecord {
   readonly requestId: string;
   readonly route: string;
   projectId?: string;
+  /** When it began, by `performance.now()`. */
+  readonly startedAt?: number;
+  /** What it failed with, if it did. */
+  code?: string;
   /** Milliseconds spent waiting for MongoDB and DynamoDB. */
   databaseMs: number;
   /** The part of `databaseMs` that was spent on calls that failed. */

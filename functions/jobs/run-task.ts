@@ -1,8 +1,10 @@
 import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { runPurge } from '../../shared/documents/trash/run-purge.ts';
-import { describeError, log, runJob, workFor } from '../../shared/log.ts';
+import { isOurs } from '../../shared/errors.ts';
+import { log, runJob, workFor } from '../../shared/log.ts';
+import { logFailure } from '../../shared/log-failure.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
-import { workRetryDelay } from '../../shared/work/retries.ts';
+import { workRetryDelay, workTries } from '../../shared/work/retries.ts';
 import { parseTask, type Task } from '../../shared/work/task.ts';
 import { delayTask } from '../../shared/work/work-queue.ts';
 
@@ -29,8 +31,11 @@ const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<b
     log.info({ job: 'run-task', ...task, ms: Math.round(performance.now() - start) });
     return true;
   } catch (error) {
-    log.error({ job: 'run-task', ...task, error: describeError(error) });
-    await delayTask(receiptHandle, workRetryDelay(Number(attributes.ApproximateReceiveCount))).catch(() => undefined);
+    logFailure({ job: 'run-task', ...task }, error);
+    const tries = Number(attributes.ApproximateReceiveCount);
+    // What a project's own database keeps from being done is no dead letter of ours: the clock finds it again.
+    if (!isOurs(error) && tries >= workTries) return true;
+    await delayTask(receiptHandle, workRetryDelay(tries)).catch(() => undefined);
     return false;
   }
 };

@@ -2,6 +2,7 @@ import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { AlarmDefinition } from './alarm-definition.ts';
+import { failuresNotOurs } from './failures-not-ours.ts';
 
 /** One answer in a hundred, and never for a handful of them. */
 const failingPercent = 1;
@@ -12,16 +13,20 @@ const nearLimitMs = 25_000;
 
 const period = Duration.minutes(5);
 
-/** Share of a gateway's answers that are 5xx, in per cent; 0 for fewer than five of them in five minutes. */
+/**
+ * Share of a gateway's answers that are 5xx of our own making, in per cent; 0 for fewer than five of them in five
+ * minutes. No caller can bring it about: what is down of a project's own, or was never set up, is taken off.
+ */
 const failureRate = (api: HttpApi): MathExpression =>
   new MathExpression({
-    expression: `IF(failures >= ${minFailures}, 100 * failures / requests, 0)`,
+    expression: `IF(failures - FILL(others, 0) >= ${minFailures}, 100 * (failures - FILL(others, 0)) / requests, 0)`,
     usingMetrics: {
       failures: api.metricServerError({ period, statistic: 'Sum' }),
       requests: api.metricCount({ period, statistic: 'Sum' }),
+      others: failuresNotOurs(api, period),
     },
     period,
-    label: '5xx in per cent',
+    label: '5xx of ours in per cent',
   });
 
 /** What is lost when a gateway's answers fail or take too long; `whose` as in "the public API". */
@@ -29,7 +34,7 @@ export const apiAlarms = (id: string, whose: string, api: HttpApi): readonly Ala
   {
     id: `${id}Failing`,
     title: `Requests to ${whose} fail`,
-    help: `At least ${failingPercent} % of the answers in five minutes were 5xx. Look for the routes and their errors ("5xx by route", "Errors" in the guide); 503 means that MongoDB or DynamoDB does not answer.`,
+    help: `At least ${failingPercent} % of the answers in five minutes were 5xx, without those of what projects bring along. Look for the routes and their errors ("5xx by route", "Errors" in the guide); 503 means that MongoDB or DynamoDB does not answer.`,
     metric: failureRate(api),
     atLeast: failingPercent,
   },

@@ -4,6 +4,12 @@ export const failuresByRoute = `filter status >= 500
 | sort failures desc
 | limit 20`;
 
+/** On all logs of a deployment: what failed, by its code, and for which projects. */
+export const failuresByCode = `filter status >= 500 and ispresent(route)
+| stats count(*) as failures, count_distinct(project) as projects by code, route
+| sort failures desc
+| limit 50`;
+
 /** On the log of a gateway: which routes are slow. */
 export const slowestRoutes = `stats count(*) as requests, pct(ms, 50) as p50, pct(ms, 95) as p95, max(ms) as slowest by route
 | sort p95 desc

@@ -1,12 +1,13 @@
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { failuresByRoute, newestErrors, oneMail, oneRequest, slowestRoutes } from './log-queries.ts';
+import { failuresByCode, failuresByRoute, newestErrors, oneMail, oneRequest, slowestRoutes } from './log-queries.ts';
 
 /** The queries of the guide, by the names that it and the alarms give them; `…` is for an id to be put in. */
 const queries: Readonly<Record<string, string>> = {
   'One request by its id': oneRequest('…'),
   Errors: newestErrors,
   '5xx by route': failuresByRoute,
+  '5xx by code': failuresByCode,
   'Slowest routes': slowestRoutes,
   "A mail's way through the queue": oneMail('…'),
 };

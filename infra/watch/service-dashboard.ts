@@ -16,6 +16,7 @@ import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { QueuePair } from '../queue-stack.ts';
+import { failuresNotOurs } from './failures-not-ours.ts';
 import { failuresByRoute, slowestRoutes } from './log-queries.ts';
 
 export interface WatchedApi {
@@ -45,6 +46,7 @@ const apiRow = ({ name, api, accessLog }: WatchedApi): readonly IWidget[] => [
     [api.metricCount({ period, statistic: 'Sum', label: 'requests' })],
     [
       api.metricServerError({ period, statistic: 'Sum', label: '5xx' }),
+      failuresNotOurs(api, period),
       api.metricClientError({ period, statistic: 'Sum', label: '4xx' }),
     ],
   ),

@@ -14,7 +14,10 @@ export const maxPromptLength = 4000;
 const shownAgain = 16_000;
 
 const notConfigured = (): AppError =>
-  new AppError('ASSISTANT_UNAVAILABLE', 'The schema assistant is not set up on this service.', { retryAfter: 3600 });
+  new AppError(
+    'NOT_SET_UP',
+    'The schema assistant is not set up on this service. Define the schema by hand, or ask its operator.',
+  );
 
 const noAnswer = (reason: string): AppError =>
   new AppError('ASSISTANT_UNAVAILABLE', 'The schema assistant does not answer right now. Please try again.', {
@@ -60,9 +63,9 @@ const propose = async (prompt: string): Promise<Proposal> => {
 
 /**
  * Proposes a collection for data that is described in words; nothing is created. What the language model answers is
- * held to the rules of collections, with one further try that tells it what was wrong, all within 20 s. Not configured,
- * no answer → 503 `ASSISTANT_UNAVAILABLE` (not counted); nothing usable → 502 `ASSISTANT_FAILED`; over the month's
- * proposals → 429 `ASSISTANT_QUOTA_EXCEEDED`.
+ * held to the rules of collections, with one further try that tells it what was wrong, all within 20 s. Not configured
+ * → 501 `NOT_SET_UP`, no answer → 503 `ASSISTANT_UNAVAILABLE` (neither counted); nothing usable → 502
+ * `ASSISTANT_FAILED`; over the month's proposals → 429 `ASSISTANT_QUOTA_EXCEEDED`.
  */
 export const proposeSchema = async (project: Project, prompt: string): Promise<Proposal> => {
   if (!hasLanguageModel()) throw notConfigured();

@@ -8,6 +8,18 @@ export const unavailable = (cause: unknown): AppError =>
     retryAfter: 5,
   });
 
+/** The same of a project's own database. */
+export const ownUnavailable = (cause: unknown): AppError =>
+  new AppError(
+    'OWN_DATABASE_UNAVAILABLE',
+    "The project's own database cannot be reached right now, or refuses. Whoever runs it can tell why; please try again.",
+    { cause },
+  );
+
+/** True where a database, ours or a project's own, does not answer. */
+export const isUnavailable = (error: unknown): error is AppError =>
+  error instanceof AppError && (error.code === 'DATABASE_UNAVAILABLE' || error.code === 'OWN_DATABASE_UNAVAILABLE');
+
 const unfitForIndex = 'A value does not fit an index of the collection (geographic, text or hashed).';
 const needsMemory =
   'The query needs too much memory. Narrow it, or add an index that serves its sort: GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it.';

@@ -1,5 +1,6 @@
 import type { ErrorResponse, Resend } from 'resend';
 import { mailSettings } from '../config.ts';
+import { AppError } from '../errors.ts';
 import { secret } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 
@@ -16,11 +17,21 @@ export interface ProviderFailure {
 /** What the provider answers. */
 export type Answer<T> = { readonly data: T; readonly error: null } | ProviderFailure;
 
-/** The provider's key that all projects without one of their own share. */
+const notSetUp = (): AppError =>
+  new AppError(
+    'NOT_SET_UP',
+    'Sending mail with the shared key is not set up on this service. Set a key of your own (providerApiKey), or ask its operator.',
+  );
+
+/**
+ * The provider's key that all projects without one of their own share; none was put in, which leaves a text that is no
+ * key → 501 `NOT_SET_UP`.
+ */
 export const sharedProviderKey = async (): Promise<string> => {
   const { MAIL_PROVIDER_KEY, MAIL_PROVIDER_SECRET_ARN } = mailSettings();
-  const key = MAIL_PROVIDER_KEY || (MAIL_PROVIDER_SECRET_ARN ? await secret(MAIL_PROVIDER_SECRET_ARN) : '');
-  if (!key) throw new Error('Neither MAIL_PROVIDER_KEY nor MAIL_PROVIDER_SECRET_ARN is set');
+  const text = MAIL_PROVIDER_KEY || (MAIL_PROVIDER_SECRET_ARN ? await secret(MAIL_PROVIDER_SECRET_ARN) : '');
+  const key = text.trim();
+  if (!key.startsWith('re_')) throw notSetUp();
   return key;
 };
 

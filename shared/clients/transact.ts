@@ -25,7 +25,7 @@ const withTable = (write: Write, TableName: string): TransactWriteItem =>
 /**
  * Does all the writes or none; a repeat of the SDK's own counts as the first attempt. `undefined` where they are done;
  * where a condition decided against them, what each of them found. Items that other writers held all the time → 503
- * with the message `busy`, and so does a table out of reach: nothing was decided and nothing written.
+ * `TOO_MANY_WRITERS` with the message `busy`; a table out of reach → 503 too: nothing was decided, nothing written.
  */
 export const transact = async (
   writes: readonly Write[],
@@ -40,7 +40,7 @@ export const transact = async (
     return undefined;
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error;
-    if (!isRefused(error)) throw new AppError('SERVICE_UNAVAILABLE', busy, { cause: error, retryAfter: 1 });
+    if (!isRefused(error)) throw new AppError('TOO_MANY_WRITERS', busy, { cause: error, retryAfter: 1 });
     const reasons = error.CancellationReasons ?? [];
     return writes.map((_, index) => ({
       refused: reasons[index]?.Code === 'ConditionalCheckFailed',

@@ -1,4 +1,5 @@
 import { type Db, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { isUnavailable } from '../clients/mongo-failure.ts';
 import { AppError } from '../errors.ts';
 import { isAlreadyGone } from './sync-indexes.ts';
 
@@ -24,6 +25,5 @@ export const dropCollection = async (db: Db, name: string, withinMs: number): Pr
 
 /** True for a failure without any reply: the database may still be executing the command. */
 export const mayGoOn = (error: unknown): boolean =>
-  error instanceof AppError &&
-  error.code === 'DATABASE_UNAVAILABLE' &&
+  isUnavailable(error) &&
   !(error.cause instanceof MongoServerError || error.cause instanceof MongoServerSelectionError);

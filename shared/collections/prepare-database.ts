@@ -28,9 +28,9 @@ const prepare = (project: Project, record: CollectionRecord, limitMs: number): P
   return onCollection(project, record.name, (db) => buildMissing(db, record.name, wantedIndexes(record)), limitMs);
 };
 
-const outOfTime = (): AppError =>
+const outOfTime = ({ placement }: Project): AppError =>
   new AppError(
-    'SERVICE_UNAVAILABLE',
+    placement.kind === 'managed' ? 'SERVICE_UNAVAILABLE' : 'OWN_DATABASE_UNAVAILABLE',
     'The indexes of the collections are still being built in that database. Send this again in a minute; what is built stays.',
     { retryAfter: 60 },
   );
@@ -40,7 +40,8 @@ const isRefusal = (error: unknown): error is AppError => error instanceof AppErr
 /**
  * Makes the database that a project is placed in ready for its collections: builds what indexes they lack there, those
  * of the developer's own too. Returns the collections whose documents there do not allow it. `users` stay where they
- * are. May be repeated; not done within `limitMs` → 503 `SERVICE_UNAVAILABLE`.
+ * are. May be repeated; not done within `limitMs` → 503 `SERVICE_UNAVAILABLE`, of an
+ * own database `OWN_DATABASE_UNAVAILABLE`.
  */
 export const prepareDatabase = async (project: Project, limitMs: number): Promise<readonly Unprepared[]> => {
   const waiting = (await recordsOf(project)).filter(({ name }) => name !== usersCollection);
@@ -49,11 +50,11 @@ export const prepareDatabase = async (project: Project, limitMs: number): Promis
   const work = async (): Promise<void> => {
     for (let record = waiting.shift(); record; record = waiting.shift()) {
       const leftMs = end - performance.now();
-      if (leftMs < 100) throw outOfTime();
+      if (leftMs < 100) throw outOfTime(project);
       try {
         await prepare(project, record, leftMs);
       } catch (error) {
-        if (performance.now() >= end) throw outOfTime();
+        if (performance.now() >= end) throw outOfTime(project);
         if (!isRefusal(error)) throw error;
         unprepared.push({ collection: record.name, error });
       }

@@ -1,6 +1,7 @@
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
-import { describeError, log } from '../log.ts';
+import { log } from '../log.ts';
+import { logFailure } from '../log-failure.ts';
 import { type ProjectRecord, toProject } from '../projects/project-record.ts';
 import { workThrough } from '../work/work-through.ts';
 import type { CollectionRecord } from './collection-record.ts';
@@ -56,7 +57,7 @@ const tryToRemove = async (record: CollectionRecord): Promise<boolean> => {
   try {
     return await removeAbandoned(record);
   } catch (error) {
-    log.error({ job: 'remove-projects', collection: record._id.toHexString(), error: describeError(error) });
+    logFailure({ job: 'remove-projects', collection: record._id.toHexString() }, error);
     return false;
   }
 };

@@ -116,7 +116,7 @@ export const reserveCollection = async (project: Project, wanted: Collection): P
     const record = await attempt(project, wanted, waitUntil);
     if (record) return record;
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'Too many collections are being made at once. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'Too many collections are being made at once. Please try again.', {
     retryAfter: 1,
   });
 };

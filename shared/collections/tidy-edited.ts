@@ -1,7 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
-import { describeError, log } from '../log.ts';
+import { log } from '../log.ts';
+import { logFailure } from '../log-failure.ts';
 import type { Project } from '../projects/project.ts';
 import { type ProjectRecord, toProject } from '../projects/project-record.ts';
 import { workThrough } from '../work/work-through.ts';
@@ -75,7 +76,7 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
       return true;
     }
   } catch (error) {
-    log.error({ job: 'remove-projects', collection: record._id.toHexString(), error: describeError(error) });
+    logFailure({ job: 'remove-projects', collection: record._id.toHexString() }, error);
   }
   await putOff(record).catch(() => undefined);
   return false;

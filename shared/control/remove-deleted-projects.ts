@@ -1,7 +1,8 @@
 import type { Collection } from 'mongodb';
 import { onControl, onManaged } from '../clients/mongo.ts';
 import { clock } from '../clock.ts';
-import { describeError, log } from '../log.ts';
+import { log } from '../log.ts';
+import { logFailure } from '../log-failure.ts';
 import { removeProjectItems } from '../projects/project-items.ts';
 import type { ProjectRecord } from '../projects/project-record.ts';
 import { workThrough } from '../work/work-through.ts';
@@ -77,7 +78,7 @@ const tryToRemove = async (record: ProjectRecord): Promise<boolean> => {
   try {
     return await removeProject(record);
   } catch (error) {
-    log.error({ job: 'remove-projects', project: record._id.toHexString(), error: describeError(error) });
+    logFailure({ job: 'remove-projects', project: record._id.toHexString() }, error);
     await putOff(record).catch(() => undefined);
     return false;
   }

@@ -85,7 +85,7 @@ export const changeDocument = async <T>(
     if (refusal) throw refusal;
     conditions = change.conditionsFor?.(document, bytes) ?? conditions;
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'The document is being changed by others right now. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'The document is being changed by others right now. Please try again.', {
     retryAfter: 1,
   });
 };

@@ -53,7 +53,12 @@ const build = <Added>(route: NamedRoute, ...stack: readonly unknown[]): Endpoint
       .handler(act as never) as unknown as LambdaHandler;
     return (event, context) =>
       currentRequest.run(
-        { requestId: event.requestContext.requestId || randomUUID(), route: route.id, databaseMs: 0 },
+        {
+          requestId: event.requestContext.requestId || randomUUID(),
+          route: route.id,
+          startedAt: performance.now(),
+          databaseMs: 0,
+        },
         () => run(event, context),
       );
   },

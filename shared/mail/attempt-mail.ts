@@ -1,6 +1,7 @@
 import { sharedProviderKey } from '../clients/resend.ts';
 import { type OutgoingMail, type SendOutcome, sendMail } from '../clients/resend-mails.ts';
 import { clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
 import { describeError, log } from '../log.ts';
 import { findProjectById } from '../projects/find-project-by-id.ts';
 import { openContent } from './mail-content.ts';
@@ -94,6 +95,7 @@ export const attemptMail = async (mail: MailLog): Promise<Attempt> => {
   try {
     return await handOver(mail, sealed);
   } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_SET_UP') return refused(error.message);
     log.error({ job: 'deliver-mail', mail: mail._id.toHexString(), error: describeError(error) });
     return notHandedOver('The mail could not be prepared', 0);
   }

@@ -88,7 +88,8 @@ const attempt = async (claimed: Claim, tries: number): Promise<Delivery> => {
   // Only the provider can tell whether it has a mail in doubt, so such a mail is kept when its message is given up.
   if (inDoubt) await giveBack(claimed, true, outcome.reason, doubtSeconds);
   else await settleFailed(mail, outcome.reason);
-  return { done: false, retryIn: 0 };
+  // What a project's own account does not take is no dead letter of ours.
+  return mail.usingByok ? done : { done: false, retryIn: 0 };
 };
 
 /** Projects and months whose held slots this process has checked recently. */

@@ -47,7 +47,7 @@ const insert = async (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Pro
       if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
     }
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'Too many projects are being made at once. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'Too many projects are being made at once. Please try again.', {
     retryAfter: 1,
   });
 };

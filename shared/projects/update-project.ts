@@ -19,7 +19,7 @@ const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> 
   );
   if (!record) return new AppError('PROJECT_NOT_FOUND', 'Project not found');
   social.check(record);
-  return new AppError('SERVICE_UNAVAILABLE', 'The settings are being changed by others right now. Please try again.', {
+  return new AppError('TOO_MANY_WRITERS', 'The settings are being changed by others right now. Please try again.', {
     retryAfter: 1,
   });
 };

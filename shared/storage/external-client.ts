@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { publishCommands } from '../clients/publish-commands.ts';
 import { isStorageDecision } from '../clients/s3.ts';
-import { timed } from '../clients/timed.ts';
+import { timedOwn } from '../clients/timed.ts';
 import { AppError } from '../errors.ts';
 import { isRestrictedHost, RestrictedHost } from '../net/restricted-host.ts';
 import { LimitedHandler } from './limited-handler.ts';
@@ -61,7 +61,7 @@ export const onExternal =
   async (call) => {
     try {
       const client = clientOf(place, keys);
-      return await timed(callLimitMs, () => call(client, place.bucket));
+      return await timedOwn(callLimitMs, () => call(client, place.bucket));
     } catch (cause) {
       if (isStorageDecision(cause)) throw cause;
       throw new AppError('STORAGE_UNAVAILABLE', 'The storage of this project cannot be reached or refuses its keys.', {

@@ -86,7 +86,9 @@ export class Settlement {
       return true;
     } catch (error) {
       this.#failures.set(place, failures + 1);
-      log.error({ job: 'sweep-uploads', project: first.projectId, error: describeError(error) });
+      const line = { job: 'sweep-uploads', project: first.projectId, error: describeError(error) };
+      if (first.storageId === managedStorageId) log.error(line);
+      else log.warn(line);
       return false;
     }
   }

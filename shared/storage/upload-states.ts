@@ -140,7 +140,7 @@ export const stateOf = async (ref: FileRef): Promise<UploadState | undefined> =>
     return stateFrom(Responses[0]?.Item, Responses[1]?.Item);
   } catch (cause) {
     if (!(cause instanceof TransactionCanceledException)) throw cause;
-    throw new AppError('SERVICE_UNAVAILABLE', 'The service is busy right now. Please try again.', {
+    throw new AppError('TOO_MANY_WRITERS', 'The service is busy right now. Please try again.', {
       cause,
       retryAfter: 1,
     });

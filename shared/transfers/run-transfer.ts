@@ -15,7 +15,8 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
   const transfer = record._id.toHexString();
   if (hasFailedTooOften(record)) {
     const failure = 'It failed again and again. Please try again later.';
-    log.error({ job: 'transfer', transfer, failure });
+    // Each of the runs that failed has logged why.
+    log.warn({ job: 'transfer', transfer, failure });
     return failTransfer(record, failure);
   }
   try {

@@ -93,7 +93,7 @@ export const insertTransfer = async (project: Project, record: TransferRecord): 
   for (let tries = 0; tries < attempts; tries++) {
     if (await attempt(project, record)) return;
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'Too many exports and imports are being started at once. Try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'Too many exports and imports are being started at once. Try again.', {
     retryAfter: 1,
   });
 };

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { root } from '../../infra/function-files.ts';
+import { notOurs } from '../../shared/errors.ts';
 import { everything, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { stacks } = synthesise(everything);
@@ -35,8 +36,33 @@ test('every alarm has a text of its own, tells the topic of its beginning and en
 
 describe('an alarm watches', () => {
   test('the failures and the time of both gateways', () => {
-    expect(measuring('5xx').filter((alarm) => JSON.stringify(alarm).includes('ApiId'))).toHaveLength(2);
+    const failing = measuring('5xx').filter((alarm) => JSON.stringify(alarm).includes('ApiId'));
+    expect(failing).toHaveLength(2);
+    for (const alarm of failing) expect(JSON.stringify(alarm)).toContain('failures - FILL(others, 0)');
     expect(measuring('"Latency"')).toHaveLength(2);
+  });
+
+  test('no failure that a caller can bring about: every function behind a gateway counts its own off', () => {
+    const watched = alarms.flatMap(
+      ({ Metrics }) => JSON.stringify(Metrics ?? '').match(/"Namespace":"[^"]+Api"/g) ?? [],
+    );
+    expect(new Set(watched)).toEqual(
+      new Set(['"Namespace":"Staging-PublicApi"', '"Namespace":"Staging-DashboardApi"']),
+    );
+    for (const [name, stack] of stacks) {
+      if (!name.includes('-Routes-')) continue;
+      const filters = [...ofType(stack, 'AWS::Logs::MetricFilter').values()].map(({ Properties }) => Properties);
+      expect(filters, name).toHaveLength(ofType(stack, 'AWS::Lambda::Function').size);
+      for (const { FilterPattern, MetricTransformations } of filters) {
+        for (const code of notOurs) expect(FilterPattern).toContain(`"${code}"`);
+        expect(String(FilterPattern).length).toBeLessThanOrEqual(1024);
+        const [{ MetricNamespace, MetricName }] = MetricTransformations as [Record<string, string>];
+        expect([MetricName, watched]).toEqual([
+          'failures-not-ours',
+          expect.arrayContaining([`"Namespace":"${MetricNamespace}"`]),
+        ]);
+      }
+    }
   });
 
   test('the dead letters and the oldest message of every queue', () => {
@@ -131,7 +157,7 @@ test('the dashboard reads the failures of public files where CloudFront keeps th
 
 test('every log query of the guide is saved under the name that it has there', () => {
   const saved = [...ofType(watch, 'AWS::Logs::QueryDefinition').values()].map(({ Properties }) => Properties);
-  expect(saved).toHaveLength(5);
+  expect(saved).toHaveLength(6);
   for (const { Name, QueryString } of saved) {
     expect(guide).toContain(`**${String(Name).replace(/^Staging\//, '')}**`);
     expect(guide).toContain(String(QueryString));

@@ -11,7 +11,7 @@ let failed = 0;
 export const requestsFuzzed = () => ({ fuzzed, failed });
 
 /** A good answer of a service that has no language model, as that of the tests has none. */
-const withoutModel = 'ASSISTANT_UNAVAILABLE';
+const withoutModel = 'NOT_SET_UP';
 
 const internals =
   /Mongo|BSON|E11000|PlanExecutor|Location\d{3}|undefined is not|Cannot read|node_modules|p_[0-9a-f]{24}/;

@@ -120,7 +120,7 @@ export const linkAccount = async (
       if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
     }
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'The account is being changed elsewhere. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'The account is being changed elsewhere. Please try again.', {
     retryAfter: 1,
   });
 };

@@ -48,7 +48,7 @@ const insert = async (project: Project, users: Collection, user: UserRecord): Pr
       if (field !== 'planSlot') throw error;
     }
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'Too many accounts are being opened at once. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'Too many accounts are being opened at once. Please try again.', {
     retryAfter: 1,
   });
 };

@@ -55,7 +55,7 @@ export const updateProfile = async (
     if (refused) throw refused;
     held = conditionsFor(current, bytes);
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'The profile is being changed by others right now. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'The profile is being changed by others right now. Please try again.', {
     retryAfter: 1,
   });
 };

@@ -1,9 +1,9 @@
 import { type Db, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
 import { AppError } from '../../errors.ts';
-import { mongoFailure, unavailable } from '../mongo-failure.ts';
+import { mongoFailure, ownUnavailable } from '../mongo-failure.ts';
 import { monitored } from '../monitored-client.ts';
 import type { Placement } from '../placement.ts';
-import { isOverdue, timed } from '../timed.ts';
+import { isOverdue, timedOwn } from '../timed.ts';
 import { ClientCache, type Lease, type OpenDatabase } from './client-cache.ts';
 import { parseDatabaseUri } from './database-uri.ts';
 import { openClient } from './open-client.ts';
@@ -24,7 +24,8 @@ const open = async ({ openUri }: External, settings: MongoClientOptions): Promis
 /** Errors that the driver cannot interpret count as outages too: a customer's database may reply with anything. */
 const failureOf = (error: unknown): AppError => {
   const failure = mongoFailure(error);
-  return failure instanceof AppError ? failure : unavailable(error);
+  if (failure instanceof AppError && failure.code !== 'DATABASE_UNAVAILABLE') return failure;
+  return ownUnavailable(failure instanceof AppError ? failure.cause : error);
 };
 
 /**
@@ -39,7 +40,7 @@ const giveUp = (lease: Lease, error: unknown): void => {
 /**
  * Runs an operation on a project's own database, through a client of its own that no other project uses. `settings` and
  * `limitMs` are those of operations of a kind, which `kind` names. Whatever goes wrong is an `AppError`: what the
- * caller asked for in a wrong way as on ours, everything else 503 `DATABASE_UNAVAILABLE`.
+ * caller asked for in a wrong way as on ours, everything else 503 `OWN_DATABASE_UNAVAILABLE`.
  */
 export const onOwnDatabase = async <T>(
   placement: External,
@@ -52,7 +53,7 @@ export const onOwnDatabase = async <T>(
     open(placement, { ...settings, maxPoolSize: 2 }),
   );
   try {
-    return await timed(limitMs, async () => operation((await lease.opened).db));
+    return await timedOwn(limitMs, async () => operation((await lease.opened).db));
   } catch (error) {
     giveUp(lease, error);
     throw failureOf(error);

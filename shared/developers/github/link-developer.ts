@@ -103,7 +103,7 @@ export const linkDeveloper = async (profile: SocialProfile): Promise<LinkedDevel
       if (!wasTaken(error)) throw error;
     }
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'The account is being changed elsewhere. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'The account is being changed elsewhere. Please try again.', {
     retryAfter: 1,
   });
 };

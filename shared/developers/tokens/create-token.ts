@@ -51,7 +51,7 @@ const insert = async (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
       if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
     }
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'Too many tokens are being made at once. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'Too many tokens are being made at once. Please try again.', {
     retryAfter: 1,
   });
 };

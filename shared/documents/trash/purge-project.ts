@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
+import { isUnavailable } from '../../clients/mongo-failure.ts';
 import { clock } from '../../clock.ts';
 import { usersCollection } from '../../collections/collection-name.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { onCollections } from '../../collections/control-collections.ts';
-import { AppError } from '../../errors.ts';
-import { describeError, log } from '../../log.ts';
+import { logFailure } from '../../log-failure.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import { graceEnd } from './grace.ts';
@@ -50,9 +50,6 @@ const purgeCollection = async (
   return { removed: expired.removed + emptied.removed, complete: emptied.complete };
 };
 
-/** An unreachable database fails the purge of all its collections. */
-const isDown = (error: unknown): boolean => error instanceof AppError && error.code === 'DATABASE_UNAVAILABLE';
-
 /**
  * Removes what has been in the trash of a project's collections for 30 days, and what their trash was emptied of, in
  * the database that the project is in now: the trash of another one waits until the project is back there. Works for a
@@ -73,10 +70,10 @@ export const purgeProject = async (project: Project, withinMs = runMs): Promise<
         removed += purged.removed;
         if (!purged.complete) return { removed, complete: false };
       } catch (error) {
-        if (isDown(error)) throw error;
+        // An unreachable database fails the purge of all its collections.
+        if (isUnavailable(error)) throw error;
         failures.push(error);
-        const failure = describeError(error);
-        log.error({ job: 'purge-trash', project: project.id, collection: collection.name, error: failure });
+        logFailure({ job: 'purge-trash', project: project.id, collection: collection.name }, error);
       }
     }
     last = collections.at(-1)?.name ?? '';

@@ -1,4 +1,4 @@
-import { AppError, statusOf } from '../../errors.ts';
+import { AppError, isOurs, statusOf } from '../../errors.ts';
 import { currentRequest, describeError, log } from '../../log.ts';
 import { jsonHeaders, type Reply } from '../reply.ts';
 import type { Adds } from './middleware-types.ts';
@@ -41,10 +41,13 @@ export const errorEnvelope = (): Adds<AnswerHeaders> => ({
     if (response) Object.assign(response.headers, context.answerHeaders);
   },
   onError: (request) => {
-    const requestId = currentRequest.getStore()?.requestId ?? '';
+    const record = currentRequest.getStore();
+    const requestId = record?.requestId ?? '';
     const error = request.error instanceof AppError ? request.error : internal(request.error);
-    const status = statusOf[error.code];
-    if (status >= 500) log.error({ requestId, code: error.code, ...describeError(error.cause ?? error) });
+    if (record) record.code = error.code;
+    const line = { requestId, code: error.code, error: describeError(error.cause ?? error) };
+    if (isOurs(error)) log.error(line);
+    else if (statusOf[error.code] >= 500) log.warn(line);
     const reply = toReply(error, requestId);
     Object.assign(reply.headers, request.context.answerHeaders);
     request.response = reply;

@@ -22,17 +22,17 @@ const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 const end = async ({ context, response }: Ended): Promise<void> => {
   const record = currentRequest.getStore();
   if (!record) return;
-  const { route, projectId, requestId, databaseMs } = record;
+  const { route, projectId, requestId, code, databaseMs } = record;
   const status = response?.statusCode ?? 500;
   const ms = performance.now() - context.startedAt;
-  log.info({ route, project: projectId, status, ms: tenths(ms), databaseMs: tenths(databaseMs), requestId });
+  log.info({ route, project: projectId, status, code, ms: tenths(ms), databaseMs: tenths(databaseMs), requestId });
   if (context.project) countUsage({ projectId: context.project.id, route, status, ms });
   await context.flushing;
 };
 
 /**
- * One JSON line a request: route, project, status, ms, database ms, request id. Never bodies, keys or tokens. Requests
- * that came with a project's key are counted for its usage too.
+ * One JSON line a request: route, project, status, the code of a failure, ms, database ms, request id. Never bodies,
+ * keys or tokens. Requests that came with a project's key are counted for its usage too.
  */
 export const requestLog = (): Adds<RequestLog> => ({
   before: ({ context }) => {

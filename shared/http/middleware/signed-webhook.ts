@@ -1,5 +1,5 @@
 import { rateLimits } from '../../config.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, statusOf } from '../../errors.ts';
 import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/webhook/receive-delivery.ts';
 import type { SignedDelivery } from '../../mail/webhook/signature.ts';
 import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
@@ -80,7 +80,7 @@ export const signedWebhook = (route: Route): Adds<AnswerHeaders & WithDelivery> 
       try {
         delivery = await check(event);
       } catch (error) {
-        if (error instanceof AppError && error.code !== 'SERVICE_UNAVAILABLE') await count?.(request);
+        if (error instanceof AppError && statusOf[error.code] < 500) await count?.(request);
         throw error;
       }
       if (delivery !== 'not configured' && delivery.projectId !== null)

@@ -40,6 +40,7 @@ const summaries: Readonly<Record<number, string>> = {
   413: 'Too large.',
   422: 'The mail provider could not do it.',
   429: 'Too often. Retry-After says when to try again.',
+  501: 'This deployment has not what it takes.',
   502: 'An outside service failed.',
   503: 'A part of the service does not answer right now. Retry-After says when to try again.',
 };
@@ -93,8 +94,10 @@ const ofAccess: Readonly<Record<Route['access'], Codes>> = {
 
 const ofBody: Codes = ['INVALID_JSON', 'INVALID_BODY', 'NUMBER_NOT_EXACT', 'VALIDATION_FAILED', 'BODY_TOO_LARGE'];
 const ofProject: Codes = ['PROJECT_NOT_FOUND', 'ROLE_REQUIRED'];
-const ofCollection: Codes = ['COLLECTION_NOT_FOUND', 'USERS_RESERVED'];
+const ofCollection: Codes = ['COLLECTION_NOT_FOUND', 'USERS_RESERVED', 'OWN_DATABASE_UNAVAILABLE'];
 const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER'];
+
+const changes = ({ method, uses }: Route): boolean => method !== 'GET' && uses.includes('mongodb');
 
 /** The codes that a row's way in and its needs imply, and its own. */
 const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCode> =>
@@ -107,6 +110,7 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...(route.path.includes('{collectionName}') ? (['COLLECTION_NOT_FOUND'] as const) : []),
     ...(route.writes ? ofWrites : []),
     ...(route.uses.includes('mongodb') ? (['DATABASE_UNAVAILABLE'] as const) : []),
+    ...(changes(route) ? (['TOO_MANY_WRITERS'] as const) : []),
     ...failures,
     ...always,
   ]);

@@ -60,7 +60,7 @@ export const updateTemplate = async (
     const updated = await replace(record, { ...Object.fromEntries(given), ...names });
     if (updated) return toTemplateView(updated);
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'The template is being changed by others. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'The template is being changed by others. Please try again.', {
     retryAfter: 1,
   });
 };

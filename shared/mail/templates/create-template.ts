@@ -78,7 +78,7 @@ export const createTemplate = async (
     const record = await attempt(wanted);
     if (record) return toTemplateView(record);
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'Too many templates are being made at once. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'Too many templates are being made at once. Please try again.', {
     retryAfter: 1,
   });
 };

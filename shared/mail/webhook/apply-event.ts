@@ -69,15 +69,13 @@ const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
  * Applies a provider event to the mail it is about, by one conditional update, and suppresses the addresses of a hard
  * bounce or complaint before it, so that a crash between the two is healed by the provider's next delivery. `projectId`
  * is given where a project's own account signed the event. False where it is about no mail of ours; 503
- * `SERVICE_UNAVAILABLE`, for the provider to try again, where that mail may not be in the log yet.
+ * `EVENT_TOO_EARLY`, for the provider to try again, where that mail may not be in the log yet.
  */
 export const applyEvent = async (event: MailEvent, projectId: string | null): Promise<boolean> => {
   const mail = await findMail(event, projectId);
   if (!mail) {
     if (event.logId === undefined || clock.now() - event.at.getTime() > patienceMs) return false;
-    throw new AppError('SERVICE_UNAVAILABLE', 'The mail of this event is not known yet. Please send the event again.', {
-      retryAfter: 5,
-    });
+    throw new AppError('EVENT_TOO_EARLY', 'The mail of this event is not known yet. Please send the event again.');
   }
   if (mail.eventIds?.includes(event.id)) return true;
   await suppressAffected(event, mail);

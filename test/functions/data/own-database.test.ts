@@ -346,7 +346,7 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
       expect(performance.now() - start).toBeLessThan(promisedMs);
       // New connections work where only the old ones are lost, so the driver's own second try may succeed.
       if (name === 'is silent on the connections that there are' && mine.status === 200) return;
-      expect(mine).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } });
+      expect(mine).toMatchObject({ status: 503, body: { code: 'OWN_DATABASE_UNAVAILABLE' } });
       expect(Number(mine.headers.get('retry-after'))).toBeGreaterThan(0);
     } finally {
       await own.proxy.heal();
@@ -371,7 +371,10 @@ describe('503 while the own database is down, within 6 seconds and for nobody el
       db.collection('projects').updateOne({ _id: new ObjectId(project.id) }, { $set: { placement } }),
     );
     forgetProjects();
-    expect(await ask(project, listDocuments)).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } });
+    expect(await ask(project, listDocuments)).toMatchObject({
+      status: 503,
+      body: { code: 'OWN_DATABASE_UNAVAILABLE' },
+    });
   });
 });
 

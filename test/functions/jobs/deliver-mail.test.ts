@@ -16,6 +16,7 @@ import { mailTries } from '../../../shared/mail/retries.ts';
 import { inParallel } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { codeIn, mailsTo, mailTo, tokenIn } from '../../support/inbox.ts';
+import { newMailProject } from '../../support/mail-project.ts';
 import { type Fault, FaultyProvider } from '../../support/mail-provider.ts';
 import { FaultProxy } from '../../support/proxy.ts';
 
@@ -262,6 +263,17 @@ describe('where the provider has trouble', () => {
     const dead = new ReceiveMessageCommand({ QueueUrl: `${queueUrl}-dead`, WaitTimeSeconds: 5 });
     const { Messages = [] } = await sqs.send(dead);
     expect(Messages.map(({ Body }) => Body)).toEqual([id]);
+  });
+
+  test('500 for good from the project’s own account: the mail has failed, and is no dead letter of ours', async () => {
+    const { id: projectId } = await newMailProject('free');
+    const to = newAddress();
+    await queueMail({ ...mailFor(to), projectId, usingByok: true });
+    const id = await idFor(to);
+    provider.always(500);
+    expect(await deliverMail(id, mailTries - 1)).toMatchObject({ done: false });
+    expect(await deliverMail(id, mailTries)).toEqual({ done: true });
+    expect(await logFor(to)).toMatchObject({ status: 'failed' });
   });
 
   test('only the mail of a batch that could not be sent comes back', async () => {

@@ -1,12 +1,16 @@
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { clock } from '../../../shared/clock.ts';
 import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
 import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
 import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
+import { log } from '../../../shared/log.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 import { readObject } from '../../../shared/transfers/transfer-file.ts';
 import { transferKey } from '../../../shared/transfers/transfer-record.ts';
+import { workTries } from '../../../shared/work/retries.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
 import { connectOwn, serveVerifiers } from '../../support/own-project.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
@@ -32,6 +36,13 @@ afterAll(async () => {
   await stopVerifiers();
   await own.stop();
 });
+
+/** The message of a transfer, handed out so many times. */
+const messageOf = ({ _id }: { readonly _id: ObjectId }, times: number): SQSEvent => {
+  const body = JSON.stringify({ task: 'transfer', transferId: _id.toHexString() });
+  const attributes = { ApproximateReceiveCount: String(times) };
+  return { Records: [{ messageId: 'message', receiptHandle: 'none', body, attributes } as SQSRecord] };
+};
 
 const collection = (name: string) => own.client.db('own').collection(name);
 const monthAgo = new Date(Date.now() - 31 * 86_400_000);
@@ -96,6 +107,24 @@ describe('in a database of the developer’s own', () => {
       clock.now = realNow;
     }
     expect([await stored(before, 'notes'), await stored(now, 'notes')]).toEqual([0, 3]);
+  });
+
+  test('an export from one that is down is no error and no dead letter of ours: the clock finds it again', async () => {
+    const held = await heldExport(project.id, 'mixed');
+    const [errors, warnings] = [vi.spyOn(log, 'error'), vi.spyOn(log, 'warn')];
+    await own.proxy.refuse();
+    try {
+      const tried = async (times: number) => (await runTask(messageOf(held, times))).batchItemFailures.length;
+      expect(await tried(workTries - 1)).toBe(1);
+      expect(await tried(workTries)).toBe(0);
+    } finally {
+      await own.proxy.heal();
+    }
+    expect(errors).not.toHaveBeenCalled();
+    const failed = expect.objectContaining({ job: 'run-task', transferId: held._id.toHexString() });
+    expect(warnings.mock.calls).toEqual([[failed], [failed]]);
+    vi.restoreAllMocks();
+    expect(await recordOf(held)).toMatchObject({ state: 'queued', active: true });
   });
 
   test.each([

@@ -195,7 +195,7 @@ describe('a deletion in a database of the project’s own', () => {
     for (const name of ['before', 'after']) await own.client.db(name).createCollection('notes');
     vi.spyOn(Db.prototype, 'dropCollection').mockRejectedValueOnce(new MongoNetworkError('silent'));
     const lost = deleteCollection(placedIn(project, 'before'), 'notes');
-    await expect(lost).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    await expect(lost).rejects.toMatchObject({ code: 'OWN_DATABASE_UNAVAILABLE' });
     later(3);
     await deleteCollection(placedIn(project, 'after'), 'notes');
     expect([await has('before'), await has('after')]).toEqual([true, true]);

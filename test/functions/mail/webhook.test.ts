@@ -65,7 +65,7 @@ describe('An event of the provider', () => {
   test('503 while its mail may not be in the log yet, so that the provider tries again', async () => {
     const tags = { basalt_mail: new ObjectId().toHexString() };
     const answer = await deliver(eventOf('email.delivered', { email_id: randomUUID(), tags }));
-    expect(answer).toMatchObject({ status: 503, body: { success: false, code: 'SERVICE_UNAVAILABLE' } });
+    expect(answer).toMatchObject({ status: 503, body: { success: false, code: 'EVENT_TOO_EARLY' } });
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 

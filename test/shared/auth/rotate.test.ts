@@ -24,6 +24,6 @@ describe('exchanging a refresh token', () => {
 
   test('503 where others hold its items all the time: the token is still good', async () => {
     table.on(TransactWriteItemsCommand).rejects(cancelled('None', 'None', 'TransactionConflict'));
-    await expect(exchange()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+    await expect(exchange()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
   });
 });

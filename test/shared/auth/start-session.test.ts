@@ -19,6 +19,6 @@ describe('opening a session', () => {
 
   test('503 where others hold its items all the time: the password was right', async () => {
     table.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict'));
-    await expect(start()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+    await expect(start()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
   });
 });

@@ -69,7 +69,7 @@ describe('several writes', () => {
 
   test('503 where others never cease to', async () => {
     await serve(replicaSet, conflict);
-    await expect(insertTwo()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+    await expect(insertTwo()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
     expect(names()).not.toContain('commitTransaction');
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isOverdue, timed } from '../../../shared/clients/timed.ts';
+import { isOverdue, timed, timedOwn } from '../../../shared/clients/timed.ts';
 import { currentRequest, type RequestRecord } from '../../../shared/log.ts';
 
 const never = () => new Promise<never>(() => undefined);
@@ -47,4 +47,18 @@ describe('timed', () => {
     await inRequest(() => patienceOf(300));
     expect((await inRequest(() => patienceOf(300))).limit).toBe(300);
   });
+});
+
+test('what is a project’s own has 20 s of a request in all, from its beginning; a job’s call its own limit', async () => {
+  const startedAt = performance.now() - 19_500;
+  const record: RequestRecord = { requestId: 'r', route: 'test', startedAt, databaseMs: 0 };
+  const limitIn = async (call: () => Promise<unknown>): Promise<number> => {
+    const error = await call().catch((reason: unknown) => reason);
+    return Number(/within (\d+) ms/.exec(String(error))?.[1]);
+  };
+  const left = await currentRequest.run(record, () => limitIn(() => timedOwn(15_000, never)));
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(500);
+  expect(await currentRequest.run(record, () => limitIn(() => timedOwn(15_000, never)))).toBe(250);
+  expect(await limitIn(() => timedOwn(300, never))).toBe(300);
 });

@@ -89,7 +89,7 @@ const writeIfAble = async (
     if (refusal) throw refusal;
     conditions = plan?.conditionsFor(current, bytes) ?? [];
   }
-  throw new AppError('SERVICE_UNAVAILABLE', 'The user is being changed right now. Please try again.', {
+  throw new AppError('TOO_MANY_WRITERS', 'The user is being changed right now. Please try again.', {
     retryAfter: 1,
   });
 };

@@ -156,17 +156,17 @@ describe('503 ASSISTANT_UNAVAILABLE', () => {
     expect(await ask()).toMatchObject({ status: 503, body: { code: 'ASSISTANT_UNAVAILABLE' } });
     expect(performance.now() - begin).toBeLessThan(20_000);
   });
+});
 
-  test('where no language model is set up, for the shared stack has none', async () => {
-    const answer = await project.developer.dashboard('POST', `/api/projects/${project.id}/schema-assistant`, {
-      prompt: 'Orders of a shop',
-    });
-    expect(answer).toMatchObject({
-      status: 503,
-      body: { code: 'ASSISTANT_UNAVAILABLE', message: expect.stringContaining('not set up') },
-    });
-    expect(answer.headers.get('retry-after')).toBe('3600');
+test('501 NOT_SET_UP where there is no language model, for the shared stack has none', async () => {
+  const answer = await project.developer.dashboard('POST', `/api/projects/${project.id}/schema-assistant`, {
+    prompt: 'Orders of a shop',
   });
+  expect(answer).toMatchObject({
+    status: 501,
+    body: { code: 'NOT_SET_UP', message: expect.stringContaining('not set up') },
+  });
+  expect(answer.headers.get('retry-after')).toBeNull();
 });
 
 describe("429 ASSISTANT_QUOTA_EXCEEDED: the plan's proposals a month", () => {

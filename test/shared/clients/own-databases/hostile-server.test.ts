@@ -80,7 +80,7 @@ const sendHuge = (socket: Socket): void => {
   flood(socket);
 };
 
-const unavailable = { code: 'DATABASE_UNAVAILABLE' };
+const unavailable = { code: 'OWN_DATABASE_UNAVAILABLE' };
 const allClosed = () => eventually(() => expect(server.open()).toBe(0));
 
 describe('503 where a database of somebody’s own', () => {
