@@ -4,6 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
 import { markVerified } from '../../../shared/developers/mark-verified.ts';
+import { hashInvitationToken, newInvitationToken } from '../../../shared/developers/members/invitation.ts';
 import { inviteMember } from '../../../shared/developers/members/invite-member.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import { projectsOf } from '../../../shared/projects/list-projects.ts';
@@ -217,6 +218,28 @@ describe('an invitation', () => {
     vi.restoreAllMocks();
     expect((await recordOf(of)).invitations).toMatchObject([{ email: developer.email, role: 'admin' }]);
     expect(await accept(developer, older)).toMatchObject(refused);
+  });
+
+  test('404 for a second invitation of who is a member by another one, also for all but one of 50 at once', async () => {
+    const of = await newProject();
+    const developer = await newDeveloper();
+    const token = await invitationFor(of, developer.email, 'viewer');
+    const [invitation] = (await recordOf(of)).invitations ?? [];
+    if (!invitation) throw new Error('There is no invitation');
+    const another = newInvitationToken();
+    const twin = { ...invitation, _id: new ObjectId(), role: 'admin' as const };
+    await onControl((db) =>
+      db
+        .collection<ProjectRecord>('projects')
+        .updateOne(
+          { _id: new ObjectId(of.id) },
+          { $push: { invitations: { ...twin, tokenHash: hashInvitationToken(another) ?? '' } } },
+        ),
+    );
+    const answers = await inParallel(50, (n) => accept(developer, n % 2 ? token : another));
+    expect(tally(answers)).toEqual({ 200: 1, 404: 49 });
+    expect((await recordOf(of)).members).toHaveLength(1);
+    for (const each of [token, another]) expect(await accept(developer, each)).toMatchObject(refused);
   });
 
   test('403 LIMIT_REACHED for more than 50 members and invitations, however many at once', async () => {

@@ -206,6 +206,22 @@ describe('rotating a key', () => {
     expect((await recordOf(_id))?.keys.filter(({ kind }) => kind === 'publishable')).toHaveLength(1);
   });
 
+  test('201 with another grace gives a key that is in its grace no more time, but may take some', async () => {
+    const { _id } = (await create()).body.data;
+    const ends = async () =>
+      ((await recordOf(_id))?.keys ?? [])
+        .filter(({ kind }) => kind === 'publishable')
+        .map(({ expiresAt }) =>
+          expiresAt === null ? null : Math.round((expiresAt.getTime() - Date.now()) / 3_600_000),
+        );
+    const withGrace = (graceHours: number) => rotate(_id, { type: 'publishable', graceHours });
+    await withGrace(2);
+    await withGrace(168);
+    expect(await ends()).toEqual([2, 168, null]);
+    await withGrace(24);
+    expect(await ends()).toEqual([2, 24, 24, null]);
+  });
+
   test('201 for 50 at once: one key stays in force, and only a few in their grace', async () => {
     const { _id } = (await create()).body.data;
     expect(tally(await inParallel(50, () => rotate(_id, { type: 'secret', graceHours: 168 })))).toEqual({ 201: 50 });

@@ -62,6 +62,17 @@ describe('rotating the signing key', () => {
     await expect(verifyAccessToken(published, late)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
   });
 
+  test('201 a second time leaves the key that was replaced first no longer to live', async () => {
+    const project = await newProject();
+    const [first] = kidsOf(await known(project));
+    const endOf = async () => (await known(project)).signingKeys.find(({ kid }) => kid === first)?.retiresAt?.getTime();
+    await rotate(project);
+    const end = await endOf();
+    expect(end).toEqual(expect.any(Number));
+    await rotate(project);
+    expect(await endOf()).toBe(end);
+  });
+
   test('201 for 19 at once: every key is there, and the first token still counts', async () => {
     const project = await newProject();
     const token = await sign(await known(project));

@@ -24,6 +24,30 @@ const invalidCredentials = {
 
 const users = (id: string): string => `/api/projects/${project.id}/users/${id}`;
 
+describe('a lockout', () => {
+  const headersOf = (n: number): Readonly<Record<string, string>> => {
+    const ip = `198.51.100.${n}`;
+    return { 'x-forwarded-for': ip, forwarded: `for=${ip}`, 'x-real-ip': ip, 'true-client-ip': ip };
+  };
+
+  test('429 ACCOUNT_LOCKED at the sixth wrong password, wherever its headers say that it comes from', async () => {
+    const { email, password } = await project.newUser();
+    for (let n = 0; n < 5; n++) {
+      expect(await project.logIn({ email, password: 'wrong password' }, headersOf(n))).toMatchObject({ status: 401 });
+    }
+    const locked = { status: 429, body: { code: 'ACCOUNT_LOCKED' } };
+    expect(await project.logIn({ email, password: 'wrong password' }, headersOf(5))).toMatchObject(locked);
+    expect(await project.logIn({ email, password }, headersOf(6))).toMatchObject(locked);
+  });
+
+  test('200 of a session list that shows the address as the gateway sees it', async () => {
+    const user = await project.newUser();
+    const { body } = await project.logIn(user, headersOf(1));
+    const list = await project.auth<{ data: { ip: string }[] }>('GET', 'sessions', { token: body.token });
+    expect(list.body.data.map(({ ip }) => ip)).toEqual(['127.0.0.1', '127.0.0.1']);
+  });
+});
+
 describe('log-in', () => {
   test('200 with the body of a sign-up', async () => {
     const { email, password, user, userId } = await project.newUser({ name: 'Ann' });

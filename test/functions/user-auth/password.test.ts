@@ -100,6 +100,14 @@ describe('credentials that are discarded', () => {
     expect(await storedUsers(project, { email: user.email })).toMatchObject([{ hasPassword: false }]);
     expect(await change(user.token, { newPassword })).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
+
+  test('200 for both, and nothing is discarded, where the address was verified meanwhile', async () => {
+    const user = await project.newUser();
+    await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
+    expect(await discardCredentials(await domainProject(project), user.userId)).toBeUndefined();
+    expect(await project.logIn(user)).toMatchObject({ status: 200 });
+    expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
+  });
 });
 
 interface Sessions {

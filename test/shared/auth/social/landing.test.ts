@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { landingUrl } from '../../../../shared/auth/social/landing.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { landingUrl, orErrorLanding } from '../../../../shared/auth/social/landing.ts';
+import { AppError } from '../../../../shared/errors.ts';
 
 describe('the landing page', () => {
   test.each([
@@ -17,5 +18,28 @@ describe('the landing page', () => {
     const url = landingUrl('https://app.example.com', { error: 'a&isNewUser=true#token=b\r\nc' });
     expect([...url.searchParams]).toEqual([['error', 'a&isNewUser=true#token=b\r\nc']]);
     expect(url.hash).toBe('');
+  });
+});
+
+describe('the landing page of a sign-in that failed', () => {
+  const siteUrl = 'https://app.example.com';
+  const errorOf = async (error: unknown): Promise<string | null> => {
+    vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const { location } = await orErrorLanding({ siteUrl }, () => Promise.reject(error));
+    vi.restoreAllMocks();
+    return new URL(location).searchParams.get('error');
+  };
+
+  test('says what an error for people says', async () => {
+    expect(await errorOf(new AppError('SIGNUP_DISABLED', 'No sign-ups at present.'))).toBe('No sign-ups at present.');
+  });
+
+  test.each([
+    ['an Error', new Error('connect ECONNREFUSED 10.0.0.7:27017')],
+    ['one of another kind', new TypeError("Cannot read properties of undefined (reading '_id')")],
+    ['no Error at all', 'mongodb://user:password@host'],
+    ['an object that looks like ours', { code: 'SIGNUP_DISABLED', message: 'connect ECONNREFUSED' }],
+  ])('says nothing of what is not for people: %s', async (_what, error) => {
+    expect(await errorOf(error)).toBe('Something went wrong on our side. Please try again.');
   });
 });

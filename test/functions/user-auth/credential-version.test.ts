@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { startSession } from '../../../shared/auth/refresh-sessions.ts';
+import { projectScope, type SessionScope } from '../../../shared/auth/session-keys.ts';
+import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/auth/users/credential-version.ts';
+import { clock } from '../../../shared/clock.ts';
+import { inParallel } from '../../support/client.ts';
+
+const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
+const refused = { code: 'INVALID_CREDENTIALS' };
+
+let scope: SessionScope;
+let userId: string;
+
+beforeEach(() => {
+  scope = projectScope(hex());
+  userId = hex();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Opens a session by credentials of this version, as they were when the sign-in began. */
+const open = (version: number) =>
+  startSession(scope, userId, { ip: '192.0.2.1', userAgent: 'test' }, [
+    requireCredentialVersion(scope, userId, version),
+  ]);
+
+describe('a raised version of credentials', () => {
+  test('401 for a sign-in that began with older ones; newer and equal ones open a session', async () => {
+    await expect(open(0)).resolves.toMatchObject({ userId });
+    await raiseCredentialVersion(scope, userId, 5);
+    await expect(open(4)).rejects.toMatchObject(refused);
+    await expect(open(5)).resolves.toMatchObject({ userId });
+    await expect(open(6)).resolves.toMatchObject({ userId });
+  });
+
+  test('401 still where a change that was overtaken raises it late, whichever of 50 comes last', async () => {
+    await raiseCredentialVersion(scope, userId, 5);
+    await raiseCredentialVersion(scope, userId, 3);
+    await expect(open(4)).rejects.toMatchObject(refused);
+    await inParallel(50, (n) => raiseCredentialVersion(scope, userId, 50 - n));
+    await expect(open(49)).rejects.toMatchObject(refused);
+    await expect(open(50)).resolves.toMatchObject({ userId });
+  });
+
+  test('401 for an hour, longer than any sign-in takes, and the entry may go then', async () => {
+    await raiseCredentialVersion(scope, userId, 5);
+    const now = clock.now();
+    vi.spyOn(clock, 'now').mockReturnValue(now + 3_590_000);
+    await expect(open(4)).rejects.toMatchObject(refused);
+    vi.spyOn(clock, 'now').mockReturnValue(now + 3_602_000);
+    await expect(open(4)).resolves.toMatchObject({ userId });
+  });
+
+  test('is nothing to another user', async () => {
+    await raiseCredentialVersion(scope, userId, 5);
+    userId = hex();
+    await expect(open(0)).resolves.toMatchObject({ userId });
+  });
+});

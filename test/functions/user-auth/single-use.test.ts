@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, test } from 'vitest';
+import { consumeItem, restoreItem, type SingleUse } from '../../../shared/auth/single-use.ts';
+import { onTable } from '../../../shared/clients/dynamo.ts';
+import { inParallel } from '../../support/client.ts';
+
+/** An item that can be used once, as long as its kind is the right one. */
+const newItem = async (kind = 'right'): Promise<SingleUse> => {
+  const key = { pk: { S: `test#${randomUUID()}` }, sk: { S: 'once' } };
+  await onTable((client, TableName) =>
+    client.send(new PutItemCommand({ TableName, Item: { ...key, kind: { S: kind } } })),
+  );
+  return { key, condition: 'kind = :kind', values: { ':kind': { S: 'right' } } };
+};
+
+describe('an item that can be used once', () => {
+  test('is used by one of 50 at once', async () => {
+    const item = await newItem();
+    const uses = await inParallel(50, () => consumeItem(item));
+    expect(uses.filter((use) => use !== undefined)).toHaveLength(1);
+    expect(await consumeItem(item)).toBeUndefined();
+  });
+
+  test('is used by nobody where its condition does not hold', async () => {
+    expect(await consumeItem(await newItem('wrong'))).toBeUndefined();
+  });
+
+  test('can be used again once its use was undone, by one of 50 at once', async () => {
+    const item = await newItem();
+    const use = await consumeItem(item);
+    if (!use) throw new Error('It was not used');
+    await restoreItem(use);
+    const again = await inParallel(50, () => consumeItem(item));
+    expect(again.filter((one) => one !== undefined)).toHaveLength(1);
+  });
+
+  test('stays used by another one, whose use the first one undoes late or a second time', async () => {
+    const item = await newItem();
+    const first = await consumeItem(item);
+    if (!first) throw new Error('It was not used');
+    await restoreItem(first);
+    expect(await consumeItem(item)).toBeDefined();
+    await restoreItem(first);
+    expect(await consumeItem(item)).toBeUndefined();
+  });
+});

@@ -1,0 +1,87 @@
+import { Collection } from 'mongodb';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { hashPassword } from '../../../shared/auth/passwords.ts';
+import { linkAccount } from '../../../shared/auth/social/link-account.ts';
+import { requireProvider } from '../../../shared/auth/social/providers.ts';
+import { requireUsers } from '../../../shared/auth/users/require-users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/users.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+type Rest = readonly unknown[];
+
+/** Runs `act` before the `at`-th change of a user from now on, between what was read for it and the change itself. */
+const beforeChange = (at: number, act: () => Promise<void>): void => {
+  const change = Collection.prototype.findOneAndUpdate as (...all: Rest) => Promise<unknown>;
+  let changes = 0;
+  const paused = async function (this: Collection, ...rest: Rest): Promise<unknown> {
+    changes += 1;
+    if (changes === at) await act();
+    return change.apply(this, [...rest]);
+  };
+  vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockImplementation(paused as typeof change as never);
+};
+
+const link = async (of: UsersProject, email: string) => {
+  const project = await domainProject(of);
+  const profile = { id: email, name: undefined, username: undefined, addresses: [{ email, verified: true }] };
+  return linkAccount(project, await requireUsers(project), requireProvider('github'), profile);
+};
+
+const disabled = { code: 'SOCIAL_SIGN_IN_FAILED', message: expect.stringContaining('disabled') };
+
+describe('an account that changes between look-up and link', () => {
+  test('403 for a verified one that is disabled meanwhile: no identity is added', async () => {
+    const project = await newUsersProject();
+    const { email } = await project.newUser();
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    beforeChange(1, () => changeStoredUsers(project, { email }, { isDisabled: true }));
+    await expect(link(project, email)).rejects.toMatchObject(disabled);
+    expect((await storedUsers(project, { email }))[0]?.identities ?? []).toEqual([]);
+  });
+
+  test('403 for an unverified one that is disabled after its credentials were discarded', async () => {
+    const project = await newUsersProject();
+    const { email } = await project.newUser();
+    beforeChange(2, () => changeStoredUsers(project, { email }, { isDisabled: true }));
+    await expect(link(project, email)).rejects.toMatchObject(disabled);
+    expect(await storedUsers(project, { email })).toMatchObject([{ emailVerified: false }]);
+  });
+
+  test('401 for a password that was set after the discard: it is discarded, too, before the account is linked', async () => {
+    const project = await newUsersProject();
+    const { email } = await project.newUser();
+    const password = 'set between discard and link';
+    const set = { password: await hashPassword(password), hasPassword: true };
+    beforeChange(2, () => changeStoredUsers(project, { email }, set));
+    expect(await link(project, email)).toMatchObject({ linkedByEmail: true, user: { hasPassword: false } });
+    vi.restoreAllMocks();
+    expect(await project.logIn({ email, password })).toMatchObject({ status: 401 });
+    expect(await storedUsers(project, { email })).toMatchObject([{ emailVerified: true, hasPassword: false }]);
+  });
+
+  test('200 by its password for one whose address its user verified before the discard', async () => {
+    const project = await newUsersProject();
+    const user = await project.newUser();
+    const { email } = user;
+    beforeChange(1, () => changeStoredUsers(project, { email }, { emailVerified: true }));
+    expect(await link(project, email)).toMatchObject({ linkedByEmail: true });
+    vi.restoreAllMocks();
+    expect(await project.logIn(user)).toMatchObject({ status: 200 });
+    expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
+  });
+
+  test('200 with a new account where the address is another one’s meanwhile', async () => {
+    const project = await newUsersProject();
+    const { email, userId } = await project.newUser();
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    beforeChange(1, () => changeStoredUsers(project, { email }, { email: `moved-${email}` }));
+    const linked = await link(project, email);
+    expect(linked).toMatchObject({ isNewUser: true });
+    expect(linked.user._id.toHexString()).not.toBe(userId);
+    expect((await storedUsers(project, { email: `moved-${email}` }))[0]?.identities ?? []).toEqual([]);
+  });
+});
