@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dispositionFunction, fileCacheControl, fileHeaders } from '../../infra/file-headers.ts';
+import { dispositionFunction } from '../../infra/file-headers.ts';
 import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { filesDomain, filesCertificateArn } = everything;
@@ -142,23 +142,24 @@ describe('the distribution', () => {
     ]);
   });
 
-  test('gives the headers that the local origin gives, over whatever the bucket says', () => {
+  test('gives headers that keep a file from doing anything, over whatever the bucket says', () => {
     const { SecurityHeadersConfig, CustomHeadersConfig, CorsConfig } = only('AWS::CloudFront::ResponseHeadersPolicy')
       .Properties.ResponseHeadersPolicyConfig as Record<string, Record<string, Json>>;
     expect(SecurityHeadersConfig).toEqual({
       ContentTypeOptions: { Override: true },
       ContentSecurityPolicy: {
-        ContentSecurityPolicy: fileHeaders['content-security-policy'],
+        ContentSecurityPolicy:
+          "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox",
         Override: true,
       },
     });
     expect(CustomHeadersConfig?.Items).toEqual([
-      { Header: 'cross-origin-resource-policy', Value: fileHeaders['cross-origin-resource-policy'], Override: true },
-      { Header: 'cache-control', Value: fileCacheControl, Override: true },
+      { Header: 'cross-origin-resource-policy', Value: 'cross-origin', Override: true },
+      { Header: 'cache-control', Value: 'public, max-age=86400, immutable', Override: true },
     ]);
     expect(CorsConfig).toMatchObject({
-      AccessControlAllowOrigins: { Items: [fileHeaders['access-control-allow-origin']] },
-      AccessControlExposeHeaders: { Items: fileHeaders['access-control-expose-headers'].split(', ') },
+      AccessControlAllowOrigins: { Items: ['*'] },
+      AccessControlExposeHeaders: { Items: ['accept-ranges', 'content-length', 'content-range', 'etag'] },
       AccessControlAllowCredentials: false,
       OriginOverride: true,
     });

@@ -63,6 +63,16 @@ const healthIn = (resource: string): string | undefined => {
   return kinds.join() === 'Files,Mail,Work' ? 'the bucket and both queues' : undefined;
 };
 
+/**
+ * The keys that a grant is for: every key of a command has to be among them, and not one alone, as a transaction has
+ * several. Any other condition is shown as it is.
+ */
+const keysIn = (condition: Json | undefined): string | undefined => {
+  if (condition === undefined) return;
+  const text = JSON.stringify(condition);
+  return /^\{"ForAllValues:StringLike":\{"dynamodb:LeadingKeys":\[([^\]]*)\]\}\}$/.exec(text)?.[1] ?? `by ${text}`;
+};
+
 /** What a role may do, as `actions on resource, keys`, so that failures can be read. */
 const readable = ({ Action, Resource, Condition }: Statement): string => {
   const health = healthIn(JSON.stringify(Resource));
@@ -70,7 +80,7 @@ const readable = ({ Action, Resource, Condition }: Statement): string => {
     /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey|MailProviderKey|MailWebhookSecret|LanguageModelKey|DashboardGithubSecret|(?:Mail|Work)[0-9A-F]{8}/.exec(
       JSON.stringify(Resource),
     ) ?? [verifiersIn(JSON.stringify(Resource)) ?? foldersIn(JSON.stringify(Resource))];
-  const keys = /"dynamodb:LeadingKeys":\[([^\]]*)\]/.exec(JSON.stringify(Condition ?? {}))?.[1];
+  const keys = keysIn(Condition);
   const actions = [Action].flat().map((action) => action.replace(/^(dynamodb|lambda|logs|s3|secretsmanager|sqs):/, ''));
   return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log').replace(/^(Mail|Work)[0-9A-F]{8}$/, (_, queue: string) => `the ${queue.toLowerCase()} queue`)}${keys ? ` keys ${keys}` : ''}`;
 };
