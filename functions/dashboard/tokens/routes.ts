@@ -19,7 +19,7 @@ export const dashboardTokenRoutes = defineRoutes({
     method: 'POST',
     path: '/api/auth/tokens',
     access: 'developer',
-    uses: ['mongodb', 'encryption', 'sessions'],
+    uses: ['mongodb', 'encryption', 'session-check'],
     summary: 'Make a personal access token; it is shown this once',
     body: NewTokenBody,
     response: { status: 201, body: NewTokenAnswer },

@@ -51,7 +51,7 @@ export const dashboardTransferRoutes = defineRoutes({
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/imports/{id}',
     access: 'developer',
-    uses: ['mongodb', 'encryption', 'transfers'],
+    uses: ['mongodb', 'encryption'],
     summary: 'How an import stands, with what was wrong line by line',
     response: { status: 200, body: ImportAnswer },
   },
