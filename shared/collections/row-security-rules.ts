@@ -13,6 +13,9 @@ export interface RowSecurityInput {
   readonly trash?: RowSecurity['trash'] | null | undefined;
 }
 
+/** Row security as an edit gives it, in parts. */
+export type RowSecurityChanges = { readonly [K in keyof RowSecurityInput]?: RowSecurityInput[K] | null | undefined };
+
 /**
  * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId` and everyone's trash. The
  * owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only
@@ -43,7 +46,7 @@ export const parseRowSecurity = (
  */
 export const changedRowSecurity = (
   before: CollectionRecord['rls'],
-  input: RowSecurityInput | null | undefined,
+  input: RowSecurityChanges | null | undefined,
 ): RowSecurityInput => ({
   enabled: input?.enabled ?? before.enabled,
   mode: input?.mode ?? before.mode,

@@ -8,7 +8,7 @@ import type { CollectionRecord } from './collection-record.ts';
 import { type CollectionSummary, summarize } from './collection-summary.ts';
 import { onCollections, requireRecord } from './control-collections.ts';
 import { parseCollection } from './create-collection.ts';
-import { changedRowSecurity, type RowSecurityInput } from './row-security-rules.ts';
+import { changedRowSecurity, type RowSecurityChanges } from './row-security-rules.ts';
 import { refuseConflicts, schemaConflict } from './schema-conflicts.ts';
 import { beginEdit, endEdit } from './tidy-edited.ts';
 
@@ -16,7 +16,7 @@ import { beginEdit, endEdit } from './tidy-edited.ts';
 export interface CollectionChanges {
   readonly name?: string | undefined;
   readonly schema?: unknown;
-  readonly rls?: RowSecurityInput | null | undefined;
+  readonly rls?: RowSecurityChanges | null | undefined;
   readonly force?: boolean | undefined;
 }
 

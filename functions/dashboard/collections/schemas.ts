@@ -14,17 +14,15 @@ const flag = v.boolean('must be a Boolean');
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const RowSecurityBody = v.pipe(
-  v.custom<Record<string, unknown>>(isObject, 'must be an Object'),
-  v.strictObject({
-    enabled: flag,
-    mode: v.optional(v.nullable(v.picklist(['public-read', 'private'], 'must be public-read or private'))),
-    ownerField: v.optional(v.nullable(text)),
-    trash: v.optional(v.nullable(TrashAudience)),
-  }),
-);
+const rowSecurity = {
+  mode: v.optional(v.nullable(v.picklist(['public-read', 'private'], 'must be public-read or private'))),
+  ownerField: v.optional(v.nullable(text)),
+  trash: v.optional(v.nullable(TrashAudience)),
+};
 
-const rls = v.optional(v.nullable(RowSecurityBody));
+const anObject = v.custom<Record<string, unknown>>(isObject, 'must be an Object');
+const NewRowSecurity = v.pipe(anObject, v.strictObject({ enabled: flag, ...rowSecurity }));
+const RowSecurityChanges = v.pipe(anObject, v.strictObject({ enabled: v.optional(v.nullable(flag)), ...rowSecurity }));
 
 /** The schema language has rules of its own: `parseSchema` reads it. */
 const schema = v.pipe(
@@ -35,11 +33,11 @@ const schema = v.pipe(
   }),
 );
 
-export const NewCollectionBody = strictBody({ name: text, schema, rls });
+export const NewCollectionBody = strictBody({ name: text, schema, rls: v.optional(v.nullable(NewRowSecurity)) });
 export const CollectionChangesBody = strictBody({
   name: v.optional(text),
   schema: v.optional(schema),
-  rls,
+  rls: v.optional(v.nullable(RowSecurityChanges)),
   force: v.optional(flag),
 });
 

@@ -75,6 +75,10 @@ describe('editing a schema that documents fit', () => {
     const rls = { enabled: true, mode: 'private', ownerField: 'by' };
     await edit(name, { rls });
     for (const part of [
+      {},
+      { mode: 'private' },
+      { ownerField: 'by' },
+      { enabled: null, trash: 'everyone' },
       { enabled: true },
       { enabled: true, mode: 'private' },
       { ...rls, mode: null, ownerField: null },
@@ -84,7 +88,11 @@ describe('editing a schema that documents fit', () => {
     expect(await edit(name, { rls: null })).toMatchObject({ status: 200, body: { data: { rls } } });
     const reader = { key: project.publishableKey };
     expect(await project.api('GET', `/api/data/${name}`, reader)).toMatchObject({ status: 401 });
-    const owner = await edit(name, { rls: { enabled: true, ownerField: 'author' } });
+    const opened = await edit(name, { rls: { mode: 'public-read' } });
+    expect(opened).toMatchObject({ status: 200, body: { data: { rls: { ...rls, mode: 'public-read' } } } });
+    const trash = await edit(name, { rls: { trash: 'owner', mode: 'private' } });
+    expect(trash.body.data).toMatchObject({ rls: { ...rls, trash: 'owner' } });
+    const owner = await edit(name, { rls: { ownerField: 'author' } });
     expect(owner.body.data).toMatchObject({ rls: { ...rls, ownerField: 'author' } });
     const off = await edit(name, { rls: { enabled: false } });
     expect(off.body.data).toMatchObject({ rls: { ...rls, enabled: false, ownerField: 'author' } });
