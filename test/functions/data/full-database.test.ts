@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as updateUser } from '../../../functions/dashboard/users/update-user.ts';
+import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
 import { handler as insertDocuments } from '../../../functions/data/insert-documents.ts';
+import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { plans } from '../../../shared/projects/plans.ts';
-import { forgetDatabaseUse } from '../../../shared/quota/database-quota.ts';
+import { databaseUsed, forgetDatabaseUse } from '../../../shared/quota/database-quota.ts';
 import { type InvokeOptions, invoke } from '../../support/invoke.ts';
+import { newProject } from '../../support/project.ts';
+import { domainProject } from '../../support/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/users.ts';
 
 process.env.RATE_LIMIT = '0';
@@ -65,10 +69,27 @@ describe('in a full database', () => {
     expect((await ask(updateDocument, { params, body: { done: true } })).status).toBe(404);
   });
 
-  test('200 for reading and deleting', async () => {
+  test('200 for reading in every way, and for deleting', async () => {
     expect((await ask(getDocument)).status).toBe(200);
+    for (const query of ['', 'cursor=', 'count=true', 'done=true&sort=text']) {
+      expect((await ask(listDocuments, { query })).status).toBe(200);
+    }
+    expect((await ask(aggregateDocuments, { body: { pipeline: [{ $count: 'n' }] } })).status).toBe(200);
     expect((await ask(deleteDocument)).status).toBe(200);
   });
+});
+
+test('403 for a bulk whose documents have room one by one but not together, and none of them is stored', async () => {
+  const roomy = await newProject([{ name: 'notes' }]);
+  const limit = (await databaseUsed(await domainProject(roomy))) + 250_000;
+  setSizes({ free: limit, pro: limit });
+  const [one, two, three] = ['a', 'b', 'c'].map((mark) => ({ mark, text: 'x'.repeat(100_000) }));
+  const insert = (body: unknown) => ask(insertDocuments, { key: roomy.secretKey, body });
+  expect(await insert([one, two, three])).toMatchObject(full);
+  const count = await ask(listDocuments, { key: roomy.secretKey, query: 'count=true' });
+  expect(count.body).toMatchObject({ data: { count: 0 } });
+  expect((await insert([one, two])).status).toBe(201);
+  expect(await insert([three])).toMatchObject(full);
 });
 
 test('200 for a profile that does not grow in a full database, 403 for one that does', async () => {
