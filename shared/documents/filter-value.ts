@@ -14,7 +14,9 @@ const number = (text: string): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
-const boolean = (text: string): boolean | undefined => (text === 'true' ? true : text === 'false' ? false : undefined);
+/** `true` or `false`, in any case, since languages write them in several; `undefined` for any other text. */
+export const booleanOf = (text: string): boolean | undefined =>
+  /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
 
 const id = (text: string): ObjectId | undefined =>
   /^[0-9a-f]{24}$/i.test(text) ? ObjectId.createFromHexString(text) : undefined;
@@ -25,7 +27,7 @@ const date = (text: string): Date | undefined =>
 const readers: Readonly<Partial<Record<FieldType, (text: string) => unknown>>> = {
   String: (text) => text,
   Number: number,
-  Boolean: boolean,
+  Boolean: booleanOf,
   Date: date,
   Ref: id,
 };
@@ -37,10 +39,12 @@ const described: Readonly<Partial<Record<FieldType, string>>> = {
   Ref: 'a document id of 24 hexadecimal characters',
 };
 
-/** What a text may stand for where no schema says: itself and the value whose exact text it is. */
+/** What a text may stand for where no schema says: itself, a boolean, and the number whose exact text it is. */
 const untyped = (text: string): readonly unknown[] => {
   if (text === 'null') return [text, null];
-  const value = boolean(text) ?? number(text);
+  const isTrue = booleanOf(text);
+  if (isTrue !== undefined) return [text, isTrue];
+  const value = number(text);
   return value !== undefined && String(value) === text ? [text, value] : [text];
 };
 

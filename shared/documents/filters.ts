@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import { anyOf, type Condition } from './condition.ts';
 import { typeAt } from './field-at.ts';
 import { isFieldPath, shown } from './field-path.ts';
-import { comparedType, filterValues, invalidFilter } from './filter-value.ts';
+import { booleanOf, comparedType, filterValues, invalidFilter } from './filter-value.ts';
 import type { QueryEntries } from './list-query.ts';
 
 type Operator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'exists' | 'regex';
@@ -22,8 +22,9 @@ const splitName = (collection: Collection, name: string): readonly [path: string
 };
 
 const exists = (name: string, path: string, text: string): Condition => {
-  if (text !== 'true' && text !== 'false') throw invalidFilter(name, '_exists takes only true or false.');
-  return { [path]: { $exists: text === 'true' } };
+  const isThere = booleanOf(text);
+  if (isThere === undefined) throw invalidFilter(name, '_exists takes only true or false.');
+  return { [path]: { $exists: isThere } };
 };
 
 const pattern = (name: string, path: string, text: string): Condition => {
