@@ -43,17 +43,30 @@ export const ListQuery = v.looseObject({
   fields: parameter({ description: 'The fields to show, separated by commas; _id always comes.' }),
   populate,
   expand,
-  count: yesOrNo('Whether only the number of documents is wanted.'),
+  count: yesOrNo('Whether only the number of documents is wanted, which is exact however many match.'),
   meta: yesOrNo('false leaves the system fields out, but for _id.'),
 });
+
+/** How many documents match, in lists and in the trash. */
+export const totals = {
+  total: v.pipe(
+    v.number(),
+    v.metadata({ description: 'How many documents match, at least: where totalCapped is true there are more.' }),
+  ),
+  totalCapped: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.metadata({ description: 'True where more than total match. A list with count=true counts them all.' }),
+    ),
+  ),
+};
 
 export const ListAnswer = success(
   v.union([
     v.object({ count: v.number() }),
     v.object({
       items: v.array(Document),
-      total: v.number(),
-      totalCapped: v.optional(v.boolean()),
+      ...totals,
       page: v.optional(v.number()),
       limit: v.number(),
       cursor: v.optional(v.string()),

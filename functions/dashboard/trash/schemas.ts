@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { success } from '../../../shared/http/schemas.ts';
-import { Document } from '../../data/schemas.ts';
+import { Document, totals } from '../../data/schemas.ts';
 
 const Trashed = v.intersect([Document, v.looseObject({ daysLeft: v.nullable(v.number()) })]);
 
@@ -8,8 +8,7 @@ const Trashed = v.intersect([Document, v.looseObject({ daysLeft: v.nullable(v.nu
 export const TrashPage = success(
   v.object({
     items: v.array(Trashed),
-    total: v.number(),
-    totalCapped: v.optional(v.boolean()),
+    ...totals,
     page: v.number(),
     limit: v.number(),
   }),

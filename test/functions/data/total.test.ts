@@ -1,5 +1,7 @@
 import { afterEach, beforeAll, expect, test } from 'vitest';
+import { dashboardDocument } from '../../../functions/dashboard-api.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
+import { publicDocument } from '../../../functions/public-api.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/clock.ts';
@@ -17,7 +19,7 @@ let project: TestProject;
 let domain: Project;
 
 beforeAll(async () => {
-  project = await newProject([{ name: 'large' }]);
+  project = await newProject([{ name: 'large' }, { name: 'many' }]);
   domain = await domainProject(project);
 });
 
@@ -56,4 +58,32 @@ test('200 with a total that is checked again as soon as a large collection has s
   await inDatabase(3);
   expect(await totalOf()).toEqual({ total: 3, counts: 2 });
   expect(await totalOf()).toEqual({ total: 3, counts: 1 });
+});
+
+test('200 with a total of at least 10 000 where a filter matches more, which says so; count=true counts them all', async () => {
+  await addMany(domain, 'many', 10_003, (n) => ({ n }));
+  const list = async (query: string) => (await project.api('GET', `/api/data/many?${query}`)).body.data;
+  for (const paging of ['page=2', 'cursor=', 'skip=10001']) {
+    expect(await list(`n_gte=1&limit=1&${paging}`)).toMatchObject({ total: 10_000, totalCapped: true });
+  }
+  expect(await list('n_gte=3&limit=1')).not.toHaveProperty('totalCapped');
+  expect(await list('n_gte=3&limit=1')).toMatchObject({ total: 10_000 });
+  expect(await list('n_gte=1&count=true')).toEqual({ count: 10_002 });
+  expect(await list('count=true')).toEqual({ count: 10_003 });
+});
+
+test('the API descriptions say that a total is at least that', () => {
+  const said = [publicDocument(), dashboardDocument()].flatMap((document) => {
+    const found: (string | undefined)[] = [];
+    const walk = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { properties } = value as { properties?: Record<string, { description?: string }> };
+      if (properties?.totalCapped) found.push(properties.total?.description, properties.totalCapped.description);
+      for (const inner of Object.values(value)) walk(inner);
+    };
+    walk(document);
+    return found;
+  });
+  expect(said.length).toBeGreaterThanOrEqual(6);
+  for (const description of said) expect(description).toMatch(/at least|more than total/);
 });
