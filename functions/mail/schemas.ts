@@ -25,16 +25,20 @@ const words = {
   text: field(text('Besides or instead of html.')),
 };
 
+const variables = {
+  variables: field({ type: ['object', 'null'], description: 'What words or template are filled in with.' }),
+};
+
 /** A mail with its own words, or from a template. */
 export const SendBody = v.pipe(
   JsonObject,
   v.union([
-    v.looseObject({ ...addressing, ...words }),
+    v.looseObject({ ...addressing, ...words, ...variables }),
     v.looseObject({
       ...addressing,
       templateId: field(text('The id of a template of the project.')),
       templateName: field(text('Instead of the id: the name or key of a template, without regard to case.')),
-      variables: field({ type: ['object', 'null'], description: 'What the template is filled in with.' }),
+      ...variables,
     }),
   ]),
 );

@@ -5,6 +5,7 @@ import { canonicalAddress } from './suppressions/suppression.ts';
 import type { TemplateReference } from './templates/find-template.ts';
 import type { Variables } from './templates/interpolate.ts';
 import type { MailContent } from './templates/mail-template.ts';
+import { renderTemplate } from './templates/render-template.ts';
 
 /** A body as it was sent; nothing in it is what it should be yet. */
 export type MailBody = Readonly<Record<string, unknown>>;
@@ -81,15 +82,11 @@ export const checkContent = (
   return { subject, html: isBlank(html) ? null : html, text: isBlank(text) ? null : text };
 };
 
-const contentOf = (body: MailBody, whenEmpty?: string): MailContent =>
-  checkContent(
-    {
-      subject: textOf(body, 'subject') ?? '',
-      html: textOf(body, 'html') ?? null,
-      text: textOf(body, 'text') ?? null,
-    },
-    whenEmpty,
-  );
+const wordsOf = (body: MailBody): MailContent => ({
+  subject: textOf(body, 'subject') ?? '',
+  html: textOf(body, 'html') ?? null,
+  text: textOf(body, 'text') ?? null,
+});
 
 const templateFields = ['templateId', 'templateName'] as const;
 const directFields = ['subject', 'html', 'text'] as const;
@@ -104,21 +101,29 @@ const templateOf = (body: MailBody): TemplateReference | undefined => {
   return templateName === undefined ? undefined : { templateName };
 };
 
-const variablesOf = (body: MailBody): Variables => {
-  const value = given(body, 'variables') ?? {};
+const variablesOf = (body: MailBody): Variables | undefined => {
+  const value = given(body, 'variables');
+  if (value === undefined) return undefined;
   if (typeof value !== 'object' || Array.isArray(value)) throw invalid('variables', 'variables must be an Object');
   return value as Variables;
 };
 
-/** Reads the body of a single send (contract 5, "send"); what does not fit → 400 `INVALID_MAIL`. */
-export const checkMail = (body: MailBody): MailRequest => {
+/**
+ * Reads the body of a single send (contract 5, "send"); what does not fit → 400 `INVALID_MAIL`. Words of its own are
+ * filled in where there are variables, as a template is, and then have to fit; without any they stay as they are.
+ */
+export const checkMail = (body: MailBody, siteName: string): MailRequest => {
   const addressing = addressingOf(body);
   const template = templateOf(body);
   const variables = variablesOf(body);
-  if (!template) return { ...addressing, content: contentOf(body) };
+  if (!template) {
+    const words = wordsOf(body);
+    const filled = variables ? renderTemplate({ ...words, name: '', siteName }, variables) : words;
+    return { ...addressing, content: checkContent(filled) };
+  }
   const own = directFields.find((field) => given(body, field) !== undefined);
   if (own) throw invalid(own, `${own} cannot be given together with a template`);
-  return { ...addressing, template, variables };
+  return { ...addressing, template, variables: variables ?? {} };
 };
 
 /** A mail of a batch: with its own words. */
@@ -128,7 +133,7 @@ const checkItem = (body: MailBody): BatchMail => {
   const addressing = addressingOf(body);
   const template = [...templateFields, 'variables'].find((field) => given(body, field) !== undefined);
   if (template) throw invalid(template, 'Templates are not supported in a batch');
-  return { ...addressing, content: contentOf(body, 'Provide html or text') };
+  return { ...addressing, content: checkContent(wordsOf(body), 'Provide html or text') };
 };
 
 /** Reads the items of a batch; the first that does not fit refuses all: 400 `INVALID_MAIL`, its index in `errors`. */

@@ -127,7 +127,7 @@ export const sendProjectMail = async (
   body: MailBody,
   idempotencyKey?: string,
 ): Promise<AcceptedMail> => {
-  const request = checkMail(body);
+  const request = checkMail(body, project.name);
   return once(project.id, keyedRequest(idempotencyKey, 'send', body), {
     mails: 1,
     act: ([_id = newId()]) => accept(project, request, _id),

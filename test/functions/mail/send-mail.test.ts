@@ -85,10 +85,10 @@ describe('a direct mail', () => {
     expect([first, second].map(({ body }) => body.data.monthlyUsage)).toEqual([1, 2]);
   });
 
-  test('arrives at every recipient as it was sent, from the project, and is not filled in', async () => {
+  test('arrives at every recipient, from the project, byte for byte as it was sent', async () => {
     const to = [newAddress(), `Bo <${newAddress()}>`];
     const replyTo = ['answers@example.com', 'more@example.com'];
-    const { body } = await send({ ...mailOf(to), replyTo, variables: { name: 'Ann' } });
+    const { body } = await send({ ...mailOf(to), replyTo });
     const mail = await mailTo(to[0] ?? '');
     expect(mail).toMatchObject({
       from: 'test project <no-reply@basalt.local>',
@@ -102,16 +102,33 @@ describe('a direct mail', () => {
     expect(await mailsTo(to[1] ?? '')).toHaveLength(1);
   });
 
-  test('is in the log from the beginning, with its words sealed, and they are forgotten once it was sent', async () => {
+  test('is filled in where it has variables: plain in subject and text, escaped in html', async () => {
     const to = newAddress();
+    const words = { subject: 'For {{name}}', text: 'Hi {{name}}, of {{siteName}}', html: '<p>Hi {{name}}</p>' };
+    const { status, body } = await send({ to, ...words, variables: { name: 'A & <B>' } });
+    expect(status).toBe(200);
+    const filled = { subject: 'For A & <B>', text: 'Hi A & <B>, of test project', html: '<p>Hi A &amp; &lt;B&gt;</p>' };
+    expect(await mailTo(to)).toMatchObject(filled);
+    expect(await logOf(body.data.id)).toMatchObject({ subject: 'For A & <B>', templateUsed: null });
+  });
+
+  test('400 INVALID_MAIL where its subject is empty once it is filled in, and no slot is taken', async () => {
+    const { used } = await mailUsage(await domainProject(project));
+    const answer = await send({ ...mailOf(), subject: ' {{missing}} ', variables: { name: 'Ann' } });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_MAIL', message: 'Subject is required' } });
+    expect((await mailUsage(await domainProject(project))).used).toBe(used);
+  });
+
+  test('is in the log from the beginning, with its words sealed, and they are forgotten once it was sent', async () => {
+    const [to, words] = [newAddress(), 'What only the receiver is to read'];
     await way.refuse();
-    const answer = await invoke(handler, { key: project.secretKey, body: mailOf(to) });
+    const answer = await invoke(handler, { key: project.secretKey, body: { ...mailOf(to), text: words, html: words } });
     await way.heal();
     const { id } = (answer.body as unknown as Sent).data;
     const log = await logOf(id);
     expect(log).toMatchObject({ status: 'queued', to: [to], subject: 'Hello', usingByok: false, templateUsed: null });
     expect(log.job?.content).toEqual(expect.any(String));
-    expect(JSON.stringify(log)).not.toContain('Hi');
+    expect(JSON.stringify(log)).not.toContain(words);
     await lose(id);
     await mailTo(to);
     const sent = await eventually(async () => {

@@ -23,10 +23,32 @@ describe('a mail with its own words', () => {
     ['null for what is left out', { replyTo: null, html: null, templateId: null, variables: null }, { content }],
     ['html and text', { html: '<p>Hi</p>' }, { content: { ...content, html: '<p>Hi</p>' } }],
     ['an empty html beside a text', { html: '' }, { content }],
-    ['variables, which do nothing', { text: '{{a}}', variables: { a: 1 } }, { content: { ...content, text: '{{a}}' } }],
+    ['placeholders without variables', { text: '{{a}} {{{b}}}' }, { content: { ...content, text: '{{a}} {{{b}}}' } }],
+    ['placeholders and null', { text: '{{a}}', variables: null }, { content: { ...content, text: '{{a}}' } }],
+    [
+      'variables, filled in everywhere, escaped in html',
+      {
+        subject: '{{who.name}}, {{siteName}}',
+        html: '<p>{{who.name}} {{{who.name}}} {{no}}</p>',
+        text: '{{who.name}} {{no}}',
+        variables: { who: { name: 'A & <b>\r\nB' } },
+      },
+      {
+        content: {
+          subject: 'A & <b>  B, Notes',
+          html: '<p>A &amp; &lt;b&gt;\r\nB A & <b>\r\nB </p>',
+          text: 'A & <b>\r\nB ',
+        },
+      },
+    ],
+    [
+      'a value that looks like a placeholder',
+      { text: '{{a}}', variables: { a: '{{b}}', b: 1 } },
+      { content: { ...content, text: '{{b}}' } },
+    ],
     ['fields that nobody knows', { cc: 'c@example.com', constructor: 1 }, { content }],
   ])('%s', (_title, given, expected) => {
-    expect(checkMail({ ...direct, ...given })).toMatchObject(expected);
+    expect(checkMail({ ...direct, ...given }, 'Notes')).toMatchObject(expected);
   });
 });
 
@@ -36,7 +58,7 @@ describe('a mail from a template', () => {
     [{ templateName: 'welcome' }, { template: { templateName: 'welcome' }, variables: {} }],
     [{ templateName: 'welcome', variables: { a: { b: 1 } } }, { variables: { a: { b: 1 } } }],
   ])('%j', (given, expected) => {
-    expect(checkMail({ to: 'a@example.com', ...given })).toMatchObject(expected);
+    expect(checkMail({ to: 'a@example.com', ...given }, 'Notes')).toMatchObject(expected);
   });
 });
 
@@ -51,8 +73,20 @@ describe('INVALID_MAIL', () => {
     ['no subject', { subject: undefined }, 'subject', 'Subject is required'],
     ['an empty subject', { subject: '' }, 'subject', 'Subject is required'],
     ['a blank subject', { subject: ' \t' }, 'subject', 'Subject is required'],
+    [
+      'a subject of nothing but what is missing',
+      { subject: '{{no}}', variables: {} },
+      'subject',
+      'Subject is required',
+    ],
     ['no content', { text: undefined }, 'html', 'Provide at least one of html or text content.'],
     ['blank content', { text: ' ', html: '' }, 'html', 'Provide at least one of html or text content.'],
+    [
+      'content of nothing but what is missing',
+      { text: '{{no}}', variables: {} },
+      'html',
+      'Provide at least one of html or text content.',
+    ],
     ['51 recipients', { to: addresses(51) }, 'to', 'to must have at most 50 addresses'],
     ['51 addresses for answers', { replyTo: addresses(51) }, 'replyTo', 'replyTo must have at most 50 addresses'],
     ['an address that is none', { to: 'nobody' }, 'to', 'to must hold valid e-mail addresses'],
@@ -95,7 +129,7 @@ describe('INVALID_MAIL', () => {
     ['variables that are no object', { variables: [] }, 'variables', 'variables must be an Object'],
     ['variables that are text', { variables: 'a' }, 'variables', 'variables must be an Object'],
   ])('for %s', (_title, given, field, message) => {
-    expect(refusalOf(() => checkMail({ ...direct, ...given }))).toEqual({
+    expect(refusalOf(() => checkMail({ ...direct, ...given }, 'Notes'))).toEqual({
       code: 'INVALID_MAIL',
       message,
       errors: [{ field, message }],
@@ -106,7 +140,7 @@ describe('INVALID_MAIL', () => {
     'for anything else where %s should be text',
     (field) => {
       for (const value of notText) {
-        expect(refusalOf(() => checkMail({ ...direct, [field]: value })).code, JSON.stringify(value)).toBe(
+        expect(refusalOf(() => checkMail({ ...direct, [field]: value }, 'Notes')).code, JSON.stringify(value)).toBe(
           'INVALID_MAIL',
         );
       }
@@ -121,7 +155,7 @@ describe('INVALID_MAIL', () => {
         return Reflect.get(target, key, receiver) as unknown;
       },
     });
-    expect(refusalOf(() => checkMail({ ...direct, to })).code).toBe('INVALID_MAIL');
+    expect(refusalOf(() => checkMail({ ...direct, to }, 'Notes')).code).toBe('INVALID_MAIL');
     expect(looked).toEqual([]);
   });
 });
