@@ -1,6 +1,10 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { monthKey, ownerMonthKey } from '../shared/mail/mail-tallies.ts';
+import { requireProject } from '../shared/projects/find-project-by-id.ts';
 import type { LoadRequest } from './load.ts';
 import type { Operation } from './operation.ts';
+
+const itemKey = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => ({ pk: { S: pk }, sk: { S: sk } });
 
 const farBelow = { N: '-999999999' };
 
@@ -8,14 +12,18 @@ const farBelow = { N: '-999999999' };
 const rows = Object.fromEntries(Array.from({ length: 31 }, (_, day) => [`rows${day + 1}`, farBelow]));
 
 /**
- * Sets the month's counts of a project so far below its quota that a benchmark never reaches it, and empties it of held
- * slots.
+ * Sets the month's counts of a project and its owner so far below their quotas that a benchmark never reaches them, and
+ * empties them of held slots.
  */
 export const resetMailQuota = async (table: string, projectId: string): Promise<void> => {
   const dynamo = new DynamoDBClient({});
   const month = new Date().toISOString().slice(0, 7);
-  const Item = { pk: { S: `p#${projectId}` }, sk: { S: `quota#mail#${month}` }, used: farBelow, ...rows };
-  await dynamo.send(new PutItemCommand({ TableName: table, Item }));
+  const { ownerKey } = await requireProject(projectId);
+  const items = [
+    { ...itemKey(monthKey(projectId, month)), used: farBelow, ...rows },
+    { ...itemKey(ownerMonthKey(ownerKey, month)), mails: farBelow, recipients: farBelow },
+  ];
+  for (const Item of items) await dynamo.send(new PutItemCommand({ TableName: table, Item }));
   dynamo.destroy();
 };
 

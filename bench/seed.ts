@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, MongoClient } from 'mongodb';
+import { markVerified } from '../shared/developers/mark-verified.ts';
 import { setPlan } from '../shared/developers/set-plan.ts';
 import { sampleDocument, sampleWriter } from './samples.ts';
 
@@ -50,6 +51,7 @@ export const makeBed = async (dashboardUrl: string, collections: readonly string
       .accessToken;
   const dashboardToken = await tokenFrom('register');
   await setPlan(account.email, 'pro');
+  await markVerified({ email: account.email });
   const dashboard: Bed['dashboard'] = (method, path, body) =>
     send(method, `${dashboardUrl}${path}`, body, dashboardToken);
   const made = await dashboard<{ data: { _id: string; secretKey: string; publishableKey: string } }>(

@@ -44,7 +44,11 @@ export const ownerLimits = (plan: Project['plan']) => ({
 /** How many rows a project's log takes a day (UTC), those of mails that fail or are suppressed included. */
 export const rowsPerDay = (project: Pick<Project, 'plan'>): number => rowsPerMail * limitOf(project);
 
+/** The key of a project's month, `yyyy-mm`. */
 export const monthKey = (projectId: string, month: string) => ({ pk: `p#${projectId}`, sk: `quota#mail#${month}` });
+
+/** The same of an owner's month. */
+export const ownerMonthKey = (ownerKey: string, month: string) => ({ pk: ownerScope(ownerKey), sk: `mails#${month}` });
 
 /** The item of a project's month, with these numbers. */
 export const monthTally = (projectId: string, month: string, counts: readonly Count[]): Tally => ({
@@ -73,7 +77,7 @@ export const sharedTallies = (
   const limits = ownerLimits(plan);
   const { MAIL_RECIPIENTS_PER_DAY: limit } = mailSettings();
   const ofOwner: Tally = {
-    key: { pk: ownerScope(owner), sk: `mails#${month}` },
+    key: ownerMonthKey(owner, month),
     expiresAt: expiryOf(monthAt(Date.parse(`${month}-01`))),
     counts: [
       { name: counted.mails, weight: counts.length, limit: limits.mails },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { accountOperations } from '../support/operations/accounts.ts';
 import { dataOperations } from '../support/operations/data.ts';
 import { fileOperations } from '../support/operations/files.ts';
@@ -7,6 +7,13 @@ import type { Operation } from '../support/operations/operation.ts';
 import { openWorld, type World } from '../support/operations/world.ts';
 import { recountAll, recountProject } from '../support/recount.ts';
 import type { Hit, StepFault } from '../support/step-faults.ts';
+
+// Ids of a process only rise. Here hours pass and are taken back after each operation, so ids keep the machine's time:
+// what is made next would else look as if it had been made hours later.
+vi.mock('../../shared/new-id.ts', async (original) => {
+  const { idSource } = await original<typeof import('../../shared/new-id.ts')>();
+  return { idSource, newId: idSource(() => Date.now()) };
+});
 
 let world: World;
 const injected = new Map<StepFault, number>();

@@ -23,7 +23,7 @@ export const dashboardMailExamples = defineExamples(dashboardMailRoutes, {
   'send-test-mail': {
     params: { projectId, templateId },
     body: { to: 'ada@example.com', variables: { number: 1042, name: 'Ada' } },
-    failures: ['TEMPLATE_NOT_FOUND', 'INVALID_MAIL', 'MAIL_QUOTA_EXCEEDED'],
+    failures: ['TEMPLATE_NOT_FOUND', 'INVALID_MAIL', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED'],
   },
   'list-sent-mails': { params: { projectId } },
   'get-sent-mail': {

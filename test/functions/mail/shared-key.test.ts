@@ -6,7 +6,7 @@ import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { markVerified } from '../../../shared/developers/mark-verified.ts';
 import { deliverMail } from '../../../shared/mail/deliver-mail.ts';
-import { mailUsage, takeSlots } from '../../../shared/mail/mail-quota.ts';
+import { heldSlots, mailUsage, takeSlots } from '../../../shared/mail/mail-quota.ts';
 import { sharedTallies } from '../../../shared/mail/mail-tallies.ts';
 import { settleHeldSlots } from '../../../shared/mail/reserve-slots.ts';
 import { sendProjectMail } from '../../../shared/mail/send-mail.ts';
@@ -200,6 +200,23 @@ describe('what mails took of an owner’s month', () => {
     expect(await settleHeldSlots(taken.slots)).toBe(1);
     expect(await settleHeldSlots(taken.slots)).toBe(0);
     expect(await countedFor(key)).toEqual([0, 0]);
+  });
+
+  test('comes back with the next delivery of the project, where a crash left mails behind', async () => {
+    const owned = await newProject([], await newDeveloper('free'));
+    const project = await domainProject(owned);
+    const old = [1, 2].map((n) =>
+      ObjectId.createFromTime(Date.now() / 1000 - 3600)
+        .toHexString()
+        .replace(/.$/, String(n)),
+    );
+    const recipients = Object.fromEntries(old.map((id) => [id, 4]));
+    const taken = await takeSlots(project, old, { shared: { owner: project.ownerKey, recipients } });
+    expect([taken.taken, await countedForOwner(owned.developer)]).toEqual([true, [2, 8]]);
+    const { id } = await sendProjectMail(project, mailOf());
+    await deliverMail(id, 1);
+    expect(await countedForOwner(owned.developer)).toEqual([1, 1]);
+    expect((await heldSlots(project.id, month)).ids).toEqual([]);
   });
 
   test('counts once where the answer of the table was lost', async () => {
