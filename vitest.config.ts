@@ -15,9 +15,78 @@ const thorough = [
   'test/local/faults.test.ts',
 ];
 
+/**
+ * What two processes could see differently: lists and cursors, races, accounts, files and mail. `npm run test:bundled`
+ * runs it on the bundles, in a few minutes.
+ */
+const telling = [
+  'test/contract/ended-sessions.test.ts',
+  'test/functions/dashboard/accounts.test.ts',
+  'test/functions/dashboard/auth.test.ts',
+  'test/functions/dashboard/collections.test.ts',
+  'test/functions/dashboard/documents.test.ts',
+  'test/functions/dashboard/edit-collection.test.ts',
+  'test/functions/dashboard/indexes.test.ts',
+  'test/functions/dashboard/mail/templates.test.ts',
+  'test/functions/dashboard/members.test.ts',
+  'test/functions/dashboard/projects.test.ts',
+  'test/functions/dashboard/signing-keys.test.ts',
+  'test/functions/dashboard/storage.test.ts',
+  'test/functions/dashboard/tokens-and-resets.test.ts',
+  'test/functions/dashboard/tokens.test.ts',
+  'test/functions/dashboard/transfers.test.ts',
+  'test/functions/dashboard/transfers/cancel.test.ts',
+  'test/functions/dashboard/transfers/imports.test.ts',
+  'test/functions/dashboard/transfers/limits.test.ts',
+  'test/functions/dashboard/trash.test.ts',
+  'test/functions/dashboard/users.test.ts',
+  'test/functions/data/answer-size.test.ts',
+  'test/functions/data/create-document.test.ts',
+  'test/functions/data/get-document.test.ts',
+  'test/functions/data/insert-documents.test.ts',
+  'test/functions/data/list-documents.test.ts',
+  'test/functions/data/list-filters.test.ts',
+  'test/functions/data/newest-first.test.ts',
+  'test/functions/data/others-trash.test.ts',
+  'test/functions/data/populate.test.ts',
+  'test/functions/data/row-security.test.ts',
+  'test/functions/data/trash.test.ts',
+  'test/functions/data/update-document.test.ts',
+  'test/functions/mail/delivery.test.ts',
+  'test/functions/mail/gating.test.ts',
+  'test/functions/mail/idempotency.test.ts',
+  'test/functions/mail/logs.test.ts',
+  'test/functions/mail/project-webhook.test.ts',
+  'test/functions/mail/send-batch.test.ts',
+  'test/functions/mail/send-mail.test.ts',
+  'test/functions/mail/webhook.test.ts',
+  'test/functions/storage/races.test.ts',
+  'test/functions/storage/upload.test.ts',
+  'test/functions/user-auth/access.test.ts',
+  'test/functions/user-auth/email-tokens.test.ts',
+  'test/functions/user-auth/exchange-refresh-token.test.ts',
+  'test/functions/user-auth/limits.test.ts',
+  'test/functions/user-auth/log-in.test.ts',
+  'test/functions/user-auth/password.test.ts',
+  'test/functions/user-auth/profile.test.ts',
+  'test/functions/user-auth/refresh.test.ts',
+  'test/functions/user-auth/sign-up.test.ts',
+  'test/functions/user-auth/social-linking.test.ts',
+  'test/functions/user-auth/social-new-account.test.ts',
+  'test/functions/user-auth/social-state.test.ts',
+  'test/functions/user-auth/social.test.ts',
+];
+
 const onStack = {
   include: ['test/functions/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/local/**/*.test.ts'],
   setupFiles: ['test/support/environment.ts'],
+};
+
+const onBundles = {
+  ...onStack,
+  globalSetup: ['test/support/bundles.ts', 'test/support/stack.ts'],
+  testTimeout: 300_000,
+  hookTimeout: 600_000,
 };
 
 export default defineConfig({
@@ -40,17 +109,9 @@ export default defineConfig({
           globalSetup: ['test/support/stack.ts'],
         },
       },
-      // The same with every function in processes of its own, each of which has to start; `npm run test:bundled` runs
-      // it.
-      {
-        test: {
-          ...onStack,
-          name: 'bundled',
-          globalSetup: ['test/support/bundles.ts', 'test/support/stack.ts'],
-          testTimeout: 300_000,
-          hookTimeout: 600_000,
-        },
-      },
+      // The same with every function in processes of its own, each of which has to start.
+      { test: { ...onBundles, name: 'bundled', include: telling } },
+      { test: { ...onBundles, name: 'bundled-rest', exclude: telling } },
       // What takes minutes by its nature; `npm run test:long` runs it.
       {
         test: {
