@@ -5,7 +5,7 @@ import { requireNode } from '../infra/local/node-version.ts';
 
 /**
  * What `npm test` runs: every test but the long ones, with lint and types beside them; `npm run test:long` runs those,
- * and `npm run test:bundled` some of those of the stack on bundles. A test that failed is tried once more, and named `again: …`
+ * and `npm run test:bundled` those of the stack on bundles. A test that failed is tried once more, and named `again: …`
  * then, however it ended; one that could not be asked is named `skipped: …`. Ends with `N passed, N failed`, in which
  * each test that was run counts once.
  */
@@ -33,11 +33,8 @@ const check = (name: string, tool: string, args: readonly string[]): Promise<boo
 
 const quickProjects = ['unit', 'integration', 'infra'];
 
-/** A run that takes much of the processor: each worker needs a core of its own. */
-const isLong = process.argv.includes('--project=long');
-
-/** A run of one project beside `npm test`: no lint and types, and every test is named when it is over. */
-const isSpecial = isLong || process.argv.includes('--project=bundled');
+/** A run of one project that takes minutes: no lint and types, and every test is named when it is over. */
+const isLong = ['--project=long', '--project=bundled'].some((argument) => process.argv.includes(argument));
 
 interface Outcome {
   readonly passed: number;
@@ -69,7 +66,7 @@ const runTests = async (args: readonly string[]): Promise<Outcome> => {
     ...options,
     project,
     root,
-    reporters: isSpecial ? ['verbose'] : ['dot'],
+    reporters: isLong ? ['verbose'] : ['dot'],
   });
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
@@ -87,7 +84,7 @@ requireNode();
 if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
 // Hundreds of processes load the same modules: what Node compiled once is kept for all of them.
 process.env.NODE_COMPILE_CACHE ??= path.join(root, 'node_modules/.cache/basalt/compiled');
-const checks = isSpecial
+const checks = isLong
   ? []
   : [
       check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings']),

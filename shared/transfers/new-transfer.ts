@@ -27,7 +27,7 @@ export const newTransfer = async (project: Project, collectionName: string) => {
     tries: 0,
     createdAt: now,
     updatedAt: now,
-    expiresAt: uploadExpiry(),
+    expiresAt: uploadExpiry(now),
   } as const;
 };
 

@@ -12,8 +12,8 @@ export const lease = (): Date => from(6 * minuteMs);
 /** When a transfer that is queued now counts as lost. */
 export const whenLost = (): Date => from(2 * minuteMs);
 
-/** How long an import waits for its file to be uploaded and started. */
-export const uploadExpiry = (): Date => from(60 * minuteMs);
+/** Until when an import that was made at `createdAt` waits for its file to be uploaded and started. */
+export const uploadExpiry = (createdAt: Date): Date => new Date(createdAt.getTime() + 60 * minuteMs);
 
 /** How long record and file are kept. */
 export const expiry = (): Date => from(2 * 24 * 60 * minuteMs);
