@@ -1,0 +1,5 @@
+import sys
+
+from .server import serve
+
+serve(*sys.argv[1:])
