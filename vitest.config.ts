@@ -122,6 +122,18 @@ export default defineConfig({
           testTimeout: 900_000,
         },
       },
+      // A deployment to an emulator of AWS; `npm run test:deploy` runs it.
+      {
+        test: {
+          name: 'deploy',
+          include: ['test/rehearsal/**/*.test.ts'],
+          // What was read does not change.
+          retry: 0,
+          testTimeout: 900_000,
+          hookTimeout: 1_800_000,
+          env: { CDK_DISABLE_STACK_TRACE: '1' },
+        },
+      },
       // Loading the CDK takes longer than these tests, so their files share it; where its constructs were made is not
       // looked up.
       {

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { jobs } from '../../functions/jobs/jobs.ts';
+import { dashboardRoutes, publicRoutes, routes } from '../../functions/routes.ts';
+import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { apiOf, expectJob, expectRoute } from './compare.ts';
+import type { Inventory } from './inventory.ts';
+
+/** All rows of some tables. */
+export const rowsOf = (tables: Readonly<Record<string, RouteTable>>) =>
+  Object.values(tables).flatMap((table) => Object.values(table));
+
+/** What holds of every deployment, whatever its settings. `at` gives what was read of it. */
+export const asTheTablesSay = (at: () => Inventory): void => {
+  test('every stack is complete, and those that hold data are protected', () => {
+    const unfinished = Object.entries(at().stacks).filter(
+      ([, { status }]) => !/^(CREATE|UPDATE)_COMPLETE$/.test(status),
+    );
+    expect(unfinished).toEqual([]);
+    const held = Object.entries(at().stacks).filter(([name, stack]) => name.startsWith('Basalt-') && stack.protected);
+    expect(
+      held
+        .map(([name]) => name)
+        .filter((name) => name !== 'Basalt-Network')
+        .sort(),
+    ).toEqual(['Basalt-Data', 'Basalt-Files']);
+  });
+
+  test.each(Object.entries(publicRoutes))(
+    '%s: function, route, permission and address of each row, at the public API',
+    (_area, table) => {
+      for (const row of Object.values(table)) expectRoute(at(), apiOf(at(), 'Basalt-PublicApi'), row);
+    },
+  );
+
+  test.each(Object.entries(dashboardRoutes))(
+    '%s: function, route, permission and address of each row, at the dashboard API',
+    (_area, table) => {
+      for (const row of Object.values(table)) expectRoute(at(), apiOf(at(), 'Basalt-DashboardApi'), row);
+    },
+  );
+
+  test.each(Object.entries(jobs))('%s: the function, and what starts it', (_name, job) => expectJob(at(), job));
+
+  test.each([
+    ['Basalt-PublicApi', rowsOf(publicRoutes), 1],
+    ['Basalt-DashboardApi', rowsOf(dashboardRoutes), 0],
+  ] as const)('%s has no route beside its rows, preflights and what answers the unknown', (name, rows, preflights) => {
+    const wanted = rows.flatMap((row) => methodsOf(row).map((method) => `${method} ${row.path}`));
+    const more = Object.keys(apiOf(at(), name).routes).filter((key) => !wanted.includes(key));
+    expect(more.sort()).toEqual(['$default', ...(preflights ? ['OPTIONS /{proxy+}'] : [])]);
+  });
+
+  test('there is no function beside those of rows and jobs, and the few that the gateways and the CDK need', () => {
+    const described = [...Object.values(routes).flatMap((table) => Object.values(table)), ...Object.values(jobs)];
+    const summaries = new Set<string>(described.map(({ summary }) => summary));
+    const more = Object.values(at().functions).filter(({ description }) => !summaries.has(description));
+    expect(more.map(({ description }) => description).sort()).toEqual([
+      '',
+      'Let the gateway answer CORS preflights',
+      'Refuse an unknown route in the envelope',
+      'Refuse an unknown route in the envelope',
+    ]);
+    expect(Object.keys(at().functions)).toHaveLength(described.length + more.length);
+  });
+
+  test('every function has a role and a log of its own, which is kept for as long as the setting says', () => {
+    const { functions, logGroups } = at();
+    const roles = Object.values(functions).map(({ role }) => role);
+    expect(new Set(roles).size).toBe(roles.length);
+    const own = Object.entries(logGroups).filter(([name]) => name.startsWith('/Basalt-'));
+    expect(own.filter(([, days]) => days !== 30)).toEqual([]);
+    // A log of the gateway's for each API; the provider of the trigger, which is the CDK's, has none.
+    expect(own).toHaveLength(roles.length + 2 - 1);
+  });
+
+  test('every alarm tells the topic', () => {
+    const { alarms, topics } = at();
+    expect(topics).toHaveLength(1);
+    expect(alarms.length).toBeGreaterThan(20);
+    expect(alarms.filter(({ actions }) => actions.length !== 1 || actions[0] !== topics[0])).toEqual([]);
+  });
+};

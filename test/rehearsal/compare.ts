@@ -1,0 +1,92 @@
+import { expect } from 'vitest';
+import type { Job } from '../../functions/jobs/jobs.ts';
+import { timeoutOf } from '../../infra/jobs-stack.ts';
+import { methodsOf, type NamedRoute } from '../../shared/http/route.ts';
+import { account, region } from './emulator.ts';
+import type { ApiState, FunctionState, Inventory } from './inventory.ts';
+
+/** The gateway that a deployment has for one base address. */
+export const apiOf = ({ apis }: Inventory, name: string): ApiState => {
+  const found = apis.filter((api) => api.name === name);
+  expect(found.map((api) => api.stages)).toEqual([['$default']]);
+  return found[0] as ApiState;
+};
+
+const byArn = ({ functions }: Inventory, arn: string | undefined): FunctionState | undefined =>
+  Object.values(functions).find((one) => one.arn === arn);
+
+const gatewayMay = (api: ApiState, path: string) => ({
+  action: 'lambda:InvokeFunction',
+  principal: 'apigateway.amazonaws.com',
+  source: `arn:aws:execute-api:${region}:${account}:${api.id}/*/*${path}`,
+});
+
+/** Whoever has its address may call a function that checks for itself who it is. */
+const anybodyMay = [
+  { action: 'lambda:InvokeFunction', principal: '*', source: null },
+  { action: 'lambda:InvokeFunctionUrl', principal: '*', source: null },
+];
+
+/** The same list whatever order it was read in. */
+export const inOrder = <T>(values: readonly T[]): readonly T[] =>
+  values.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+
+/**
+ * Whether one row is what the account has: every method leads to the one function that is described as the row, which
+ * the gateway may invoke for these paths and nobody else, but whoever has its own address where it has one.
+ */
+export const expectRoute = (inventory: Inventory, api: ApiState, row: NamedRoute): void => {
+  const methods = methodsOf(row);
+  const arns = methods.map((method) => api.routes[`${method} ${row.path}`]);
+  expect([row.id, new Set(arns).size]).toEqual([row.id, 1]);
+  const there = byArn(inventory, arns[0]);
+  expect([row.id, there?.description]).toEqual([row.id, row.summary]);
+  const callers = [...methods.map(() => gatewayMay(api, row.path)), ...(row.ownUrl ? anybodyMay : [])];
+  expect([row.id, inOrder(there?.callers ?? [])]).toEqual([row.id, inOrder(callers)]);
+  const url = row.ownUrl ? { url: expect.stringMatching(/^https:\/\/\S+$/), auth: 'NONE' } : null;
+  expect([row.id, there?.url]).toEqual([row.id, url]);
+  expect([row.id, there?.runtime, there?.timeout]).toEqual([row.id, 'nodejs24.x', 29]);
+};
+
+/** What starts a job, in the words of the account; what nobody may is not in it. */
+const startsOf = (inventory: Inventory, there: FunctionState) => ({
+  rules: inventory.rules
+    .filter(({ targets }) => targets.includes(there.arn))
+    .map(({ schedule, state }) => [schedule, state]),
+  messages: inventory.mappings
+    .filter((mapping) => mapping.function === there.arn)
+    .map(({ source, batch, concurrency, responses, state }) => ({
+      queue: source.split(':').at(-1)?.split('-')[2]?.slice(0, 4),
+      batch,
+      concurrency,
+      responses,
+      state,
+    })),
+  callers: there.callers.map(({ principal }) => principal),
+  retries: there.retries,
+});
+
+const wantedStarts = ({ starts }: Job) => {
+  const none = { rules: [], messages: [], callers: [], retries: null };
+  if (typeof starts === 'string') return none;
+  if ('queue' in starts) {
+    const { queue, batchSize: batch, concurrency } = starts;
+    const name = queue === 'mail' ? 'Mail' : 'Work';
+    return {
+      ...none,
+      messages: [{ queue: name, batch, concurrency, responses: ['ReportBatchItemFailures'], state: 'Enabled' }],
+    };
+  }
+  const { everyMinutes } = starts;
+  const schedule = everyMinutes === 60 ? 'rate(1 hour)' : `rate(${everyMinutes} minutes)`;
+  return { ...none, rules: [[schedule, 'ENABLED']], callers: ['events.amazonaws.com'], retries: 0 };
+};
+
+/** Whether one job is what the account has: its function, and what starts it. */
+export const expectJob = (inventory: Inventory, job: Job): void => {
+  const found = Object.values(inventory.functions).filter(({ description }) => description === job.summary);
+  expect(found).toHaveLength(1);
+  const [there] = found as [FunctionState];
+  expect(startsOf(inventory, there)).toEqual(wantedStarts(job));
+  expect(there.timeout).toBe(timeoutOf(job).toSeconds());
+};
