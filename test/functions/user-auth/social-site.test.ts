@@ -19,7 +19,7 @@ describe('nobody but the project’s own site', () => {
       const { url, error } = landingOf(target(await browser.open(`${callback.href}${extra}`)));
       expect(error).toBeNull();
       expect(url.origin).toBe(site);
-      expect(url.href).not.toContain('evil');
+      expect(url.href).not.toContain('evil.example');
     },
   );
 
