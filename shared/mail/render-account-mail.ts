@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts';
-import { type BuiltInKey, builtInTemplates } from './templates/built-in.ts';
+import { type AccountKey, builtInTemplates } from './templates/built-in.ts';
 import { carriesProof } from './templates/carries-proof.ts';
 import { findOwnByKey } from './templates/find-template.ts';
 import type { MailContent } from './templates/mail-template.ts';
@@ -9,7 +9,7 @@ import { renderTemplate } from './templates/render-template.ts';
 export interface AccountMail {
   /** The project, 24 hex characters, whose own template is used; `null` for the built-in one whatever there is. */
   readonly wordsOf: string | null;
-  readonly template: Exclude<BuiltInKey, 'welcome'>;
+  readonly template: AccountKey;
   readonly siteName: string;
 }
 

@@ -1,4 +1,4 @@
-import { button, page, paragraph } from './layout.ts';
+import { button, code, page, paragraph } from './layout.ts';
 import type { MailContent } from './mail-template.ts';
 
 /** The wording of a mail that proves who holds an address. */
@@ -9,9 +9,6 @@ export interface Wording {
   readonly action: string;
   readonly otherwise: string;
 }
-
-const code =
-  '<p style="margin:0 0 16px;font-family:Consolas,Menlo,monospace;font-size:24px;letter-spacing:2px;color:#1f2328">{{code}}</p>';
 
 const withLink = ({ subject, reason, action, otherwise }: Wording): MailContent => {
   const orCode = 'Or enter this code within {{minutes}} minutes:';

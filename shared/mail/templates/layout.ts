@@ -10,6 +10,10 @@ export const button = (label: string): string =>
     `<a href="{{link}}" style="display:inline-block;padding:10px 20px;border-radius:6px;background:#1f2328;color:#ffffff;text-decoration:none">${label}</a>`,
   );
 
+/** A paragraph with `{{code}}`, to be read and typed. */
+export const code =
+  '<p style="margin:0 0 16px;font-family:Consolas,Menlo,monospace;font-size:24px;letter-spacing:2px;color:#1f2328">{{code}}</p>';
+
 /** The HTML of a built-in mail: no images, no scripts, nothing fetched from elsewhere. */
 export const page = (title: string, paragraphs: readonly string[]): string =>
   [

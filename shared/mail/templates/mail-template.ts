@@ -10,6 +10,10 @@ export interface MailTemplate extends MailContent {
   readonly name: string;
   /** What is used in its place where no `link` is given. */
   readonly withoutLink?: MailContent;
+  /** Placeholder → another name that its variable may be given by. */
+  readonly givenAs?: Readonly<Record<string, string>>;
+  /** Placeholder → what it stands for where no variable is given. */
+  readonly otherwise?: Readonly<Record<string, string>>;
   /** What `{{siteName}}` stands for where no variable of that name is given. */
   readonly siteName: string;
 }

@@ -4,6 +4,13 @@ import type { MailContent, MailTemplate } from './mail-template.ts';
 /** What a site without a name is called, in a sentence such as "your account at …". */
 const unnamed = 'this app';
 
+/** The variables by the names of the placeholders. */
+const named = ({ siteName, givenAs = {}, otherwise = {} }: MailTemplate, variables: Variables): Variables => {
+  const others = Object.entries(givenAs).filter(([, other]) => Object.hasOwn(variables, other));
+  const renamed = Object.fromEntries(others.map(([name, other]) => [name, variables[other]]));
+  return { siteName: siteName || unnamed, ...otherwise, ...renamed, ...variables };
+};
+
 const hasLink = (variables: Variables): boolean =>
   Object.hasOwn(variables, 'link') && typeof variables.link === 'string' && variables.link !== '';
 
@@ -13,9 +20,9 @@ const hasLink = (variables: Variables): boolean =>
  * `INVALID_MAIL`. A part that the template has not is `null`; the subject may come out empty.
  */
 export const renderTemplate = (template: MailTemplate, variables: Variables): MailContent => {
-  const content: MailContent = (hasLink(variables) ? undefined : template.withoutLink) ?? template;
+  const values = named(template, variables);
+  const content: MailContent = (hasLink(values) ? undefined : template.withoutLink) ?? template;
   const { subject, html, text } = content;
-  const values = { siteName: template.siteName || unnamed, ...variables };
   return {
     subject: interpolateSubject(subject, values),
     html: html === null ? null : interpolateHtml(html, values),

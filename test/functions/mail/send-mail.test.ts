@@ -187,6 +187,16 @@ describe('a mail from a template', () => {
     expect(await logOf(body.data.id)).toMatchObject({ templateUsed: 'Welcome', subject: 'Welcome to A  B & C' });
   });
 
+  test.each(['welcome', 'welcome-2', 'otp', 'password-reset', 'invite'])(
+    '200 from %s, as the README of the published client sends it',
+    async (templateName) => {
+      const to = newAddress();
+      const variables = { name: 'Yash', projectName: 'Acme', appUrl: 'https://acme.com' };
+      expect((await send({ to, templateName, variables })).status).toBe(200);
+      expect((await mailTo(to)).subject).toContain('Acme');
+    },
+  );
+
   test('costs one find more', async () => {
     stopClock();
     const run = () => invoke(handler, { key: project.secretKey, body: { ...welcome, to: newAddress() } });

@@ -125,7 +125,7 @@ describe('making a template', () => {
       code: 'PLAN_LIMIT',
       message: expect.stringContaining('100 mail templates'),
     });
-    expect((await list('?limit=100', full)).body.data).toMatchObject({ total: 103 });
+    expect((await list('?limit=100', full)).body.data).toMatchObject({ total: 106 });
   });
 });
 
@@ -134,8 +134,9 @@ describe('listing templates', () => {
     const few = await newProject();
     for (const name of ['beta', 'Alpha']) await create({ name, ...content }, few);
     const { items, total } = (await list('', few)).body.data;
-    expect(items.map(({ name }) => name)).toEqual(['Alpha', 'beta', 'Welcome', 'Verification', 'Password reset']);
-    expect(items.map(({ builtIn }) => builtIn)).toEqual([false, false, true, true, true]);
+    const builtIn = ['Welcome', 'Welcome 2', 'One-time code', 'Invite', 'Verification', 'Password reset'];
+    expect(items.map(({ name }) => name)).toEqual(['Alpha', 'beta', ...builtIn]);
+    expect(items.map((item) => item.builtIn)).toEqual([false, false, ...builtIn.map(() => true)]);
     expect(items[2]).toEqual({
       _id: 'welcome',
       key: 'welcome',
@@ -144,10 +145,10 @@ describe('listing templates', () => {
       builtIn: true,
       updatedAt: null,
     });
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`?limit=2&page=${page}`, few)));
-    expect(pages.map(({ body }) => body.data.items.length)).toEqual([2, 2, 1, 0]);
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(`?limit=3&page=${page}`, few)));
+    expect(pages.map(({ body }) => body.data.items.length)).toEqual([3, 3, 2, 0]);
     expect(pages.flatMap(({ body }) => body.data.items)).toEqual(items);
-    expect(total).toBe(5);
+    expect(total).toBe(8);
   });
 
   test('is served by an index', async () => {

@@ -74,6 +74,37 @@ describe.each(builtInKeys)('the built-in mail %s', (key) => {
   });
 });
 
+describe('the templates that the published client names', () => {
+  const variables = { name: 'Yash', projectName: 'Acme', appUrl: 'https://acme.com', otp: '314159' };
+
+  test.each([
+    ['welcome', ['Acme', 'https://acme.com']],
+    ['welcome-2', ['Yash', 'Acme', 'https://acme.com']],
+    ['otp', ['314159', 'Acme']],
+    ['password-reset', ['314159', 'Acme', 'https://acme.com']],
+    ['invite', ['Yash', 'Acme', 'https://acme.com']],
+  ] as const)('%s shows what its variables say, by the names that the client gives them', (key, shown) => {
+    const { subject, html, text } = builtIn(key, variables);
+    expect(subject).toContain('Acme');
+    for (const part of shown) for (const body of [html, text]) expect(body).toContain(part);
+  });
+
+  test.each(['welcome-2', 'invite'] as const)(
+    '%s greets without a name, and has no link where none is given',
+    (key) => {
+      for (const body of Object.values(builtIn(key, {}))) expect(body).not.toMatch(/undefined|Hi ,|href|: *$/m);
+      expect(builtIn(key, {}).text).toContain('Hi there,');
+    },
+  );
+
+  test('our own names of variables go first', () => {
+    const { text } = builtIn('otp', { ...variables, code: 'ABCD-2345', siteName: 'Notes' });
+    expect(text).toContain('ABCD-2345');
+    expect(text).toContain('Notes');
+    expect(text).not.toMatch(/314159|Acme/);
+  });
+});
+
 test.each(['', 'wel', '__proto__', 'constructor', 'toString'])('no built-in template is named %o', (text) => {
   expect(builtInKeyOf(text)).toBeUndefined();
 });
