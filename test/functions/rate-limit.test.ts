@@ -17,7 +17,7 @@ import { handler as signUp } from '../../functions/user-auth/sign-up.ts';
 import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
 import { onTable } from '../../shared/clients/dynamo.ts';
 import { clock } from '../../shared/clock.ts';
-import type { LambdaHandler } from '../../shared/http/endpoint.ts';
+import type { LambdaHandler } from '../../shared/http/stack.ts';
 import type { NamedRoute } from '../../shared/http/route.ts';
 import { deliveriesPerWindow, windowSeconds } from '../../shared/quota/rate-window.ts';
 import { inParallel, tally } from '../support/client.ts';

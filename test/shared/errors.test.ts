@@ -1,20 +1,17 @@
 import type { Context } from 'aws-lambda';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { dataRoutes } from '../../functions/data/routes.ts';
 import { AppError, type ErrorCode, statusOf } from '../../shared/errors.ts';
 import { errorEnvelope } from '../../shared/http/middleware/error-envelope.ts';
 import type { Event } from '../../shared/http/middleware/middleware-types.ts';
 import type { Reply } from '../../shared/http/reply.ts';
-import { currentRequest, log } from '../../shared/log.ts';
+import { Stack } from '../../shared/http/stack.ts';
+import { log } from '../../shared/log.ts';
 
-const answerTo = async (error: Error): Promise<Reply> => {
-  const { before, onError } = errorEnvelope();
-  const request = { event: {} as Event, context: {} as Context, response: null, error, internal: {} } as never;
-  return currentRequest.run({ requestId: 'r-1', route: 'test', databaseMs: 0 }, async () => {
-    await before?.(request);
-    await onError?.(request);
-    return (request as { response: Reply }).response;
-  });
-};
+const answerTo = (error: Error): Promise<Reply> =>
+  Stack.of(dataRoutes['get-document'])
+    .use(errorEnvelope())
+    .handler(() => Promise.reject(error))({ requestContext: { requestId: 'r-1' } } as Event, {} as Context);
 
 const codes = Object.keys(statusOf) as ErrorCode[];
 const passing = codes.filter((code) => statusOf[code] === 429 || statusOf[code] === 503);

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import type { LambdaHandler } from '../../shared/http/endpoint.ts';
+import type { LambdaHandler } from '../../shared/http/stack.ts';
 import type { Answer, RequestOptions } from './client.ts';
 
 export interface InvokeOptions extends RequestOptions {

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 import { allowsOrigin } from '../../projects/allowed-origin.ts';
 import type { KeyKind } from '../../projects/project-record.ts';
 import type { Keyed } from './api-key.ts';
-import type { Adds, Event } from './middleware-types.ts';
+import type { Event, Middleware } from './middleware-types.ts';
 
 const longestShown = 100;
 
@@ -32,6 +32,6 @@ export const requireAllowedOrigin = (event: Event, { project, kind }: Pick<KeyMa
 };
 
 /** Refuses a request whose origin the project does not allow: 403 `ORIGIN_NOT_ALLOWED`. */
-export const allowedOrigin = (): Adds<Keyed> => ({
+export const allowedOrigin = (): Middleware<Keyed, void> => ({
   before: ({ event, context: { project, keyKind } }) => requireAllowedOrigin(event, { project, kind: keyKind }),
 });

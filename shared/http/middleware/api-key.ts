@@ -4,15 +4,15 @@ import { AppError } from '../../errors.ts';
 import { currentRequest } from '../../log.ts';
 import type { Project } from '../../projects/project.ts';
 import type { KeyKind } from '../../projects/project-record.ts';
-import type { Adds } from './middleware-types.ts';
+import type { Middleware } from './middleware-types.ts';
 import type { WithProjectLookup } from './project-lookup.ts';
 
 /** Added by `apiKey`. */
 export interface Keyed {
-  project: Project;
-  keyKind: KeyKind;
+  readonly project: Project;
+  readonly keyKind: KeyKind;
   /** The collection that the path names, if it is registered. */
-  namedCollection: Collection | undefined;
+  readonly namedCollection: Collection | undefined;
 }
 
 const wrongKind: Readonly<Record<KeyKind, () => AppError>> = {
@@ -30,14 +30,12 @@ export const requireKey = (key: string | undefined, match: KeyMatch | undefined)
 };
 
 /** Opens the project that `x-api-key` names; a kind of key that the route does not take → 403. */
-export const apiKey = (required?: KeyKind): Adds<WithProjectLookup & Keyed> => ({
+export const apiKey = (required?: KeyKind): Middleware<WithProjectLookup, Keyed> => ({
   before: async ({ context }) => {
     const match = requireKey(context.key, await context.keyMatch);
     const record = currentRequest.getStore();
     if (record) record.projectId = match.project.id;
     if (required && match.kind !== required) throw wrongKind[required]();
-    context.project = match.project;
-    context.keyKind = match.kind;
-    context.namedCollection = match.collection;
+    return { project: match.project, keyKind: match.kind, namedCollection: match.collection };
   },
 });

@@ -2,11 +2,11 @@ import type { Collection } from '../../collections/collection.ts';
 import { collectionNotFound } from '../../collections/collection-not-found.ts';
 import { AppError } from '../../errors.ts';
 import type { Keyed } from './api-key.ts';
-import type { Adds } from './middleware-types.ts';
+import type { Middleware } from './middleware-types.ts';
 
 /** Added by `collection` and `ownedCollection`. */
 export interface WithCollection {
-  collection: Collection;
+  readonly collection: Collection;
 }
 
 /** True for `users` and whatever starts with it, in any case (specification: blocked for all keys). */
@@ -17,16 +17,16 @@ export const usersReserved = (): AppError =>
   new AppError('USERS_RESERVED', 'The users collection is only reachable through /api/userAuth.');
 
 /** Blocks `/api/data/users*` for every key. */
-export const usersBlock = (): Adds<unknown> => ({
+export const usersBlock = (): Middleware<unknown, void> => ({
   before: ({ event }) => {
     if (isUsersPath(event.pathParameters?.collectionName ?? '')) throw usersReserved();
   },
 });
 
 /** The collection that the path names; not registered → 404. */
-export const collection = (): Adds<Keyed & WithCollection> => ({
+export const collection = (): Middleware<Keyed, WithCollection> => ({
   before: ({ event, context }) => {
     if (!context.namedCollection) throw collectionNotFound(event.pathParameters?.collectionName ?? '');
-    context.collection = context.namedCollection;
+    return { collection: context.namedCollection };
   },
 });

@@ -10,7 +10,7 @@ import { includesRole, type Role } from '../../projects/roles.ts';
 import { methodsOf, type Route } from '../route.ts';
 import { scopeOf } from '../route-scope.ts';
 import { bearerToken } from './bearer.ts';
-import type { Adds, Event } from './middleware-types.ts';
+import type { Event, Middleware } from './middleware-types.ts';
 
 /** The developer who calls (24 hex characters) and how they authenticated. */
 export interface Developer {
@@ -21,18 +21,18 @@ export interface Developer {
 
 /** Added by `developerToken`. */
 export interface WithDeveloper {
-  developer: Developer;
+  readonly developer: Developer;
 }
 
 /** Added by `signedInDeveloper`. */
 export interface WithSignedIn {
   /** The signed-in developer and their session. */
-  signedIn: DashboardBearer;
+  readonly signedIn: DashboardBearer;
 }
 
 /** Added by `ownedProject`. */
 export interface WithOwnedProject {
-  owned: OwnedProject;
+  readonly owned: OwnedProject;
 }
 
 const requireToken = ({ headers }: Event): string => {
@@ -74,29 +74,28 @@ const signedInBy = async (token: string, route: Route): Promise<DashboardBearer>
  * unless the row only reads, of a session that has ended → 401 `TOKEN_INVALID`, a personal one without the route's
  * scope → 403 `SCOPE_REQUIRED`.
  */
-export const developerToken = (route: Route): Adds<WithDeveloper> => ({
-  before: async ({ event, context }) => {
+export const developerToken = (route: Route): Middleware<unknown, WithDeveloper> => ({
+  before: async ({ event }) => {
     const token = requireToken(event);
     if (!isPersonalToken(token)) {
       const { developerId } = await signedInBy(token, route);
-      context.developer = { developerId, personalToken: undefined };
-      return;
+      return { developer: { developerId, personalToken: undefined } };
     }
     const personalToken = await verifyPersonalToken(token);
     requireScope(personalToken, route);
-    context.developer = { developerId: personalToken.developerId, personalToken };
+    return { developer: { developerId: personalToken.developerId, personalToken } };
   },
 });
 
 /** Requires a signed-in developer: a personal access token → 403 `SCOPE_REQUIRED`. */
-export const signedInDeveloper = (route: Route): Adds<WithSignedIn> => ({
-  before: async ({ event, context }) => {
+export const signedInDeveloper = (route: Route): Middleware<unknown, WithSignedIn> => ({
+  before: async ({ event }) => {
     const token = requireToken(event);
     if (isPersonalToken(token)) {
       await verifyPersonalToken(token);
       throw personOnly();
     }
-    context.signedIn = await signedInBy(token, route);
+    return { signedIn: await signedInBy(token, route) };
   },
 });
 
@@ -113,7 +112,7 @@ const requireRole = (role: Role, needed: Role): void => {
  * The project of the path, if the developer owns it or is a member and their token, if limited to some projects,
  * includes it; otherwise 404, as if it did not exist. Role too low → 403 `ROLE_REQUIRED`.
  */
-export const ownedProject = (route: Route): Adds<WithDeveloper & WithOwnedProject> => {
+export const ownedProject = (route: Route): Middleware<WithDeveloper, WithOwnedProject> => {
   const needed = roleFor(route);
   return {
     before: async ({ event, context }) => {
@@ -127,7 +126,7 @@ export const ownedProject = (route: Route): Adds<WithDeveloper & WithOwnedProjec
       const record = currentRequest.getStore();
       if (record) record.projectId = owned.project.id;
       requireRole(owned.role, needed);
-      context.owned = owned;
+      return { owned };
     },
   };
 };

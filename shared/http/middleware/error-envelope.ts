@@ -1,11 +1,11 @@
 import { AppError, isOurs, statusOf } from '../../errors.ts';
 import { currentRequest, describeError, log } from '../../log.ts';
 import { jsonHeaders, type Reply } from '../reply.ts';
-import type { Adds } from './middleware-types.ts';
+import type { Middleware } from './middleware-types.ts';
 
 /** Headers that belong on the answer whether it succeeds or fails; filled in by the middleware on the way. */
 export interface AnswerHeaders {
-  answerHeaders: Record<string, string>;
+  readonly answerHeaders: Record<string, string>;
 }
 
 const internal = (cause: unknown): AppError =>
@@ -33,10 +33,8 @@ const toReply = (error: AppError, requestId: string): Reply => ({
  * Turns whatever was thrown into the error body of contract 1. Only an `AppError` speaks to the caller; anything else
  * is a 500 that says nothing. The cause goes to the log with the request id.
  */
-export const errorEnvelope = (): Adds<AnswerHeaders> => ({
-  before: ({ context }) => {
-    context.answerHeaders = { 'x-request-id': currentRequest.getStore()?.requestId ?? '' };
-  },
+export const errorEnvelope = (): Middleware<unknown, AnswerHeaders> => ({
+  before: () => ({ answerHeaders: { 'x-request-id': currentRequest.getStore()?.requestId ?? '' } }),
   after: ({ context, response }) => {
     if (response) Object.assign(response.headers, context.answerHeaders);
   },

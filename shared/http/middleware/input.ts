@@ -2,7 +2,7 @@ import type { GenericSchema, InferOutput } from 'valibot';
 import { readJsonBody } from '../json-body.ts';
 import type { PathParams, Route } from '../route.ts';
 import { parseInput } from '../validation.ts';
-import type { Adds, Event } from './middleware-types.ts';
+import type { Event, Middleware } from './middleware-types.ts';
 
 type Output<S> = S extends GenericSchema ? InferOutput<S> : undefined;
 
@@ -15,19 +15,27 @@ export interface Input<R extends Route> {
   readonly queryPairs: readonly (readonly [string, string])[];
 }
 
+/** Added by `input`. */
+export interface WithInput<R extends Route> {
+  readonly input: Input<R>;
+}
+
+/** The same while its parts are of any kind: the row's own schemas have made them what it declares. */
+type Unchecked = { readonly [Part in keyof Input<Route>]: unknown };
+
 const pairsOf = (event: Event): [string, string][] =>
   event.rawQueryString ? [...new URLSearchParams(event.rawQueryString)] : [];
 
 /** Parses what the row declares; anything that does not fit → 400 naming the field. */
-export const input = <R extends Route>(route: R): Adds<{ input: Input<R> }> => ({
-  before: ({ event, context }) => {
+export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<R>> => ({
+  before: ({ event }) => {
     const queryPairs = pairsOf(event);
-    const value = {
+    const value: Unchecked = {
       params: event.pathParameters ?? {},
       query: route.query && parseInput(route.query, Object.fromEntries(queryPairs), 'INVALID_QUERY'),
       body: route.body && parseInput(route.body, readJsonBody(event.body, event.isBase64Encoded), 'VALIDATION_FAILED'),
       queryPairs,
     };
-    context.input = value as unknown as Input<R>;
+    return { input: value as Input<R> };
   },
 });

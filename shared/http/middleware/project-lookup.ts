@@ -3,8 +3,8 @@ import type { Event, Start } from './middleware-types.ts';
 
 /** The key as sent, and the pending look-up of its project. */
 export interface WithProjectLookup {
-  key: string | undefined;
-  keyMatch: Promise<KeyMatch | undefined>;
+  readonly key: string | undefined;
+  readonly keyMatch: Promise<KeyMatch | undefined>;
 }
 
 /** The key as API clients send it. */
@@ -19,11 +19,12 @@ export const linkKey = (event: Event): string | undefined => {
 /** Starts the project look-up in parallel with the rate limit; `apiKey` evaluates its result. */
 export const startProjectLookup =
   (keyOf: (event: Event) => string | undefined = headerKey): Start<WithProjectLookup> =>
-  (event, context) => {
-    context.key = keyOf(event);
-    context.keyMatch = context.key
-      ? findProjectByKey(context.key, event.pathParameters?.collectionName ?? '')
+  (event) => {
+    const key = keyOf(event);
+    const keyMatch = key
+      ? findProjectByKey(key, event.pathParameters?.collectionName ?? '')
       : Promise.resolve(undefined);
     // A refusal by the rate limit leaves this promise unread; its failure must not end the process.
-    context.keyMatch.catch(() => undefined);
+    keyMatch.catch(() => undefined);
+    return { key, keyMatch };
   };

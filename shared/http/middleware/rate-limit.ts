@@ -6,7 +6,7 @@ import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
 import { blockOf, OverLimit, type Standing, type Window } from '../../quota/rate-window.ts';
 import { methodsOf, type Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
-import type { Adds, Start } from './middleware-types.ts';
+import type { Middleware, Start } from './middleware-types.ts';
 
 /** Which windows a route counts in (contract 1, "Rate limits"). */
 export const windowsOf = (route: Route): readonly Window[] => {
@@ -50,7 +50,7 @@ const pauseMs = 3000;
  * is 503, credential routes above all, so that nobody can guess passwords uncounted. `beside` starts work that runs in
  * parallel with the count; it is skipped for a source known to be over its limit.
  */
-export const rateLimit = <Added = unknown>(route: Route, beside?: Start<Added>): Adds<AnswerHeaders & Added> => {
+export const rateLimitBeside = <Added>(route: Route, beside: Start<Added>): Middleware<AnswerHeaders, Added> => {
   const reads = methodsOf(route).every((method) => method === 'GET') && !route.credential;
   let windows: readonly Window[] | undefined;
   return {
@@ -59,8 +59,8 @@ export const rateLimit = <Added = unknown>(route: Route, beside?: Start<Added>):
       const { sourceIp } = event.requestContext.http;
       const known = knownRefusal(sourceIp, windows);
       if (known) refuseOver(context, known);
-      beside?.(event, context);
-      if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
+      const added = beside(event);
+      if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return added;
       if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
       try {
         showStanding(context, await countRequest(sourceIp, windows));
@@ -74,6 +74,11 @@ export const rateLimit = <Added = unknown>(route: Route, beside?: Start<Added>):
         uncountedUntil = clock.now() + pauseMs;
         log.warn({ message: 'Requests go on uncounted: the table does not answer' });
       }
+      return added;
     },
   };
 };
+
+/** The same where nothing else can begin meanwhile. */
+export const rateLimit = (route: Route): Middleware<AnswerHeaders, void> =>
+  rateLimitBeside<void>(route, () => undefined);

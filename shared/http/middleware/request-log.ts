@@ -1,20 +1,19 @@
 import { currentRequest, log } from '../../log.ts';
 import type { Project } from '../../projects/project.ts';
 import { countUsage, flushTallyIfDue } from '../../usage/tally.ts';
-import type { Adds, Needs } from './middleware-types.ts';
+import type { Middleware } from './middleware-types.ts';
 
 /** Added by `requestLog`. */
 export interface RequestLog {
-  startedAt: number;
   /** Pending write of earlier counts, which runs in parallel with this request. */
-  flushing: Promise<void> | undefined;
-  /** Whose key came with the request, once it is known. */
-  project?: Project;
+  readonly flushing: Promise<void> | undefined;
+  /** Whose key came with the request, once `apiKey` knows it. */
+  readonly project?: Project;
 }
 
 interface Ended {
-  readonly context: Needs<RequestLog>;
-  readonly response?: { readonly statusCode: number } | null;
+  readonly context: Partial<RequestLog>;
+  readonly response?: { readonly statusCode: number } | null | undefined;
 }
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;
@@ -22,9 +21,9 @@ const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 const end = async ({ context, response }: Ended): Promise<void> => {
   const record = currentRequest.getStore();
   if (!record) return;
-  const { route, projectId, requestId, code, databaseMs } = record;
+  const { route, projectId, requestId, startedAt = performance.now(), code, databaseMs } = record;
   const status = response?.statusCode ?? 500;
-  const ms = performance.now() - context.startedAt;
+  const ms = performance.now() - startedAt;
   log.info({ route, project: projectId, status, code, ms: tenths(ms), databaseMs: tenths(databaseMs), requestId });
   if (context.project) countUsage({ projectId: context.project.id, route, status, ms });
   await context.flushing;
@@ -34,11 +33,8 @@ const end = async ({ context, response }: Ended): Promise<void> => {
  * One JSON line a request: route, project, status, the code of a failure, ms, database ms, request id. Never bodies,
  * keys or tokens. Requests that came with a project's key are counted for its usage too.
  */
-export const requestLog = (): Adds<RequestLog> => ({
-  before: ({ context }) => {
-    context.startedAt = performance.now();
-    context.flushing = flushTallyIfDue();
-  },
-  after: (request) => end(request as Ended),
-  onError: (request) => end(request as Ended),
+export const requestLog = (): Middleware<unknown, RequestLog> => ({
+  before: () => ({ flushing: flushTallyIfDue() }),
+  after: end,
+  onError: end,
 });

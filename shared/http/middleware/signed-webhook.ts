@@ -7,12 +7,12 @@ import { blockOf, deliveriesPerWindow, OverLimit } from '../../quota/rate-window
 import { ShortCache } from '../../short-cache.ts';
 import type { Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
-import type { Adds, Event } from './middleware-types.ts';
+import type { Event, Middleware } from './middleware-types.ts';
 import { rateLimit, refuseOver, showStanding, windowsOf } from './rate-limit.ts';
 
 /** Added by `signedWebhook`. */
 export interface WithDelivery {
-  delivery: CheckedDelivery | 'not configured';
+  readonly delivery: CheckedDelivery | 'not configured';
 }
 
 /** The delivery's headers and the bytes of its body, which nothing may have parsed before. */
@@ -67,12 +67,12 @@ const countDelivery = async (context: AnswerHeaders, projectId: string): Promise
  * it sends many from few addresses; those of a project's own account are, for the project; what is refused is, for its
  * address, so that a flood of them ends in 429 (contract 5, "Webhook").
  */
-export const signedWebhook = (route: Route): Adds<AnswerHeaders & WithDelivery> => {
+export const signedWebhook = (route: Route): Middleware<AnswerHeaders, WithDelivery> => {
   const { before: count } = rateLimit(route);
   const looksUp = route.path.includes('{projectId}');
   return {
-    before: async (request) => {
-      const { event, context } = request;
+    before: async (incoming) => {
+      const { event, context } = incoming;
       const { sourceIp } = event.requestContext.http;
       const known = looksUp && knownRefusal(sourceIp, windowsOf(route));
       if (known && !mayLookUp(sourceIp)) refuseOver(context, known);
@@ -80,12 +80,12 @@ export const signedWebhook = (route: Route): Adds<AnswerHeaders & WithDelivery> 
       try {
         delivery = await check(event);
       } catch (error) {
-        if (error instanceof AppError && statusOf[error.code] < 500) await count?.(request);
+        if (error instanceof AppError && statusOf[error.code] < 500) await count(incoming);
         throw error;
       }
       if (delivery !== 'not configured' && delivery.projectId !== null)
         await countDelivery(context, delivery.projectId);
-      context.delivery = delivery;
+      return { delivery };
     },
   };
 };

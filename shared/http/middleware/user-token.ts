@@ -5,11 +5,11 @@ import type { Caller, Project } from '../../projects/project.ts';
 import type { Keyed } from './api-key.ts';
 import { bearerToken } from './bearer.ts';
 import type { WithCollection } from './collection.ts';
-import type { Adds } from './middleware-types.ts';
+import type { Middleware } from './middleware-types.ts';
 
 /** Added by `userToken`. */
 export interface WithCaller {
-  caller: Caller;
+  readonly caller: Caller;
 }
 
 /** The end user that a token names, or why there is none. */
@@ -29,31 +29,28 @@ const identify = async (project: Project, token: string | undefined): Promise<Id
  * Identifies the caller, and refuses what row security forbids any publishable key: a write without row security → 403,
  * a write or private read without a valid token → 401. An invalid token that is not needed is ignored.
  */
-export const userToken = (writes: boolean): Adds<Keyed & WithCollection & WithCaller> => ({
+export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithCaller> => ({
   before: async ({ event, context }) => {
-    if (context.keyKind === 'secret') {
-      context.caller = { kind: 'secret' };
-      return;
-    }
+    if (context.keyKind === 'secret') return { caller: { kind: 'secret' } };
     const { name, rls } = context.collection;
     if (writes && !rls.enabled) throw securityRequired(name);
     const identity = await identify(context.project, bearerToken(event.headers));
     const needed = rls.enabled && (writes || rls.mode === 'private');
     if (needed && 'refusal' in identity) throw identity.refusal;
-    context.caller = { kind: 'publishable', ...('userId' in identity ? { userId: identity.userId } : {}) };
+    return { caller: { kind: 'publishable', ...('userId' in identity ? { userId: identity.userId } : {}) } };
   },
 });
 
 /** Added by `signedInUser`. */
 export interface WithBearer {
-  bearer: Bearer;
+  readonly bearer: Bearer;
 }
 
 /** The end user who must be signed in: no token → 401 `TOKEN_MISSING`, a bad or expired one → 401 `TOKEN_INVALID`. */
-export const signedInUser = (): Adds<Keyed & WithBearer> => ({
+export const signedInUser = (): Middleware<Keyed, WithBearer> => ({
   before: async ({ event, context }) => {
     const token = bearerToken(event.headers);
     if (!token) throw tokenMissing();
-    context.bearer = await verifyAccessToken(context.project, token);
+    return { bearer: await verifyAccessToken(context.project, token) };
   },
 });

@@ -6,7 +6,7 @@ import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/clock.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
-import type { LambdaHandler } from '../../../shared/http/endpoint.ts';
+import type { LambdaHandler } from '../../../shared/http/stack.ts';
 import { claim, newRun, updateHeld } from '../../../shared/mail/idempotency/claim.ts';
 import { type KeyedRequest, keyedRequest } from '../../../shared/mail/idempotency/idempotency-key.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';

@@ -4,7 +4,7 @@ import { dataRoutes } from '../../../functions/data/routes.ts';
 import { clock } from '../../../shared/clock.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
-import { rateLimit } from '../../../shared/http/middleware/rate-limit.ts';
+import { rateLimitBeside } from '../../../shared/http/middleware/rate-limit.ts';
 import { OverLimit } from '../../../shared/quota/rate-window.ts';
 
 const table = vi.hoisted(() => ({ state: 'answers' as 'answers' | 'over' | 'known' | 'down', asked: 0 }));
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const begun = vi.fn();
-const limit = rateLimit(dataRoutes['list-documents'], begun);
+const limit = rateLimitBeside(dataRoutes['list-documents'], begun);
 const event = { requestContext: { http: { sourceIp: '192.0.2.9' } } } as Event;
 
 /** What becomes of a read: let in, or the code of its refusal. */

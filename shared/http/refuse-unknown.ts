@@ -1,0 +1,34 @@
+import { findProjectByKey } from '../collections/find-project-by-key.ts';
+import { AppError } from '../errors.ts';
+import { requireAllowedOrigin } from './middleware/allowed-origin.ts';
+import { requireKey } from './middleware/api-key.ts';
+import { isUsersPath, usersReserved } from './middleware/collection.ts';
+import type { Event } from './middleware/middleware-types.ts';
+
+const dataPrefix = '/api/data/';
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+};
+
+const isReserved = (event: Event): boolean => {
+  const path = decoded(event.rawPath);
+  return path.startsWith(dataPrefix) && isUsersPath(path.slice(dataPrefix.length));
+};
+
+/**
+ * Refuses what no row matches: 404, but 403 below `/api/data/users`, which is blocked at any depth for every key, after
+ * its key and origin were judged as on any other route of documents (contract 1, "Order of refusals").
+ */
+export const refuseUnknown = async (event: Event): Promise<never> => {
+  if (isReserved(event)) {
+    const key = event.headers['x-api-key'];
+    requireAllowedOrigin(event, requireKey(key, key === undefined ? undefined : await findProjectByKey(key, '')));
+    throw usersReserved();
+  }
+  throw new AppError('NOT_FOUND', `There is no ${event.requestContext.http.method} ${event.rawPath.slice(0, 100)}.`);
+};
