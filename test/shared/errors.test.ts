@@ -18,6 +18,7 @@ const passing = codes.filter((code) => statusOf[code] === 429 || statusOf[code] 
 
 const logged = vi.spyOn(log, 'error').mockImplementation(() => undefined);
 beforeEach(() => logged.mockClear());
+vi.spyOn(log, 'warn').mockImplementation(() => undefined);
 
 describe('an error', () => {
   test.each(passing.map((code) => [statusOf[code], code] as const))(
