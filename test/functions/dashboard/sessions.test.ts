@@ -3,6 +3,8 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { listSessions } from '../../../shared/auth/list-sessions.ts';
 import { countAttempt, forgiveAttempt } from '../../../shared/auth/lockout.ts';
 import { rotate, startSession } from '../../../shared/auth/refresh-sessions.ts';
+import { requireSession } from '../../../shared/auth/require-session.ts';
+import { revokeOwnSession } from '../../../shared/auth/revoke-own-session.ts';
 import { revokeAllSessions, revokeByToken, revokeSession } from '../../../shared/auth/revoke-sessions.ts';
 import { projectScope } from '../../../shared/auth/session-keys.ts';
 import { clock } from '../../../shared/clock.ts';
@@ -124,6 +126,25 @@ describe('a revoked session', () => {
     const { scope, sessionId, refreshToken } = await newSession();
     expect(await revokeSession(scope, hex(), sessionId)).toBe(false);
     expect(await outcomeOf(rotate(scope, refreshToken))).toBe('ok');
+  });
+});
+
+describe('a session that has expired, whether or not the table has cleaned up', () => {
+  test('TOKEN_INVALID for what it asks, SESSION_NOT_FOUND where it is to be ended', async () => {
+    const { scope, userId, sessionId } = await newSession();
+    await requireSession(scope, userId, sessionId);
+    later(4 * 24 * 3600_000);
+    const asking = await startSession(scope, userId, client);
+    later(3 * 24 * 3600_000 + 1000);
+    await expect(requireSession(scope, userId, sessionId)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+    const expired = { userId, sessionId };
+    for (const ended of [sessionId, asking.sessionId, 'x']) {
+      await expect(revokeOwnSession(scope, expired, ended)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+    }
+    await expect(revokeOwnSession(scope, asking, sessionId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    expect(await revokeSession(scope, userId, sessionId)).toBe(false);
+    await revokeOwnSession(scope, asking, asking.sessionId);
+    expect(await listSessions(scope, userId)).toEqual([]);
   });
 });
 

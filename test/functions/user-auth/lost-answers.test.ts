@@ -62,6 +62,13 @@ describe('an answer of the table that got lost, so that the client asks again, c
     }
   });
 
+  test('200 for a mail that is asked for, whose link and code are good', async () => {
+    loseFirstAnswers();
+    const { isGood, token } = await issue();
+    expect(isGood).toBe(true);
+    await use({ token });
+  });
+
   test('200 for the code of a mail at the fifth try', async () => {
     const { email, code } = await issue();
     for (let wrong = 0; wrong < 4; wrong++) {

@@ -1,29 +1,15 @@
-import { Collection } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../../shared/auth/passwords.ts';
 import { linkAccount } from '../../../shared/auth/social/link-account.ts';
 import { requireProvider } from '../../../shared/auth/social/providers.ts';
 import { requireUsers } from '../../../shared/auth/users/require-users.ts';
+import { beforeChange } from '../../support/before-change.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/users.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-type Rest = readonly unknown[];
-
-/** Runs `act` before the `at`-th change of a user from now on, between what was read for it and the change itself. */
-const beforeChange = (at: number, act: () => Promise<void>): void => {
-  const change = Collection.prototype.findOneAndUpdate as (...all: Rest) => Promise<unknown>;
-  let changes = 0;
-  const paused = async function (this: Collection, ...rest: Rest): Promise<unknown> {
-    changes += 1;
-    if (changes === at) await act();
-    return change.apply(this, [...rest]);
-  };
-  vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockImplementation(paused as typeof change as never);
-};
 
 const link = async (of: UsersProject, email: string) => {
   const project = await domainProject(of);
@@ -38,7 +24,7 @@ describe('an account that changes between look-up and link', () => {
     const project = await newUsersProject();
     const { email } = await project.newUser();
     await changeStoredUsers(project, { email }, { emailVerified: true });
-    beforeChange(1, () => changeStoredUsers(project, { email }, { isDisabled: true }));
+    beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { isDisabled: true }));
     await expect(link(project, email)).rejects.toMatchObject(disabled);
     expect((await storedUsers(project, { email }))[0]?.identities ?? []).toEqual([]);
   });
@@ -46,7 +32,7 @@ describe('an account that changes between look-up and link', () => {
   test('403 for an unverified one that is disabled after its credentials were discarded', async () => {
     const project = await newUsersProject();
     const { email } = await project.newUser();
-    beforeChange(2, () => changeStoredUsers(project, { email }, { isDisabled: true }));
+    beforeChange('findOneAndUpdate', 2, () => changeStoredUsers(project, { email }, { isDisabled: true }));
     await expect(link(project, email)).rejects.toMatchObject(disabled);
     expect(await storedUsers(project, { email })).toMatchObject([{ emailVerified: false }]);
   });
@@ -56,7 +42,7 @@ describe('an account that changes between look-up and link', () => {
     const { email } = await project.newUser();
     const password = 'set between discard and link';
     const set = { password: await hashPassword(password), hasPassword: true };
-    beforeChange(2, () => changeStoredUsers(project, { email }, set));
+    beforeChange('findOneAndUpdate', 2, () => changeStoredUsers(project, { email }, set));
     expect(await link(project, email)).toMatchObject({ linkedByEmail: true, user: { hasPassword: false } });
     vi.restoreAllMocks();
     expect(await project.logIn({ email, password })).toMatchObject({ status: 401 });
@@ -67,7 +53,7 @@ describe('an account that changes between look-up and link', () => {
     const project = await newUsersProject();
     const user = await project.newUser();
     const { email } = user;
-    beforeChange(1, () => changeStoredUsers(project, { email }, { emailVerified: true }));
+    beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { emailVerified: true }));
     expect(await link(project, email)).toMatchObject({ linkedByEmail: true });
     vi.restoreAllMocks();
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
@@ -78,10 +64,41 @@ describe('an account that changes between look-up and link', () => {
     const project = await newUsersProject();
     const { email, userId } = await project.newUser();
     await changeStoredUsers(project, { email }, { emailVerified: true });
-    beforeChange(1, () => changeStoredUsers(project, { email }, { email: `moved-${email}` }));
+    beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { email: `moved-${email}` }));
     const linked = await link(project, email);
     expect(linked).toMatchObject({ isNewUser: true });
     expect(linked.user._id.toHexString()).not.toBe(userId);
     expect((await storedUsers(project, { email: `moved-${email}` }))[0]?.identities ?? []).toEqual([]);
+  });
+
+  test('200 for both of two at once, and one identity', async () => {
+    const project = await newUsersProject();
+    const { email } = await project.newUser();
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    const key = `github:${email}`;
+    const identities = [{ provider: 'github', id: email, key }];
+    beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { identities }));
+    expect(await link(project, email)).toMatchObject({ isNewUser: false, linkedByEmail: false });
+    expect(await storedUsers(project, { email })).toMatchObject([{ identities }]);
+  });
+
+  test('401 for the password of one whose address was verified no more at the link', async () => {
+    const project = await newUsersProject();
+    const user = await project.newUser();
+    const { email } = user;
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { emailVerified: false }));
+    expect(await link(project, email)).toMatchObject({ linkedByEmail: true, user: { hasPassword: false } });
+    vi.restoreAllMocks();
+    expect(await project.logIn(user)).toMatchObject({ status: 401 });
+  });
+
+  test('503 TOO_MANY_WRITERS for one that is in the trash meanwhile, whose address stays taken: no identity is added', async () => {
+    const project = await newUsersProject();
+    const { email } = await project.newUser();
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { isDeleted: true }));
+    await expect(link(project, email)).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS' });
+    expect((await storedUsers(project, { email }))[0]?.identities ?? []).toEqual([]);
   });
 });

@@ -1,0 +1,57 @@
+import type { Filter } from 'mongodb';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import type { DeveloperRecord } from '../../../shared/developers/developer-record.ts';
+import { linkDeveloper } from '../../../shared/developers/github/link-developer.ts';
+import { beforeChange } from '../../support/before-change.ts';
+import { logIn } from '../../support/developers.ts';
+import { newDeveloper, newUnverified } from '../../support/project.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const link = (email: string) =>
+  linkDeveloper({ id: email, name: undefined, username: undefined, addresses: [{ email, verified: true }] });
+
+const edit = (filter: Filter<DeveloperRecord>, set: Partial<DeveloperRecord>) =>
+  onControl((db) => db.collection<DeveloperRecord>('developers').updateOne(filter, [{ $set: set }]));
+
+const stored = (filter: Filter<DeveloperRecord>) =>
+  onControl((db) => db.collection<DeveloperRecord>('developers').findOne(filter));
+
+describe('a developer’s account that changes between look-up and link', () => {
+  test('200 with a new account where it was deleted meanwhile; the deleted one gets no identity', async () => {
+    for (const { email } of [await newDeveloper(), await newUnverified()]) {
+      const gone = `deleted ${email}`;
+      beforeChange('findOneAndUpdate', 1, () => edit({ email }, { email: gone, deletingSince: new Date() }));
+      expect(await link(email)).toMatchObject({ isNewDeveloper: true, record: { email } });
+      vi.restoreAllMocks();
+      expect(await stored({ email: gone })).toMatchObject({ identities: [] });
+    }
+  });
+
+  test('200 by its password for one whose address was verified before it would have been discarded', async () => {
+    const { email, password } = await newUnverified();
+    beforeChange('findOneAndUpdate', 1, () => edit({ email }, { emailVerified: true }));
+    expect(await link(email)).toMatchObject({ isNewDeveloper: false, linkedByEmail: true });
+    vi.restoreAllMocks();
+    expect((await logIn(email, password)).status).toBe(200);
+  });
+
+  test('200 for both of two at once, and one identity', async () => {
+    const { email } = await newDeveloper();
+    const identities = [{ provider: 'github' as const, id: email, key: `github:${email}` }];
+    beforeChange('findOneAndUpdate', 1, () => edit({ email }, { identities }));
+    expect(await link(email)).toMatchObject({ isNewDeveloper: false, linkedByEmail: false });
+    expect(await stored({ email })).toMatchObject({ identities });
+  });
+
+  test('401 for the password of one whose address was verified no more at the link', async () => {
+    const { email, password } = await newDeveloper();
+    beforeChange('findOneAndUpdate', 1, () => edit({ email }, { emailVerified: false }));
+    expect(await link(email)).toMatchObject({ linkedByEmail: true, record: { hasPassword: false } });
+    vi.restoreAllMocks();
+    expect((await logIn(email, password)).status).toBe(401);
+  });
+});

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Attempt, countAttempt, forgiveAttempt } from '../../../shared/auth/lockout.ts';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
+import { clock } from '../../../shared/clock.ts';
+
+const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
+const locked = { code: 'ACCOUNT_LOCKED' };
+
+let address: string;
+let scope: Attempt['scope'];
+
+beforeEach(() => {
+  address = `${hex()}@example.com`;
+  scope = projectScope(hex());
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const from = (place: number): Attempt => ({ scope, address, ip: `10.0.${place >> 8}.${place & 255}` });
+
+const later = (ms: number): void => {
+  const moment = clock.now() + ms;
+  vi.spyOn(clock, 'now').mockReturnValue(moment);
+};
+
+/** How many attempts are counted before one is refused. */
+const untilLocked = async (placeOf: (n: number) => number): Promise<number> => {
+  for (let n = 0; n < 200; n++) {
+    try {
+      await countAttempt(from(placeOf(n)));
+    } catch (error) {
+      expect(error).toMatchObject(locked);
+      return n;
+    }
+  }
+  return Number.POSITIVE_INFINITY;
+};
+
+describe('the windows of a lockout', () => {
+  test('429 after five in the next window, however many the last one counted', async () => {
+    for (let n = 0; n < 4; n++) await countAttempt(from(1));
+    later(15 * 60_000 + 1000);
+    expect(await untilLocked(() => 1)).toBe(5);
+  });
+
+  test('429 after a hundred from anywhere, however many log-ins were taken back that nothing had counted', async () => {
+    for (let n = 0; n < 10; n++) await forgiveAttempt(from(n));
+    expect(await untilLocked((n) => n)).toBe(100);
+  });
+
+  test('429 in a new place as long as it is locked out from anywhere, though the first place has succeeded', async () => {
+    expect(await untilLocked((n) => n)).toBe(100);
+    await forgiveAttempt(from(0));
+    await countAttempt(from(300));
+    await expect(countAttempt(from(301))).rejects.toMatchObject(locked);
+  });
+});
