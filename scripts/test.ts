@@ -73,7 +73,8 @@ const runTests = async (args: readonly string[]): Promise<Outcome> => {
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const states = tests.map((test) => test.result().state);
-  const outside = vitest.state.getUnhandledErrors().length + modules.flatMap((module) => module.errors()).length;
+  const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
+  const outside = vitest.state.getUnhandledErrors().length + suites.flatMap((suite) => suite.errors()).length;
   await vitest.close();
   const passed = states.filter((state) => state === 'passed').length;
   const failed = states.filter((state) => state !== 'passed' && state !== 'skipped').length + outside;
