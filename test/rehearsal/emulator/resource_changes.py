@@ -82,7 +82,9 @@ class Changes:
         made = self._change(kind, context, before, properties) if before else None
         if made is None:
             made = kind.create(context, _copied(properties))
-            self.undo.append((logical, before, lambda: kind.delete(context, made, properties)))
+            created = Resource(definition["Type"], properties, made, *policies)
+            back = lambda: remove(self.context, logical, created, self.tell, keep=created.retained)  # noqa: E731
+            self.undo.append((logical, before, back))
             if before is not None:
                 self.leftover.append((logical, before, "kept_when_replaced"))
         self.resources[logical] = Resource(definition["Type"], properties, made, *policies)

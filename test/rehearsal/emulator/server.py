@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import threading
+import uuid
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from botocore.config import Config
 from moto.awslambda.responses import LambdaResponse
 from moto.cloudformation import urls
 from moto.iam.access_control import PermissionResult
+from moto.route53 import models as route53
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.s3.models import FakeBucket
 from werkzeug.serving import make_server
@@ -39,6 +41,8 @@ def serve(node, folder):
     os.environ["MOTO_IAM_LOAD_MANAGED_POLICIES"] = "true"
     # It reads policies of buckets without their conditions, and would take "deny without TLS" for "deny".
     FakeBucket.get_permission = lambda *_: PermissionResult.NEUTRAL
+    # Its ids of hosted zones begin with any letter, those of AWS with Z.
+    route53.create_route53_zone_id = lambda **_: f"Z{uuid.uuid4().hex[:20].upper()}"
     urls.url_paths["{0}/$"] = CloudFormation.dispatch
     server = make_server(
         HOST, 0, DomainDispatcherApplication(create_backend_app), threaded=True, request_handler=QuietHandler

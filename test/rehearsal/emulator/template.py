@@ -112,6 +112,9 @@ class Scope:
             return argument[0].join(str(part) for part in argument[1])
         if function == "Fn::Select":
             return argument[1][int(argument[0])]
+        if function == "Fn::FindInMap":
+            name, first, second = argument
+            return self.template["Mappings"][name][first][second]
         if function == "Fn::Split":
             return argument[1].split(argument[0])
         if function == "Fn::GetAZs":
