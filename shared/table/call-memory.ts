@@ -34,18 +34,17 @@ export interface Remembering {
 /** Remembers a call; `as` is what is written of it, where that is not its id. */
 export const remember = ({ id, at }: Call, as = id): Remembering => {
   const minute = Math.floor(at / minuteMs);
-  const [now, before] = [setOf(minute), setOf(minute + 2)];
   return {
-    add: `${now} :calls`,
+    add: `${setOf(minute)} :calls`,
     remove: setOf(minute + 1),
-    isNew: `NOT contains(${now}, :call) AND NOT contains(${before}, :call)`,
+    isNew: `NOT contains(${setOf(minute)}, :call)`,
     values: { ':call': { S: id }, ':calls': { SS: [as] } },
   };
 };
 
 /** Whether an item remembers a call. */
-export const remembers = (item: Item | undefined, { id }: Call): boolean =>
-  [0, 1, 2].some((minute) => item?.[setOf(minute)]?.SS?.includes(id));
+export const remembers = (item: Item | undefined, { id, at }: Call): boolean =>
+  item?.[setOf(Math.floor(at / minuteMs))]?.SS?.includes(id) ?? false;
 
 const undoneId = (id: string): string => `-${id}`;
 

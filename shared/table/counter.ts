@@ -27,8 +27,8 @@ export type Outcome =
   | { readonly taken: true; readonly item: Item | undefined }
   | { readonly taken: false; readonly full: Count | undefined; readonly item: Item | undefined };
 
-/** A call that is made now; `id` where not only the SDK may repeat it. */
-export const newCall = (id = randomBytes(9).toString('base64url')): Call => ({ id, at: clock.now() });
+/** A call that is made now. */
+export const newCall = (): Call => ({ id: randomBytes(9).toString('base64url'), at: clock.now() });
 
 /** A number of an item; 0 where it has none. */
 export const countIn = (item: Item | undefined, name: string): number => Number(item?.[name]?.N ?? 0);

@@ -10,6 +10,7 @@ import { heldSlots, mailUsage, takeSlots } from '../../../shared/mail/mail-quota
 import { sharedTallies } from '../../../shared/mail/mail-tallies.ts';
 import { settleHeldSlots } from '../../../shared/mail/reserve-slots.ts';
 import { sendProjectMail } from '../../../shared/mail/send-mail.ts';
+import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { countIn, peek } from '../../../shared/table/counter.ts';
 import { ownerKeyOf } from '../../../shared/table/keys.ts';
@@ -147,6 +148,15 @@ describe('the month of an owner', () => {
     expect(tally(answers)).toEqual({ 200: 10, 429: 40 });
     expect(await countedForOwner(project.developer)).toEqual([10, 100]);
     expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 10 });
+  });
+
+  test('200 counts only those recipients who are not suppressed', async () => {
+    const project = await newProject([], await newDeveloper('free'));
+    const to = addresses(3);
+    await suppress(project.id, to.slice(0, 1), { reason: 'bounced', providerEmailId: null });
+    expect((await send(project, mailOf(to))).status).toBe(200);
+    expect((await batch(project, [mailOf(to), mailOf(to.slice(0, 1))])).status).toBe(200);
+    expect(await countedForOwner(project.developer)).toEqual([2, 4]);
   });
 
   test('429 MAIL_QUOTA_EXCEEDED for a batch that does not fit as a whole, which takes nothing', async () => {
