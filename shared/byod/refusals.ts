@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { egressSettings } from '../config.ts';
 import { AppError } from '../errors.ts';
 
@@ -36,9 +37,13 @@ export const serverAddresses = (): readonly [string, string] => {
   return [VERIFIER_IP_A, VERIFIER_IP_B];
 };
 
+const whatToLetIn = (provider: string): string => {
+  const addresses = serverAddresses();
+  return addresses.every((address) => isIP(address) > 0)
+    ? `Please whitelist Server IPs ${addresses.join(', ')} in ${provider}`
+    : `this service connects from changing addresses. Let in connections from anywhere (0.0.0.0/0) in ${provider}: user, password and TLS protect the database. Or ask the operator of the service for fixed addresses.`;
+};
+
 /** A server answered but did not accept the connections of both verifiers. */
 export const accessDenied = (host: string): AppError =>
-  new AppError(
-    'DATABASE_ACCESS_DENIED',
-    `Access Denied: Please whitelist Server IPs ${serverAddresses().join(', ')} in ${providerOf(host)}`,
-  );
+  new AppError('DATABASE_ACCESS_DENIED', `Access Denied: ${whatToLetIn(providerOf(host))}`);
