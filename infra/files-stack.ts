@@ -26,11 +26,11 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { uploadCors } from '../shared/storage/upload-cors.ts';
 import { DomainRecord, type Zone } from './domain-record.ts';
 import { dispositionFunction } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
 import { fileFolders, type Stores, transferFolders } from './grants.ts';
-import { uploadCors } from './upload-cors.ts';
 
 export interface FilesStackProps extends StackProps {
   /**

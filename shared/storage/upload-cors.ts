@@ -8,3 +8,26 @@ export const uploadCors = {
   exposedHeaders: ['etag'],
   maxAgeSeconds: 3600,
 } as const;
+
+/** A rule of S3's CORS configuration, as its console and `put-bucket-cors` take it. */
+export interface BucketCorsRule {
+  readonly AllowedOrigins: readonly string[];
+  readonly AllowedMethods: readonly string[];
+  readonly AllowedHeaders: readonly string[];
+  readonly ExposeHeaders: readonly string[];
+  readonly MaxAgeSeconds: number;
+}
+
+/**
+ * The same for a bucket of a project's own, to be pasted there. `OPTIONS` is no method that S3 takes in a rule: it
+ * answers preflights by the others.
+ */
+export const bucketCors: readonly BucketCorsRule[] = [
+  {
+    AllowedOrigins: uploadCors.origins,
+    AllowedMethods: uploadCors.methods,
+    AllowedHeaders: uploadCors.requestHeaders,
+    ExposeHeaders: uploadCors.exposedHeaders,
+    MaxAgeSeconds: uploadCors.maxAgeSeconds,
+  },
+];

@@ -21,7 +21,8 @@ const SocialProvider = v.object({
   hasClientSecret: v.boolean(),
 });
 
-const project = {
+/** The project record of contract 6. */
+export const project = {
   _id: v.string(),
   name: v.string(),
   siteUrl: v.nullable(v.string()),
@@ -45,7 +46,7 @@ const project = {
 
 const withHints = <const S extends v.GenericSchema>(data: S) => v.object({ ...success(data).entries, hints });
 
-/** The project record of contract 6; the whole secret key is in the answer that creates it, and nowhere else. */
+/** The whole secret key is in the answer that creates it, and nowhere else. */
 export const ProjectAnswer = success(v.object(project));
 export const NewProjectAnswer = withHints(v.object({ ...project, secretKey: v.string() }));
 export const ChangedProjectAnswer = withHints(v.object(project));

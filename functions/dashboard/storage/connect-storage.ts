@@ -1,11 +1,13 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { connectStorage } from '../../../shared/storage/connect-storage.ts';
+import { bucketCors } from '../../../shared/storage/upload-cors.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 
 const route = dashboardStorageRoutes['connect-storage'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const project = await connectStorage(owned, input.body);
-  return respond(route, { success: true, data: { ...project, role: owned.role }, message: 'Storage connected' });
+  const data = { ...project, role: owned.role, cors: bucketCors };
+  return respond(route, { success: true, data, message: 'Storage connected' });
 });

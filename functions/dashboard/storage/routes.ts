@@ -1,7 +1,7 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
 import { ProjectAnswer } from '../projects/schemas.ts';
 import { PageQuery } from '../schemas.ts';
-import { DeletedFilesAnswer, FilePage, FilePathsBody, StorageBody } from './schemas.ts';
+import { ConnectedStorageAnswer, DeletedFilesAnswer, FilePage, FilePathsBody, StorageBody } from './schemas.ts';
 
 /** Files of a project, and where they are kept (contract 4 and 6). */
 export const dashboardStorageRoutes = defineRoutes({
@@ -30,7 +30,7 @@ export const dashboardStorageRoutes = defineRoutes({
     uses: ['mongodb', 'encryption', 'session-check'],
     summary: 'Connect an S3-compatible bucket of your own, after a test write',
     body: StorageBody,
-    response: { status: 200, body: ProjectAnswer },
+    response: { status: 200, body: ConnectedStorageAnswer },
   },
   'disconnect-storage': {
     method: 'DELETE',

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
+import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 const text = (most: number) =>
@@ -41,6 +42,24 @@ export const StorageBody = strictBody({
   secretAccessKey: visible(500),
   publicHost: v.optional(publicHost),
 });
+
+const texts = v.array(v.string());
+
+/** The project, and the CORS rules that its bucket needs. */
+export const ConnectedStorageAnswer = success(
+  v.object({
+    ...project,
+    cors: v.array(
+      v.object({
+        AllowedOrigins: texts,
+        AllowedMethods: texts,
+        AllowedHeaders: texts,
+        ExposeHeaders: texts,
+        MaxAgeSeconds: v.number(),
+      }),
+    ),
+  }),
+);
 
 const most = 100;
 const count = `must have 1 to ${most} paths`;

@@ -20,7 +20,10 @@ interface Deleted {
 }
 
 interface Connected {
-  readonly data: { readonly storage: { readonly external: boolean; readonly endpoint?: string } };
+  readonly data: {
+    readonly storage: { readonly external: boolean; readonly endpoint?: string };
+    readonly cors?: unknown;
+  };
   readonly code?: string;
   readonly message: string;
   readonly errors?: readonly { readonly field: string }[];
@@ -156,6 +159,16 @@ describe('storage of one’s own', () => {
       message: 'Storage connected',
       storage: { external: true, endpoint: external().endpoint },
     });
+    // What S3's own CORS configuration takes, with the methods and headers of the specification but OPTIONS.
+    expect(body.data.cors).toEqual([
+      {
+        AllowedOrigins: ['*'],
+        AllowedMethods: ['PUT', 'GET', 'HEAD'],
+        AllowedHeaders: ['content-type', 'content-length'],
+        ExposeHeaders: ['etag'],
+        MaxAgeSeconds: 3600,
+      },
+    ]);
     const theirs = await uploadFile(own, 'theirs', 'text/csv');
     expect(theirs).toMatchObject({ provider: 'external', url: `${external().publicHost}/files/${theirs.path}` });
     expect(await read(theirs.url)).toEqual({ status: 200, text: 'theirs' });

@@ -20,10 +20,13 @@ describe('400 DATABASE_ACCESS_DENIED', () => {
     );
   });
 
-  test.each([{}, { VERIFIER_IP_A: '192.0.2.1' }])('says that there are none with %j, and what to do', async (addresses) => {
-    expect(await deniedBy('c0.abc.mongodb.net', addresses)).toBe(
-      'Access Denied: this service connects from changing addresses. Let in connections from anywhere (0.0.0.0/0) in MongoDB Atlas: user, password and TLS protect the database. Or ask the operator of the service for fixed addresses.',
-    );
-    expect(await deniedBy('db.example.com', addresses)).toContain('in your database provider:');
-  });
+  test.each([{}, { VERIFIER_IP_A: '192.0.2.1' }])(
+    'says that there are none with %j, and what to do',
+    async (addresses) => {
+      expect(await deniedBy('c0.abc.mongodb.net', addresses)).toBe(
+        'Access Denied: this service connects from changing addresses. Let in connections from anywhere (0.0.0.0/0) in MongoDB Atlas: user, password and TLS protect the database. Or ask the operator of the service for fixed addresses.',
+      );
+      expect(await deniedBy('db.example.com', addresses)).toContain('in your database provider:');
+    },
+  );
 });
