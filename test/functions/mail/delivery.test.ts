@@ -196,6 +196,21 @@ describe('a mail that the provider may have', () => {
   );
 });
 
+test('a run whose mail another one has taken over meanwhile leaves it to that one', async () => {
+  const { id } = await heldMail();
+  const theirs = new Date(Date.now() + 60_000);
+  let taken: Promise<unknown> | undefined;
+  provider.decide(() => {
+    taken ??= onMailLogs((logs) =>
+      logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.leasedUntil': theirs, reason: 'theirs' } }),
+    );
+    return 500;
+  });
+  expect(await deliverMail(id, 1)).toMatchObject({ done: false });
+  await taken;
+  expect(await logOf(id)).toMatchObject({ status: 'queued', reason: 'theirs', job: { leasedUntil: theirs } });
+});
+
 describe('suppressed addresses', () => {
   const suppressed = newAddress();
   beforeAll(() => suppress(project.id, [suppressed], { reason: 'bounced', providerEmailId: null }));
@@ -206,6 +221,14 @@ describe('suppressed addresses', () => {
     await deliverMail(id, 1);
     expect(requestsFor(id)).toMatchObject([{ body: { to: [other] } }]);
     expect(await logOf(id)).toMatchObject({ status: accepted, to: [suppressed, other] });
+  });
+
+  test('are those of one project alone: another one’s mails reach them', async () => {
+    const other = await domainProject(await newProject());
+    const { id } = await heldMail(other, [suppressed]);
+    await deliverMail(id, 1);
+    expect(requestsFor(id)).toMatchObject([{ body: { to: [suppressed] } }]);
+    expect(await logOf(id)).toMatchObject({ status: accepted });
   });
 
   test('where nobody is left by then: failed, "suppressed", and the slot comes back', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ObjectId } from 'mongodb';
+import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { handler as sendBatch } from '../../../functions/mail/send-batch.ts';
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
@@ -7,7 +7,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { clock } from '../../../shared/clock.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import type { LambdaHandler } from '../../../shared/http/stack.ts';
-import { claim, newRun, updateHeld } from '../../../shared/mail/idempotency/claim.ts';
+import { claim, newRun, noteAnswer, updateHeld } from '../../../shared/mail/idempotency/claim.ts';
 import { type KeyedRequest, keyedRequest } from '../../../shared/mail/idempotency/idempotency-key.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { mailUsage } from '../../../shared/mail/mail-quota.ts';
@@ -175,6 +175,34 @@ describe('a run that ended after it took the key', () => {
       status: 200,
       body: { data: { id: ids[0]?.toHexString() } },
     });
+  });
+
+  test('503 keeps the key for its mail: 409 for another body, the same one goes on with the same mail and slot', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    await call(sendMail, newKey(), mailOf());
+    vi.spyOn(Collection.prototype, 'insertOne').mockRejectedValueOnce(new MongoNetworkError('cut'));
+    expect((await call(sendMail, key, body)).status).toBe(503);
+    expect(await call(sendMail, key, { ...body, subject: 'Other' })).toMatchObject(reused);
+    expect((await call(sendMail, key, body)).status).toBe(200);
+    expect([(await logs()).length, await used()]).toEqual([2, 2]);
+  });
+
+  test('is taken over by one of 50 at once, and what it says too late changes nothing', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    const { run, ids } = await claimed(key, 'send', body);
+    later(61);
+    const wanted = ids.map((id) => id.toHexString());
+    const request = keyedRequest(key, 'send', body) as KeyedRequest;
+    const take = () => claim(newRun(project.id, request), wanted);
+    const standings = await inParallel(50, take);
+    expect(standings.filter(({ kind }) => kind === 'mine')).toHaveLength(1);
+    expect(standings.filter(({ kind }) => kind === 'under way')).toHaveLength(49);
+    await noteAnswer(run, '"too late"');
+    expect(await take()).toEqual({ kind: 'under way' });
+    for (const nothingDone of [true, false]) {
+      await updateHeld(run, { nothingDone });
+      expect(await take()).toEqual({ kind: 'under way' });
+    }
   });
 
   test('200 with its mail where that was accepted, and none is sent besides', async () => {
