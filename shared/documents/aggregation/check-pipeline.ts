@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../schema-values.ts';
+import { countInFacet, countKeeping, type Kept } from './kept-memory.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
 import { readOperand } from './read-operand.ts';
 
@@ -36,19 +37,9 @@ const maxConditionKeys = 2000;
 /** Field names and operators in all, used or defined: the work on a `$project` grows with their square too. */
 const maxKeys = 5000;
 
-/**
- * Each of these may keep 100 MB in the database for as long as the pipeline runs: joins, and what `$facet` runs side by
- * side.
- */
-const maxKeeping = 10;
-const keepingInFacets: ReadonlySet<string> = new Set([
-  ...['$group', '$bucket', '$bucketAuto', '$sortByCount', '$sort', '$setWindowFields', '$densify', '$fill'],
-]);
-
-interface Tally {
+interface Tally extends Kept {
   stages: number;
   conditionKeys: number;
-  keeping: number;
   readonly joined: Set<string>;
 }
 
@@ -67,15 +58,6 @@ const countNames = (value: unknown): number => {
     (sum, [key, inner]) => sum + 1 + (key === '$match' ? countKeys(inner) : countNames(inner)),
     0,
   );
-};
-
-const countKeeping = (tally: Tally): void => {
-  tally.keeping += 1;
-  if (tally.keeping > maxKeeping) {
-    throw invalidPipeline(
-      `A pipeline may have at most ${maxKeeping} $lookup and $graphLookup stages, with those stages inside $facet that group or sort. Make several requests of it.`,
-    );
-  }
 };
 
 const requireObject = (value: unknown, what: string): JsonObject => {
@@ -129,8 +111,7 @@ const checkOperand = (name: string, operand: unknown, at: string, depth: number,
   } else if (name === '$facet') {
     for (const [key, stages] of Object.entries(requireObject(operand, `${at}.$facet`))) {
       if (Array.isArray(stages)) {
-        for (const stage of stages)
-          if (isJsonObject(stage) && keepingInFacets.has(stageParts(stage)[0])) countKeeping(tally);
+        countInFacet(tally, stages, `${at}.$facet.${key.slice(0, 40)}`);
       }
       checkStages(stages, `${at}.$facet.${key.slice(0, 40)}`, depth + 1, tally);
     }
@@ -178,7 +159,7 @@ export const checkPipeline = (value: unknown): CheckedPipeline => {
   if (!Array.isArray(value) || value.length === 0) {
     throw invalidPipeline('Send {"pipeline": […]} with an array of at least one stage.');
   }
-  const tally: Tally = { stages: 0, conditionKeys: 0, keeping: 0, joined: new Set() };
+  const tally: Tally = { stages: 0, inFacets: 0, gathering: 0, conditionKeys: 0, keeping: 0, joined: new Set() };
   checkStages(value, 'pipeline', 0, tally);
   if (countNames(value) > maxKeys) {
     throw invalidPipeline(`The pipeline names more than ${maxKeys} fields and operators.`);

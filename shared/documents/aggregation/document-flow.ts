@@ -19,7 +19,8 @@ const settled: ReadonlySet<string> = new Set([
 const isSettled = (output: unknown): boolean =>
   isJsonObject(output) && Object.keys(output).every((accumulator) => settled.has(accumulator));
 
-const groupsSettled = (operand: unknown): boolean =>
+/** True for a `$group` whose results are no larger than one of the documents each comes from. */
+export const groupsSettled = (operand: unknown): boolean =>
   isJsonObject(operand) && Object.entries(operand).every(([key, output]) => key === '_id' || isSettled(output));
 
 const keepsFields = (operand: unknown): boolean =>

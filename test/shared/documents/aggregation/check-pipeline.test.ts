@@ -8,6 +8,9 @@ const nestedLookups = (depth: number): unknown[] =>
 const limits = (count: number) => Array.from({ length: count }, () => ({ $limit: 1 }));
 const alternatives = (count: number) => ({ $or: Array.from({ length: count }, (_, i) => ({ a: i })) });
 
+const facets = (count: number, ...stages: object[]) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, stages]));
+
 describe('a pipeline', () => {
   test.each<[string, unknown, string]>([
     ['INVALID_PIPELINE when it is missing', undefined, 'INVALID_PIPELINE Send {"pipeline": […]}'],
@@ -41,6 +44,21 @@ describe('a pipeline', () => {
       'INVALID_PIPELINE for a query that is no object',
       [{ $geoNear: { query: 1 } }],
       '$geoNear.query must be an object',
+    ],
+    [
+      'INVALID_PIPELINE for three stages in $facet that gather',
+      [{ $facet: facets(3, { $group: { _id: '$a', x: { $push: '$b' } } }) }],
+      'pipeline[0].$facet.f2: at most 2 stages inside $facet may gather documents',
+    ],
+    [
+      'INVALID_PIPELINE for three sorts in $facet without end',
+      [{ $facet: facets(3, { $sort: { a: 1 } }) }],
+      'a $sort without a $limit behind it',
+    ],
+    [
+      'INVALID_PIPELINE for six counts in $facet',
+      [{ $facet: facets(6, { $sortByCount: '$a' }) }],
+      'pipeline[0].$facet.f5: at most 5 stages inside $facet may group or sort',
     ],
     ['INVALID_PIPELINE for a $facet that is no object', [{ $facet: [] }], 'pipeline[0].$facet must be an object'],
     ['INVALID_PIPELINE for a facet that is no array', [{ $facet: { a: {} } }], '$facet.a must be an array of stages'],
