@@ -1,16 +1,24 @@
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Job, jobs } from '../../functions/jobs/jobs.ts';
+import { routes } from '../../functions/routes.ts';
 import { controlIndexes } from '../../shared/control/control-indexes.ts';
 import { pythonTools } from '../support/python-tools.ts';
-import { asTheTablesSay } from './as-the-tables-say.ts';
-import { apiOf } from './compare.ts';
+import { asTheTablesSay, rowsOf } from './as-the-tables-say.ts';
+import { apiOf, inOrder } from './compare.ts';
 import type { Inventory } from './inventory.ts';
 import { type Rehearsal, startRehearsal } from './rehearsal.ts';
 
 const python = await pythonTools(join(import.meta.dirname, 'requirements.txt'));
 
 const deploy = ['npm', 'run', 'deploy', '--silent', '--', '--require-approval', 'never', '--concurrency', '5'];
+
+const domains = {
+  publicDomain: 'api.example.com',
+  dashboardDomain: 'dashboard.example.com',
+  filesDomain: 'files.example.com',
+};
 
 if ('missing' in python) {
   test('npm run deploy', ({ skip }) => skip(`not run, as ${python.missing}`));
@@ -23,6 +31,25 @@ if ('missing' in python) {
       rehearsal = await startRehearsal(join(python.bin, 'python3'));
     });
     afterAll(() => rehearsal?.stop());
+
+    // Were these let through, the rehearsal would end well where a deployment to AWS does not.
+    test('refuses what CloudFormation refuses, and takes back what was begun', async () => {
+      expect(await rehearsal.emulator.ask('refusals')).toEqual({
+        giver: 'CREATE_COMPLETE: ',
+        taker: 'CREATE_COMPLETE: ',
+        'unknown type': expect.stringMatching(/^refused: .*Unrecognized resource types: \['AWS::SNS::Tropic'\]/),
+        'unknown export': expect.stringMatching(/^ROLLBACK_COMPLETE: .*No export named nobody's found/),
+        'export in use, removed':
+          'UPDATE_ROLLBACK_COMPLETE: Export given-topic cannot be deleted as it is in use by Taker',
+        'export in use, deleted': expect.stringMatching(/^DELETE_FAILED: .*given-topic as it is in use by Taker/),
+        'property misspelt': expect.stringMatching(/^UPDATE_ROLLBACK_COMPLETE: .*AlarmNane is unknown to the service/),
+        topics: 1,
+        protected: 'refused: Stack [Taker] cannot be deleted while TerminationProtection is enabled',
+        'taker, deleted': 'gone',
+        'giver, deleted': 'gone',
+        'topics left': 0,
+      });
+    });
 
     describe('the default deployment', () => {
       let said = '';
@@ -69,6 +96,120 @@ if ('missing' in python) {
 
       test('the address of alarms is asked whether it wants them', () => {
         expect(first.subscriptions).toEqual([{ topic: first.topics[0], endpoint: 'ops@example.com' }]);
+      });
+    });
+
+    describe('the same with domains, fixed addresses and another limit', () => {
+      let changed: Inventory;
+      beforeAll(async () => {
+        const ids = await rehearsal.emulator.ask<Record<string, string>>('prepare_domains', 'example.com');
+        const settings = { ...ids, ...domains, hostedZoneName: 'example.com', egress: 'nat', rateLimit: '1000' };
+        await rehearsal.command([
+          ...deploy,
+          ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+        ]);
+        changed = await rehearsal.emulator.inventory();
+      });
+
+      asTheTablesSay(() => changed);
+
+      test('whatever was there is changed in place', () => {
+        const lasting = ({
+          apis,
+          functions,
+          tables,
+          secrets,
+          buckets,
+          queues,
+          distributions,
+          topics,
+          logGroups,
+        }: Inventory) => ({
+          apis: apis.map(({ id }) => id).sort(),
+          functions: Object.keys(functions).sort(),
+          distributions: distributions.map(({ Id }) => Id),
+          logs: Object.keys(logGroups).sort(),
+          ...{ tables, secrets, buckets, queues, topics },
+        });
+        expect(lasting(changed)).toEqual(lasting(first));
+      });
+
+      test('the domains lead to the gateways and to the files', () => {
+        const { domains: mapped, stacks, distributions } = changed;
+        const apiIds = Object.fromEntries(Object.entries(mapped).map(([name, [mapping]]) => [name, mapping?.ApiId]));
+        expect(apiIds).toEqual({
+          [domains.publicDomain]: apiOf(changed, 'Basalt-PublicApi').id,
+          [domains.dashboardDomain]: apiOf(changed, 'Basalt-DashboardApi').id,
+        });
+        expect(distributions.map(({ aliases }) => aliases)).toEqual([[domains.filesDomain]]);
+        const targets = {
+          [domains.publicDomain]: stacks['Basalt-PublicApi']?.outputs.DomainTarget,
+          [domains.dashboardDomain]: stacks['Basalt-DashboardApi']?.outputs.DomainTarget,
+          [domains.filesDomain]: distributions[0]?.domain,
+        };
+        const records = Object.entries(targets).flatMap(([name, target]) =>
+          ['A', 'AAAA'].map((Type) => ({ Name: `${name}.`, Type, target })),
+        );
+        const read = changed.records.map(({ Name, Type, target }) => ({
+          Name,
+          Type,
+          target: target.replace(/\.$/, ''),
+        }));
+        expect(inOrder(read)).toEqual(inOrder(records));
+      });
+
+      test('every function has the new limit and addresses', () => {
+        const variables = Object.values(changed.functions).map((one) => one.variables);
+        const valuesOf = (name: string) => [...new Set(variables.flatMap((one) => one[name] ?? []))];
+        expect(valuesOf('RATE_LIMIT')).toEqual(['1000']);
+        expect(valuesOf('PUBLIC_URL')).toEqual([`https://${domains.publicDomain}`]);
+        expect(valuesOf('DASHBOARD_API_URL')).toEqual([`https://${domains.dashboardDomain}`]);
+        expect(valuesOf('FILES_URL')).toEqual([`https://${domains.filesDomain}`]);
+      });
+
+      test('what talks to databases goes out by the two addresses, and nothing else', () => {
+        const { outputs = {} } = changed.stacks['Basalt-Network'] ?? {};
+        expect([...changed.addresses].sort()).toEqual([outputs.AddressA, outputs.AddressB].sort());
+        expect(changed.networks).toHaveLength(1);
+        const rows = [...rowsOf(routes), ...Object.values<Job>(jobs)];
+        const counts = Object.fromEntries(
+          Object.values(changed.functions).map((one) => [one.description, one.subnets.length]),
+        );
+        const wanted = rows.map(({ summary, uses, ...row }) => {
+          const invoked = 'starts' in row && row.starts === 'invoked';
+          return [summary, invoked ? 1 : uses.includes('mongodb') ? 2 : 0];
+        });
+        expect(rows.map(({ summary }) => [summary, counts[summary]])).toEqual(wanted);
+      });
+
+      test('settings that were not given again stay', () => {
+        expect(changed.subscriptions).toEqual(first.subscriptions);
+      });
+    });
+
+    describe('taken down as the guide says', () => {
+      let left: Inventory;
+      beforeAll(async () => {
+        await rehearsal.emulator.ask('allow_deletion', 'Basalt-Data', 'Basalt-Files', 'Basalt-Network');
+        await rehearsal.command(['cdk', 'destroy', '--all', '--force']);
+        left = await rehearsal.emulator.inventory();
+      });
+
+      test('what holds data is left: table, bucket, distribution, queues, secrets, addresses', () => {
+        const { tables, buckets, distributions, queues, secrets } = first;
+        expect(left).toMatchObject({ tables, buckets, queues, secrets });
+        expect([tables.length, queues.length, secrets.length, left.addresses.length]).toEqual([1, 4, 6, 2]);
+        expect(left.distributions.map(({ Id }) => Id)).toEqual(distributions.map(({ Id }) => Id));
+      });
+
+      test('nothing else is', () => {
+        const { stacks, roles, functions, apis, domains: names, mappings, rules, records, logGroups } = left;
+        expect(Object.keys(stacks)).toEqual(['CDKToolkit']);
+        expect(roles.filter((role) => !role.startsWith('cdk-'))).toEqual([]);
+        expect({ functions, names, logGroups }).toEqual({ functions: {}, names: {}, logGroups: {} });
+        const { alarms, topics, subscriptions, networks } = left;
+        const gone = { apis, mappings, rules, records, alarms, topics, subscriptions, networks };
+        expect(Object.entries(gone).filter(([, list]) => list.length > 0)).toEqual([]);
       });
     });
   });
