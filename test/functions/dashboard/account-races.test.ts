@@ -1,0 +1,82 @@
+import { hashSync } from '@node-rs/bcrypt';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { verifyDashboardToken } from '../../../shared/auth/dashboard-tokens.ts';
+import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
+import { developerScope } from '../../../shared/auth/session-keys.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { changeDeveloperPassword } from '../../../shared/developers/change-password.ts';
+import type { DeveloperRecord } from '../../../shared/developers/developer-record.ts';
+import { verifyDeveloperEmail } from '../../../shared/developers/email-tokens.ts';
+import { logInDeveloper } from '../../../shared/developers/log-in-developer.ts';
+import { beforeChange } from '../../support/before-change.ts';
+import { logIn } from '../../support/developers.ts';
+import { idOf } from '../../support/members.ts';
+import { type Developer, newUnverified } from '../../support/project.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const client = { ip: '192.0.2.1', userAgent: 'test' };
+const newPassword = 'a new password';
+
+/** Hashes begin with a dollar sign, which a pipeline would take for a path. */
+const edit = (email: string, set: Partial<DeveloperRecord>) => {
+  const literal = Object.fromEntries(Object.entries(set).map(([field, value]) => [field, { $literal: value }]));
+  return onControl((db) => db.collection<DeveloperRecord>('developers').updateOne({ email }, [{ $set: literal }]));
+};
+
+const stored = (email: string) => onControl((db) => db.collection<DeveloperRecord>('developers').findOne({ email }));
+
+const change = async ({ token, password }: Developer) =>
+  changeDeveloperPassword(await verifyDashboardToken(token), { currentPassword: password, newPassword }, client);
+
+describe('a developer’s account that changes between what is read and what is written', () => {
+  test('401 for a change of password where the account was deleted meanwhile, and nothing changes', async () => {
+    const developer = await newUnverified();
+    const before = await stored(developer.email);
+    beforeChange('findOneAndUpdate', 1, () => edit(developer.email, { deletingSince: new Date() }));
+    await expect(change(developer)).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
+    expect((await stored(developer.email))?.passwordHash).toBe(before?.passwordHash);
+  });
+
+  test('200 for a change of password of an account of before versions were counted', async () => {
+    const developer = await newUnverified();
+    await onControl((db) =>
+      db.collection('developers').updateOne({ email: developer.email }, { $unset: { credentialVersion: '' } }),
+    );
+    await change(developer);
+    expect((await logIn(developer.email, newPassword)).status).toBe(200);
+  });
+
+  test('400 for the mail of an address that is another one’s meanwhile: it verifies nothing', async () => {
+    const developer = await newUnverified();
+    const { email } = developer;
+    const place = { scope: developerScope, kind: 'verify', addressKey: addressKeyOf(`x${email}`) } as const;
+    const { token } = await issueTokens(place, email, await idOf(developer));
+    await edit(email, { email: `moved-${email}` });
+    await expect(verifyDeveloperEmail({ token })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });
+    expect(await stored(`moved-${email}`)).toMatchObject({ emailVerified: false });
+  });
+
+  test('a hash of another cost is replaced, but not one that was changed meanwhile', async () => {
+    const { email, password } = await newUnverified();
+    const passwordHash = hashSync(password, { cost: 6 });
+    await edit(email, { passwordHash });
+    beforeChange('updateOne', 1, () => edit(email, { hasPassword: true }));
+    await logInDeveloper({ email, password }, client);
+    expect((await stored(email))?.passwordHash).not.toBe(passwordHash);
+    vi.restoreAllMocks();
+    await edit(email, { passwordHash });
+    const changed = hashSync(newPassword, { cost: 4 });
+    let isChanging = false;
+    beforeChange('updateOne', 1, async () => {
+      isChanging = true;
+      await edit(email, { passwordHash: changed });
+    });
+    await logInDeveloper({ email, password }, client);
+    expect(isChanging).toBe(true);
+    expect((await stored(email))?.passwordHash).toBe(changed);
+  });
+});

@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
+import { projectScope } from '../../../shared/auth/session-keys.ts';
+import { discardCredentials } from '../../../shared/auth/users/discard-credentials.ts';
+import { onManaged } from '../../../shared/clients/mongo.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/users.ts';
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject();
+});
+
+const newPassword = 'another password';
+const invalidToken = { status: 401, body: { code: 'TOKEN_INVALID' } };
+const invalidProof = { status: 400, body: { code: 'INVALID_EMAIL_TOKEN' } };
+
+describe('a user whom an import left in the trash is gone for every route', () => {
+  test('401, 404 and 400, and nothing of the record changes', async () => {
+    const username = crypto.randomUUID();
+    const user = await project.newUser({ username });
+    const { email, token, userId } = user;
+    const scope = projectScope(project.id);
+    const proofFor = async (kind: 'verify' | 'reset', address: string) =>
+      (await issueTokens({ scope, kind, addressKey: addressKeyOf(address) }, email, userId)).token;
+    // Addresses of the mails differ, as one is sent a minute; whose they are stands in the token.
+    const proofs = { reset: await proofFor('reset', email), verify: await proofFor('verify', `x${email}`) };
+    await changeStoredUsers(project, { email }, { isDeleted: true });
+    const [before] = await storedUsers(project, { email });
+    expect(await project.logIn(user)).toMatchObject({ status: 401, body: { code: 'INVALID_CREDENTIALS' } });
+    expect(await project.auth('GET', 'me', { token })).toMatchObject(invalidToken);
+    const profile = { token, body: { name: 'Bea' } };
+    expect(await project.auth('PUT', 'update-profile', profile)).toMatchObject(invalidToken);
+    const change = { token, body: { currentPassword: user.password, newPassword } };
+    expect(await project.auth('PUT', 'change-password', change)).toMatchObject(invalidToken);
+    expect(await project.auth('GET', `public/${username}`)).toMatchObject({ status: 404 });
+    const reset = { body: { token: proofs.reset, newPassword } };
+    expect(await project.auth('POST', 'reset-password', reset)).toMatchObject(invalidProof);
+    const verify = { body: { token: proofs.verify } };
+    expect(await project.auth('POST', 'verify-email', verify)).toMatchObject(invalidProof);
+    expect(await discardCredentials(await domainProject(project), userId)).toBeUndefined();
+    const path = `/api/projects/${project.id}/users/${userId}`;
+    expect(await project.developer.dashboard('PATCH', path, { name: 'Cy' })).toMatchObject({ status: 404 });
+    expect(await storedUsers(project, { email })).toEqual([before]);
+  });
+});
+
+describe('a user who was imported without the fields that the service keeps', () => {
+  test('200 for a change of password, of which one of two in a row by the same record wins', async () => {
+    const user = await project.newUser();
+    const { email, token } = user;
+    await onManaged(await domainProject(project), (db) =>
+      db
+        .collection('users')
+        .updateOne({ email }, { $unset: { credentialVersion: '', hasPassword: '', emailVerified: '' } }),
+    );
+    const body = { currentPassword: user.password, newPassword };
+    expect(await project.auth('PUT', 'change-password', { token, body })).toMatchObject({ status: 200 });
+    expect(await project.logIn({ email, password: newPassword })).toMatchObject({ status: 200 });
+    expect(await project.auth('PUT', 'change-password', { token, body })).toMatchObject({ status: 401 });
+  });
+});
