@@ -161,6 +161,7 @@ describe('the settings of a function', () => {
         AUTH_RATE_LIMIT: '60',
         CREDENTIAL_RATE_LIMIT: '20',
         RATE_BLOCK: '0',
+        MAIL_RECIPIENTS_PER_DAY: '5000',
         TABLE_NAME: expect.anything(),
         MONGODB_SECRET_ARN: expect.anything(),
         ENCRYPTION_SECRET_ARN: expect.anything(),
