@@ -148,6 +148,7 @@ export const addService = (
     webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
     concurrency: defaults.concurrency,
     alarmEmail: settings.alarmEmail,
+    monthlyBudget: settings.monthlyBudget,
   });
 
   for (const id of defaults.egress ? networkWildcards : []) {

@@ -23,6 +23,9 @@ export const refuseContradictions = (chosen: DeploymentSettings): DeploymentSett
       refuse(`${one} and ${other} must be given together`);
     }
   }
+  if (chosen.monthlyBudget !== undefined && chosen.alarmEmail === undefined) {
+    refuse('monthlyBudget needs alarmEmail, whom it tells');
+  }
   const { apiCertificateArn, publicDomain, dashboardDomain, hostedZoneName } = chosen;
   if ((apiCertificateArn === undefined) !== (publicDomain === undefined && dashboardDomain === undefined)) {
     refuse('apiCertificateArn and publicDomain or dashboardDomain must be given together');

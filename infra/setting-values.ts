@@ -21,6 +21,15 @@ export const wholeNumber = (fallback: number, least: number, most: number) =>
     v.check((count) => count >= least && count <= most, `must be from ${least} to ${most}`),
   );
 
+/** Whole dollars. */
+export const monthlyBudget = v.optional(
+  v.pipe(
+    digits,
+    v.transform(Number),
+    v.check((dollars) => dollars > 0, 'must be at least 1'),
+  ),
+);
+
 /** Origins of web pages, separated by commas. */
 export const origins = v.pipe(
   v.optional(v.string(), ''),

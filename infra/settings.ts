@@ -14,6 +14,7 @@ import {
   label,
   mailAddress,
   modelName,
+  monthlyBudget,
   origins,
   pageUrl,
   requests,
@@ -90,6 +91,8 @@ const settings = v.object({
 
   /** Who is told of alarms. */
   alarmEmail: mailAddress,
+  /** Dollars a month of the whole account; its address is told before they are spent. */
+  monthlyBudget,
   logDays: v.pipe(
     v.optional(v.union([v.string(), v.number()]), 30),
     v.transform(String),

@@ -15,6 +15,7 @@ import type { EndpointFunction } from './endpoint-function.ts';
 import type { QueuePair } from './queue-stack.ts';
 import type { AlarmDefinition } from './watch/alarm-definition.ts';
 import { apiAlarms } from './watch/api-alarms.ts';
+import { addBudget } from './watch/budget.ts';
 import { functionAlarms, webhookAlarms } from './watch/function-alarms.ts';
 import { jobAlarms } from './watch/job-alarms.ts';
 import { queueAlarms } from './watch/queue-alarms.ts';
@@ -35,6 +36,8 @@ export interface WatchStackProps extends StackProps {
   readonly concurrency: Concurrency;
   /** Who is told; nobody where there is none, the alarms are there all the same. */
   readonly alarmEmail: string | undefined;
+  /** Dollars a month, of which `alarmEmail` is told. */
+  readonly monthlyBudget: number | undefined;
 }
 
 /**
@@ -46,7 +49,7 @@ export class WatchStack extends Stack {
 
   constructor(scope: Construct, id: string, props: WatchStackProps) {
     const { deployment, open, dashboard, queues, table, publicFiles, jobs, webhooks, ...others } = props;
-    const { concurrency, alarmEmail, ...stackProps } = others;
+    const { concurrency, alarmEmail, monthlyBudget, ...stackProps } = others;
     super(scope, id, stackProps);
     this.#topic = this.#alarmTopic(deployment, alarmEmail);
     const alarms = [
@@ -74,6 +77,7 @@ export class WatchStack extends Stack {
       alarms: alarms.map((alarm) => this.#alarm(deployment, alarm)),
     });
     saveQueries(this, deployment);
+    if (monthlyBudget !== undefined && alarmEmail !== undefined) addBudget(this, deployment, monthlyBudget, alarmEmail);
     new CfnOutput(this, 'AlarmTopicArn', { value: this.#topic.topicArn });
   }
 

@@ -10,6 +10,7 @@ const givenAlong: Readonly<Record<string, readonly string[]>> = {
   apiCertificateArn: ['publicDomain', 'dashboardDomain'],
   filesCertificateArn: ['filesDomain'],
   hostedZoneName: ['hostedZoneId'],
+  alarmEmail: ['monthlyBudget'],
 };
 
 const values: Choice = {
@@ -20,7 +21,9 @@ const values: Choice = {
   dashboardApiUrl: 'https://front-dashboard.example.com',
 };
 
-const changeable = settingNames.filter((name) => name !== 'deployment' && !(name in givenAlong));
+const changeable = settingNames.filter(
+  (name) => name === 'alarmEmail' || (name !== 'deployment' && !(name in givenAlong)),
+);
 
 /** These settings and what is given along with them. */
 const choice = (names: readonly string[]): Choice => {

@@ -51,6 +51,7 @@ test.each([
   [{ mailPerSecond: 10 }, { mailPerSecond: '10' }],
   [{ logDays: 7 }, { logDays: 7 }],
   [{ alarmEmail: 'ops@example.com' }, { alarmEmail: 'ops@example.com' }],
+  [{ alarmEmail: 'ops@example.com', monthlyBudget: '200' }, { monthlyBudget: 200 }],
   [{ deployments: { Basalt: { rateLimit: 7 } } }, { rateLimit: '7' }],
   [{ deployments: { Basalt: { rateLimit: 7 } }, rateLimit: '8' }, { rateLimit: '8' }],
   [{ deployments: { Staging: { rateLimit: 7 } } }, { rateLimit: '100' }],
@@ -95,6 +96,8 @@ test.each([
   [{ deployments: { Basalt: { deployment: 'Other' } } }, 'deployment in cdk.json is none'],
   [{ deploymentsFile: { Basalt: { rateLimt: 7 } } }, 'rateLimt in deployments.json is none'],
   [{ emailFrom: 'example.com' }, 'emailFrom must be like'],
+  [{ monthlyBudget: 200 }, 'monthlyBudget needs alarmEmail'],
+  [{ monthlyBudget: '0', alarmEmail: 'ops@example.com' }, 'monthlyBudget must be at least 1'],
   [{ emailFrom: 'My App <no-reply@example.com' }, 'emailFrom must be like'],
 ])('%j is refused by name', (context, message) => {
   expect(() => read(context)).toThrow(message);

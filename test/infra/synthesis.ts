@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App } from 'aws-cdk-lib/core';
+import { root } from '../../infra/function-files.ts';
 import type { Packages } from '../../infra/packaged-function.ts';
 import { addService, type ServiceOptions } from '../../infra/service.ts';
 
@@ -71,10 +72,16 @@ export const everything = {
   hostedZoneId: 'Z0123456789ABC',
   hostedZoneName: 'example.com',
   alarmEmail: 'ops@example.com',
+  monthlyBudget: '200',
   logDays: '90',
   platformLogs: 'all',
   restart: '2026-01-01',
 } as const;
+
+/** What the CDK is told by `cdk.json`, its feature flags above all. */
+export const configuredContext = (
+  JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { readonly context: Readonly<Record<string, unknown>> }
+).context;
 
 const made = new Map<string, Synthesis>();
 
@@ -107,7 +114,8 @@ export const assembled = <T>(
 ): T => {
   const outdir = mkdtempSync(join(tmpdir(), 'basalt-synthesis-'));
   try {
-    const app = new App({ outdir, analyticsReporting: false, context: { 'aws:cdk:bundling-stacks': [], ...context } });
+    const all = { ...configuredContext, 'aws:cdk:bundling-stacks': [], ...context };
+    const app = new App({ outdir, analyticsReporting: false, context: all });
     addService(app, unbuilt(), options);
     return read(app.synth());
   } finally {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { root } from '../../infra/function-files.ts';
 import { notOurs } from '../../shared/errors.ts';
-import { everything, ofType, type Resource, synthesise } from './synthesis.ts';
+import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { stacks } = synthesise(everything);
 const watch = stacks.get('Staging-Watch') ?? new Map<string, Resource>();
@@ -162,4 +162,19 @@ test('every log query of the guide is saved under the name that it has there', (
     expect(guide).toContain(`**${String(Name).replace(/^Staging\//, '')}**`);
     expect(guide).toContain(String(QueryString));
   }
+});
+
+test('whoever is told of alarms is told before the budget of the month is spent, where one is chosen', () => {
+  const [budget] = ofType(
+    synthesise(everything).stacks.get('Staging-Watch') ?? new Map(),
+    'AWS::Budgets::Budget',
+  ).values();
+  expect(budget?.Properties.Budget).toMatchObject({ BudgetLimit: { Amount: 200, Unit: 'USD' }, TimeUnit: 'MONTHLY' });
+  const told = budget?.Properties.NotificationsWithSubscribers as readonly Json[];
+  expect(told.map((each) => JSON.stringify(each))).toEqual([
+    expect.stringMatching(/"NotificationType":"ACTUAL","Threshold":80.*"ops@example\.com"/),
+    expect.stringMatching(/"NotificationType":"FORECASTED","Threshold":100.*"ops@example\.com"/),
+  ]);
+  const plain = synthesise().stacks.get('Basalt-Watch') ?? new Map();
+  expect(ofType(plain, 'AWS::Budgets::Budget').size).toBe(0);
 });
