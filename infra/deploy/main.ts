@@ -14,12 +14,13 @@ import { DeployProblem } from '../deploy-problem.ts';
 import { deploymentsFile, readDeployments, writeDeployment } from '../deployments-file.ts';
 import { bundleFolder, root } from '../function-files.ts';
 import { filledSecrets } from '../secrets.ts';
-import { type Choice, settingNames, writtenFor } from '../settings.ts';
+import { type Choice, type DeploymentSettings, settingNames, settingsOf, writtenFor } from '../settings.ts';
 import { agreeSettings } from './agree-settings.ts';
 import { deploy } from './deploy.ts';
 import { deployedBefore } from './deployed-before.ts';
 import { awsIn, contextIn, deploymentIn } from './deployment-name.ts';
 import type { Outputs } from './farewell.ts';
+import { preflight } from './preflight.ts';
 import { type SettingOptions, settingOptionsIn } from './setting-options.ts';
 import { tryUri } from './try-uri.ts';
 
@@ -53,14 +54,14 @@ const settingsAmong = (context: Choice): Choice =>
 const chosenIn = (args: readonly string[]): Choice =>
   Object.fromEntries(Object.entries(contextIn(args)).filter(([name]) => /^[A-Za-z]+$/.test(name)));
 
-/** Sees that no setting gets lost, and writes down those that are given. */
+/** Sees that no setting gets lost, and writes down those that are given; returns all of them. */
 const settle = (
   deployment: string,
   args: readonly string[],
   options: SettingOptions,
   context: Choice,
   deployed: Choice,
-): void => {
+): DeploymentSettings => {
   const file = join(root, deploymentsFile);
   const sources = {
     deployed,
@@ -73,6 +74,7 @@ const settle = (
     writeDeployment(file, deployment, agreed);
     console.log(`The settings of ${deployment} are in ${deploymentsFile} now.`);
   }
+  return settingsOf({ ...sources.repository, ...agreed, ...sources.commandLine });
 };
 
 const folder = await mkdtemp(join(tmpdir(), 'basalt-deploy-'));
@@ -82,7 +84,8 @@ try {
   const context = await configured();
   const deployment = deploymentIn(args, context);
   const deployed = await deployedBefore(deployment, awsIn(args, process.env));
-  settle(deployment, args, options, context, deployed.settings);
+  const settings = settle(deployment, args, options, context, deployed.settings);
+  await preflight(settings, awsIn(args, process.env), console.log);
   console.log(`${(await bundleFunctions(bundleFolder)).length} functions bundled`);
   await deploy(args, {
     deployment,

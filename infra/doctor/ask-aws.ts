@@ -16,21 +16,23 @@ export interface Question {
 /**
  * What a service of AWS answers to a question signed with the credentials that its other clients use; a refusal throws.
  */
-export const askAws = (target: Target, { service, headers, body }: Question): Promise<string> =>
+export const askAws = (target: Pick<Target, 'aws'>, { service, headers, body }: Question): Promise<string> =>
   asking(new LambdaClient(target.aws), async ({ config }) => {
     const region = await config.region();
-    const hostname = `${service}.${region}.amazonaws.com`;
+    const { AWS_ENDPOINT_URL, [`AWS_ENDPOINT_URL_${service.toUpperCase()}`]: endpoint = AWS_ENDPOINT_URL } =
+      process.env;
+    const url = new URL(endpoint ?? `https://${service}.${region}.amazonaws.com`);
     const signer = new SignatureV4({ service, region, credentials: config.credentials, sha256: config.sha256 });
     const request = {
       method: 'POST',
-      protocol: 'https:',
-      hostname,
+      protocol: url.protocol,
+      hostname: url.hostname,
       path: '/',
-      headers: { ...headers, host: hostname },
+      headers: { ...headers, host: url.host },
     };
     const signed = await signer.sign({ ...request, body });
     const signal = AbortSignal.timeout(answerMs);
-    const response = await fetch(`https://${hostname}/`, { method: 'POST', headers: signed.headers, body, signal });
+    const response = await fetch(url.href, { method: 'POST', headers: signed.headers, body, signal });
     const text = await response.text();
     if (response.ok) return text;
     const code = /<Code>([^<]+)|"__type":"(?:[^"#]*#)?([^"]+)"/.exec(text);

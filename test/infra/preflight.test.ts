@@ -1,0 +1,71 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { preflight } from '../../infra/deploy/preflight.ts';
+import { DeployProblem } from '../../infra/deploy-problem.ts';
+
+const lambda = mockClient(LambdaClient);
+
+beforeEach(() => {
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAIOSFODNN7EXAMPLE');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'example');
+});
+afterEach(() => {
+  lambda.reset();
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+});
+
+const prepared = new Response('{"Parameter":{"Value":"30"}}');
+const unprepared = () => new Response('{"__type":"ParameterNotFound"}', { status: 400 });
+const forbidden = () => new Response('{"__type":"AccessDeniedException"}', { status: 400 });
+
+/** What a deployment with 1 000 instances is told of an account with this quota. */
+const ask = async (quota: number | Error, parameter: Response) => {
+  const asked: string[] = [];
+  const said: string[] = [];
+  vi.stubGlobal('fetch', (url: string, { body }: { readonly body: string }) => {
+    asked.push(`${url} ${body}`);
+    return Promise.resolve(parameter);
+  });
+  if (quota instanceof Error) lambda.on(GetAccountSettingsCommand).rejects(quota);
+  else lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: quota } });
+  const problem: unknown = await preflight({ accountConcurrency: 1000 }, { region: 'eu-west-1' }, (line) =>
+    said.push(line),
+  ).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return { problem, asked, said };
+};
+
+test('an account that is prepared and has the quota takes the deployment', async () => {
+  expect(await ask(1000, prepared.clone())).toEqual({
+    problem: undefined,
+    said: [],
+    asked: [expect.stringMatching(/^https:\/\/ssm\.eu-west-1\.amazonaws\.com\/ .*cdk-bootstrap/) as unknown],
+  });
+});
+
+test('everything that does not fit is said at once, with what to do', async () => {
+  const { problem } = await ask(10, unprepared());
+  expect(problem).toBeInstanceOf(DeployProblem);
+  expect(String(problem)).toMatch(/^Error: Nothing was deployed:\n/);
+  expect(String(problem)).toContain('npx cdk bootstrap');
+  expect(String(problem)).toContain('Only 10 functions may run at once');
+  expect(String(problem)).toContain('npm run deploy -- -c accountConcurrency=10');
+});
+
+test.each([
+  ['a quota that is too small', 999, prepared.clone(), 'accountConcurrency=999'],
+  ['a CDK that is not prepared', 1000, unprepared(), 'npx cdk bootstrap'],
+])('%s is refused by itself', async (_what, quota, parameter, advice) => {
+  const { problem } = await ask(quota, parameter);
+  expect(String(problem)).toContain(advice);
+});
+
+test('what the credentials may not ask is said, and stops nothing', async () => {
+  const { problem, said } = await ask(new Error('not authorized'), forbidden());
+  expect(problem).toBeUndefined();
+  expect(said).toHaveLength(2);
+});
