@@ -26,7 +26,9 @@ const quotaOf = async (aws: Aws): Promise<number> => {
   const { AccountLimit } = await asking(new LambdaClient(aws), (client) =>
     client.send(new GetAccountSettingsCommand({})),
   );
-  return AccountLimit?.ConcurrentExecutions ?? 0;
+  const quota = AccountLimit?.ConcurrentExecutions;
+  if (quota === undefined) throw new Error('Lambda named no quota');
+  return quota;
 };
 
 /** Something that does not fit, as lines for the operator. */

@@ -69,3 +69,11 @@ test('what the credentials may not ask is said, and stops nothing', async () => 
   expect(problem).toBeUndefined();
   expect(said).toHaveLength(2);
 });
+
+test('an account that names no quota is not taken for one of none', async () => {
+  lambda.on(GetAccountSettingsCommand).resolves({});
+  vi.stubGlobal('fetch', () => Promise.resolve(prepared.clone()));
+  const said: string[] = [];
+  await preflight({ accountConcurrency: 1000 }, { region: 'eu-west-1' }, (line) => said.push(line));
+  expect(said).toEqual([expect.stringContaining('Lambda named no quota')]);
+});
