@@ -1,5 +1,12 @@
 import type { IndexDescription } from 'mongodb';
-import { type Collection, type Field, type FieldType, isPrivate, type RowSecurity } from './collection.ts';
+import {
+  type Collection,
+  type Field,
+  type FieldType,
+  isPrivate,
+  noRowSecurity,
+  type RowSecurity,
+} from './collection.ts';
 import { usersCollection } from './collection-name.ts';
 import { schemaError } from './schema-error.ts';
 
@@ -39,7 +46,7 @@ const uniqueIndex = (field: Field): IndexDescription => ({
 
 /**
  * Serves filters on a field in the default order; a partial unique index serves none. In a private collection it begins
- * with the owner, as lists of one owner's documents do.
+ * with the owner, as lists of one owner's documents do; not that of a unique field, by which servers find any owner's.
  */
 const readIndex = (key: string, rls: RowSecurity): IndexDescription =>
   isPrivate(rls) && key !== rls.ownerField
@@ -78,11 +85,12 @@ export const managedIndexes = ({
       .filter(({ key, unique, type }) => unique || type === 'Ref' || (isUsers && key === username))
       .map(({ key }) => key),
   );
+  const unique = new Set(fields.flatMap((field) => (field.unique ? [field.key] : [])));
   if (rls.enabled) read.add(rls.ownerField);
   return [
     trashIndex,
     ...fields.filter(({ unique }) => unique).map(uniqueIndex),
-    ...[...read].map((key) => readIndex(key, rls)),
+    ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
     ...(isUsers ? userIndexes : []),
   ];
 };

@@ -136,6 +136,11 @@ describe('the indexes of a collection', () => {
     expect(keysBuilt(keys, { ...noRowSecurity, mode: 'private' })).toEqual(keys);
   });
 
+  test('stay as they are for a unique field, by which a server finds the document of any owner', () => {
+    const rls = { ...noRowSecurity, enabled: true, mode: 'private' } as const;
+    expect(namesOf([field('a', { unique: true })], rls)).toContain('basalt_read_a');
+  });
+
   test('of users: one account an identity, one a place of the plan, and public profiles by username', () => {
     const schema = [field('email', { unique: true }), field('password'), field('username')];
     expect(managedIndexes({ name: 'users', schema, rls: noRowSecurity })).toEqual([
