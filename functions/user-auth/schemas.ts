@@ -3,7 +3,7 @@ import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/u
 import { accountFields, hints, Session } from '../../shared/http/account-fields.ts';
 import { JsonObject, success } from '../../shared/http/schemas.ts';
 
-const { email, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
+const { email, recipient, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
 
 /** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
@@ -13,7 +13,7 @@ export const SignUpBody = v.pipe(JsonObject, v.looseObject({ email, password: ne
 export const ProfileBody = JsonObject;
 export const LogInBody = body({ email, password });
 export const PasswordChangeBody = body({ currentPassword: v.optional(password), newPassword });
-export const EmailBody = body({ email });
+export const EmailBody = body({ email: recipient });
 
 const proof = { token: v.optional(token), email: v.optional(email), otp: v.optional(otp) };
 export const EmailProofBody = body(proof);

@@ -1,15 +1,19 @@
 import * as v from 'valibot';
-import { maxAddressLength, unreachable } from '../mailbox.ts';
+import { isAddress, maxAddressLength, unreachable } from '../mailbox.ts';
 
 const text = v.string('must be a String');
+
+/** Counted as it was sent, so that no row takes what the API description does not. */
+const email = v.pipe(text, v.maxLength(maxAddressLength, unreachable), v.metadata({ format: 'email' }));
 
 /**
  * Fields of bodies of user and developer accounts. What they may be is decided by the domain; the metadata is for the
  * API description.
  */
 export const accountFields = {
-  /** Counted as it was sent, so that no row takes what the API description does not. */
-  email: v.pipe(text, v.maxLength(maxAddressLength, unreachable), v.metadata({ format: 'email' })),
+  email,
+  /** Where a mail is to go. */
+  recipient: v.pipe(email, v.trim(), v.check(isAddress, unreachable)),
   /** One that someone wants to set. */
   newPassword: v.pipe(text, v.metadata({ description: '8 to 72 bytes in UTF-8, without NUL.', format: 'password' })),
   /** One that someone has. */

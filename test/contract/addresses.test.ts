@@ -42,16 +42,16 @@ test('the rows that take an address are those of users, developers, members and 
   for (const row of rows) expect(addressIn(row), row.id).toMatchObject({ format: 'email', maxLength: 254 });
 });
 
-describe.each(rows)('$method $id', (row) => {
-  const refused = {
-    status: 400,
-    body: {
-      code: 'VALIDATION_FAILED',
-      message: 'Validation failed: email must be an e-mail address of at most 254 characters',
-      errors: [{ field: 'email', message: 'email must be an e-mail address of at most 254 characters' }],
-    },
-  };
+const refused = {
+  status: 400,
+  body: {
+    code: 'VALIDATION_FAILED',
+    message: 'Validation failed: email must be an e-mail address of at most 254 characters',
+    errors: [{ field: 'email', message: 'email must be an e-mail address of at most 254 characters' }],
+  },
+};
 
+describe.each(rows)('$method $id', (row) => {
   test.each([
     ['255 characters', ofLength(255)],
     ['100 000 characters', ofLength(100_000)],
@@ -64,4 +64,21 @@ describe.each(rows)('$method $id', (row) => {
     const { body } = await send(row, ofLength(254));
     expect(body.message).not.toBe(refused.body.message);
   });
+});
+
+const asking = rows.filter(({ id }) => /^(request|resend)-/.test(id));
+
+describe.each(asking)('$method $id, which asks for a mail', (row) => {
+  test.each([
+    ['nothing', ''],
+    ['blanks', '   '],
+    ['a name', 'ann'],
+    ['two addresses', 'a@example.com, b@example.com'],
+  ])('400 VALIDATION_FAILED for %s instead of an address', async (_what, email) => {
+    expect(await send(row, email)).toMatchObject(refused);
+  });
+});
+
+test('four rows ask for a mail', () => {
+  expect(asking.length).toBe(4);
 });

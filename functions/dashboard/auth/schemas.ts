@@ -3,11 +3,11 @@ import { accountFields, Session } from '../../../shared/http/account-fields.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
-const { email, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
+const { email, recipient, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
 
 /** What opens an account and what logs in; only the first asks for a password that is good enough. */
 export const CredentialsBody = strictBody({ email, password: newPassword });
-export const EmailBody = strictBody({ email });
+export const EmailBody = strictBody({ email: recipient });
 
 const proof = { token: v.optional(token), email: v.optional(email), otp: v.optional(otp) };
 export const EmailProofBody = strictBody(proof);

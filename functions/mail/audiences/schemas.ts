@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import { accountFields } from '../../../shared/http/account-fields.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
-import { isAddress, unreachable } from '../../../shared/mailbox.ts';
 
 const text = v.string('must be a String');
 const tooLong = 'must have at most 200 characters';
 
 const name = v.pipe(text, v.trim(), v.nonEmpty('must not be empty'), v.maxLength(200, tooLong));
 const nullableName = v.nullable(v.pipe(v.string('must be a String or null'), v.trim(), v.maxLength(200, tooLong)));
-const email = v.pipe(accountFields.email, v.trim(), v.check(isAddress, unreachable));
+const email = accountFields.recipient;
 const listLimit = 'must be a whole number from 1 to 100';
 const id = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be an id'));
 
