@@ -66,10 +66,11 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   'mail-provider': ['clients/resend.ts#sharedProviderKey'],
   'mail-quota': [
     'mail/mail-quota.ts#takeSlots',
-    'mail/mail-quota.ts#updateHeld',
+    'mail/mail-quota.ts#countRows',
+    'mail/mail-quota.ts#giveSlotsBack',
+    'mail/mail-quota.ts#keepSlots',
     'mail/mail-quota.ts#mailUsage',
     'mail/idempotency/claim.ts#claim',
-    'mail/log-rows.ts#countRows',
   ],
   'mail-webhook': ['mail/webhook/signing-secrets.ts#sharedSecrets'],
   'language-model': ['clients/chat-completions.ts#askLanguageModel'],
@@ -114,5 +115,7 @@ export const helpers: readonly string[] = [
   'storage/managed-bucket.ts',
   'storage/storage-usage.ts',
   'storage/upload-states.ts',
+  'table/counter.ts',
+  'usage/store-shapes.ts',
   'usage/tally.ts',
 ];
