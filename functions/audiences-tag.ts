@@ -1,4 +1,4 @@
-import type { Tag } from '../../../shared/http/openapi/describe-api.ts';
+import type { Tag } from '../shared/http/openapi/describe-api.ts';
 
 /** The tag of audiences, contacts and broadcasts in both API descriptions. */
 export const audiencesTag: Tag = {

@@ -1,8 +1,8 @@
 import { describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { dashboardSchemes } from '../shared/http/openapi/security.ts';
 import { version } from '../shared/version.ts';
+import { audiencesTag } from './audiences-tag.ts';
 import { dashboardExamples } from './examples.ts';
-import { audiencesTag } from './mail/audiences/tag.ts';
 import { dashboardRoutes } from './routes.ts';
 
 /** The OpenAPI description of the dashboard API. It is made once: where functions are bundled, by the bundler. */

@@ -1,8 +1,8 @@
 import { describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { projectSchemes } from '../shared/http/openapi/security.ts';
 import { version } from '../shared/version.ts';
+import { audiencesTag } from './audiences-tag.ts';
 import { publicExamples } from './examples.ts';
-import { audiencesTag } from './mail/audiences/tag.ts';
 import { publicRoutes } from './routes.ts';
 
 /** The OpenAPI description of the public API. It is made once: where functions are bundled, by the bundler. */
