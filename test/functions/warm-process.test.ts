@@ -198,7 +198,7 @@ describe('a warm process follows within 5 seconds', () => {
     }
   });
 
-  test('when allowed domains change, for the publishable key alone', async () => {
+  test('when allowed domains change, for the secret key only of a page elsewhere', async () => {
     const project = await newProject([{ name: 'notes' }]);
     const allow = (allowedDomains: string[]) =>
       project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { allowedDomains });
@@ -210,19 +210,20 @@ describe('a warm process follows within 5 seconds', () => {
         await from('https://app.example.com'),
         await from('https://evil.example'),
         await list(secretKey, { headers: { origin: 'https://evil.example' } }),
+        await list(secretKey),
       ];
       return answers.map(({ status }) => status);
     };
-    expect(await statuses()).toEqual([200, 200, 200, 200]);
+    expect(await statuses()).toEqual([200, 200, 200, 200, 200]);
     await allow(['https://app.example.com']);
     advance(withinMs);
-    expect(await statuses()).toEqual([403, 200, 403, 200]);
+    expect(await statuses()).toEqual([403, 200, 403, 403, 200]);
     await allow(['*']);
     advance(withinMs);
-    expect(await statuses()).toEqual([200, 200, 200, 200]);
+    expect(await statuses()).toEqual([200, 200, 200, 200, 200]);
     await allow([]);
     advance(withinMs);
-    expect(await statuses()).toEqual([403, 403, 403, 200]);
+    expect(await statuses()).toEqual([403, 403, 403, 403, 200]);
   });
 
   test('when row security is turned on, in lists and in joins', async () => {

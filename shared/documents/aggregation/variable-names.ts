@@ -12,7 +12,7 @@ const namingFields: ReadonlySet<string> = new Set([
 const requireOwnName = (name: unknown, operator: string): void => {
   if (typeof name !== 'string' || !/^[A-Z]/.test(name)) return;
   throw invalidPipeline(
-    `${operator.slice(0, 40)} cannot name a variable ${name.slice(0, 40)}: names in capitals are MongoDB's own, and one set anew changes what fields mean. Begin it with a small letter.`,
+    `${operator.slice(0, 40)} cannot name a variable ${name.slice(0, 40)}: names in capitals are the database's own, and one set anew changes what fields mean. Begin it with a small letter.`,
   );
 };
 
