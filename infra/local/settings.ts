@@ -1,6 +1,6 @@
 import { StartProblem } from './problem.ts';
 
-/** How the local stack was asked to run, from the environment (README, "Commands and settings"). */
+/** How the local stack was asked to run, from the environment (docs/commands.md). */
 export interface LocalSettings {
   /** Where all state is kept. */
   readonly directory: string;

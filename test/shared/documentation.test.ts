@@ -8,6 +8,10 @@ const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
 const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];
 
+test('the README is read in one sitting: at most 12 KiB', () => {
+  expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12 * 1024);
+});
+
 describe('commands', () => {
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
   const isHook = (name: string): boolean => name.startsWith('pre') && scripts[name.slice(3)] !== undefined;
@@ -18,20 +22,20 @@ describe('commands', () => {
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 
-  test.each(commands)('npm run %s installs what it needs, and the README says what it does', (name) => {
+  test.each(commands)('npm run %s installs what it needs, and docs/commands.md says what it does', (name) => {
     expect(scripts[`pre${name}`]).toBe('node scripts/install.mjs');
-    const rows = read('README.md')
+    const rows = read('docs/commands.md')
       .split('\n')
       .filter((line) => line.startsWith('| `npm '));
     expect(rows.join('\n')).toMatch(new RegExp(`\`npm (?:run )?${name}[\` ]`));
   });
 });
 
-test('the README has every setting of npm start', () => {
+test('docs/commands.md has every setting of npm start', () => {
   const names = [
     ...read('infra/local/settings.ts').matchAll(/(?:env\.|'|\{ ?|, )([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PORT|LOG)\b/g),
   ];
-  const rows = read('README.md')
+  const rows = read('docs/commands.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'));
   const explained = rows.map((line) => line.split('|')[1]).join();
