@@ -714,7 +714,7 @@ describe('no line of the log holds', () => {
       told.filter(({ route }) => route !== byTheProvider).length + requestsUntold,
     );
     for (const request of requests) {
-      const { level, route, project, status, ms, databaseMs, requestId, ...more } = request;
+      const { level, route, project, status, code, ms, databaseMs, requestId, ...more } = request;
       expect({ level, route, status, ms, databaseMs, requestId }).toEqual({
         level: 'info',
         route: expect.any(String) as string,
@@ -724,6 +724,7 @@ describe('no line of the log holds', () => {
         requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
       });
       if (project !== undefined) expect(project).toMatch(/^[0-9a-f]{24}$/);
+      if (code !== undefined) expect([code, Number(status) >= 400]).toEqual([expect.stringMatching(/^[A-Z_]+$/), true]);
       expect(more).toEqual({});
     }
   });
