@@ -11,6 +11,7 @@ const thorough = [
   'test/functions/rate-blocks.test.ts',
   'test/functions/storage/sweep-limits.test.ts',
   'test/functions/user-auth/enumeration.test.ts',
+  'test/infra/settings-in-place.test.ts',
   'test/local/durability.test.ts',
   'test/local/faults.test.ts',
 ];
@@ -120,6 +121,7 @@ export default defineConfig({
           globalSetup: ['test/support/stack.ts'],
           setupFiles: ['test/support/environment.ts'],
           testTimeout: 900_000,
+          env: { CDK_DISABLE_STACK_TRACE: '1' },
         },
       },
       // A deployment to an emulator of AWS; `npm run test:deploy` runs it.
@@ -140,6 +142,7 @@ export default defineConfig({
         test: {
           name: 'infra',
           include: ['test/infra/**/*.test.ts'],
+          exclude: thorough,
           isolate: false,
           env: { CDK_DISABLE_STACK_TRACE: '1' },
         },
