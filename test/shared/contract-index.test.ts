@@ -5,15 +5,17 @@ import { describe, expect, test } from 'vitest';
 const root = path.resolve(import.meta.dirname, '../..');
 const plain = (text: string): string => text.replaceAll('`', '').replace(/\.$/, '');
 
-/** The names that a section of the contract gives: first cells of its tables, headings, and what is bold. */
+/** The names that a section of the contract gives: headings, what is bold, and first cells of its tables. */
 const namesIn = (section: string): ReadonlySet<string> =>
   new Set(
     [...section.matchAll(/^\| (.+?) \||^### (.+)$|\*\*(.+?)\*\*/gm)].map(([, ...names]) => plain(names.join(''))),
   );
 
+const contract = readFileSync(path.join(root, 'docs/contract.md'), 'utf8');
+
 /** Section, as comments call it, → its names. */
 const sections = new Map(
-  readFileSync(path.join(root, 'docs/contract.md'), 'utf8')
+  contract
     .split(/^## /m)
     .slice(1)
     .map((section) => [/^\w+/.exec(section)?.[0].toLowerCase() ?? '', namesIn(section)]),
@@ -43,7 +45,12 @@ describe('the contract', () => {
     expect(references.length).toBeGreaterThan(70);
   });
 
-  test('has every row that they name', () => {
+  test('has every part that they name', () => {
     expect(references.filter(({ section, name }) => !sections.get(section)?.has(name))).toEqual([]);
+  });
+
+  test('is made of headings and lists: no cell of a table is a paragraph', () => {
+    const cells = contract.split('\n').flatMap((line) => (line.startsWith('|') ? line.split(/(?<!\\)\|/) : []));
+    expect(cells.filter((cell) => cell.length > 300)).toEqual([]);
   });
 });
