@@ -1,0 +1,31 @@
+import { ObjectId } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { deleteProject } from '../../../shared/projects/delete-project.ts';
+import { findOwnedProject, type OwnedProject } from '../../../shared/projects/find-owned-project.ts';
+import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { rotateKey } from '../../../shared/projects/rotate-key.ts';
+import { rotateSigningKey } from '../../../shared/projects/rotate-signing-key.ts';
+import { idOf } from '../../support/members.ts';
+import { newProject } from '../../support/project.ts';
+
+const stored = (id: string) =>
+  onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) }));
+
+const acts: readonly (readonly [string, (owned: OwnedProject) => Promise<unknown>])[] = [
+  ['a key is rotated', (owned) => rotateKey(owned, 'secret', 0)],
+  ['a signing key is rotated', (owned) => rotateSigningKey(owned, newSigningKey)],
+  ['it is deleted once more', deleteProject],
+];
+
+describe('a project that is deleted between what is read and what is written', () => {
+  test.each(acts)('404 PROJECT_NOT_FOUND where %s, and nothing of it changes', async (_what, act) => {
+    const { id, developer } = await newProject();
+    const owned = await findOwnedProject(await idOf(developer), id);
+    expect((await developer.dashboard('DELETE', `/api/projects/${id}`)).status).toBe(202);
+    const deleted = await stored(id);
+    await expect(act(owned as OwnedProject)).rejects.toMatchObject({ code: 'PROJECT_NOT_FOUND' });
+    expect(await stored(id)).toEqual(deleted);
+  });
+});
