@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/clock.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { deliverMail } from '../../../shared/mail/deliver-mail.ts';
@@ -13,9 +13,9 @@ import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/client.ts';
 import { mailsTo } from '../../support/inbox.ts';
-import { FaultyProvider } from '../../support/mail-provider.ts';
+import type { FaultyProvider } from '../../support/mail-provider.ts';
+import { startOwnDelivery } from '../../support/own-delivery.ts';
 import { newProject, type TestProject } from '../../support/project.ts';
-import { stillQueue } from '../../support/still-queue.ts';
 import { domainProject } from '../../support/stored-users.ts';
 
 // Nobody takes the mails that are accepted here off their queue: the tests deliver them, through a way of their own.
@@ -24,13 +24,7 @@ let owned: TestProject;
 let project: Project;
 
 beforeAll(async () => {
-  const { env } = inject('stack');
-  provider = await FaultyProvider.start(env.MAIL_PROVIDER_URL ?? '');
-  Object.assign(process.env, {
-    MAIL_PROVIDER_URL: provider.url,
-    MAIL_QUEUE_URL: await stillQueue(env.AWS_ENDPOINT_URL ?? ''),
-    MAIL_RETRY_SECONDS: '0',
-  });
+  provider = await startOwnDelivery();
   owned = await newProject();
   project = await domainProject(owned);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as sendBatch } from '../../../functions/mail/send-batch.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
@@ -18,11 +18,11 @@ import { inParallel, tally } from '../../support/client.ts';
 import { invoke } from '../../support/invoke.ts';
 import { loseFirstAnswers } from '../../support/lost-answers.ts';
 import { newProviderKey } from '../../support/mail-project.ts';
-import { FaultyProvider } from '../../support/mail-provider.ts';
+import type { FaultyProvider } from '../../support/mail-provider.ts';
 import { newMember } from '../../support/members.ts';
+import { startOwnDelivery } from '../../support/own-delivery.ts';
 import { newOwnerKey } from '../../support/owner.ts';
 import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/project.ts';
-import { stillQueue } from '../../support/still-queue.ts';
 import { domainProject } from '../../support/stored-users.ts';
 
 // Nobody takes the mails that this process accepts off their queue: the tests deliver them, through a way of their own.
@@ -30,13 +30,7 @@ process.env.RATE_LIMIT = '1000000';
 let provider: FaultyProvider;
 
 beforeAll(async () => {
-  const { env } = inject('stack');
-  provider = await FaultyProvider.start(env.MAIL_PROVIDER_URL ?? '');
-  Object.assign(process.env, {
-    MAIL_PROVIDER_URL: provider.url,
-    MAIL_QUEUE_URL: await stillQueue(env.AWS_ENDPOINT_URL ?? ''),
-    MAIL_RETRY_SECONDS: '0',
-  });
+  provider = await startOwnDelivery();
 });
 afterEach(() => {
   vi.restoreAllMocks();
