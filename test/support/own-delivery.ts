@@ -3,7 +3,7 @@ import { FaultyProvider } from './mail-provider.ts';
 import { stillQueue } from './still-queue.ts';
 
 /**
- * Has nobody take the mails that this process accepts off their queue, so that a test delivers them in a way of its own,
+ * Has nobody take the mails that this process accepts off their queue, so that a test delivers them in a way of its own
  * to a provider that it can make fail; the caller stops that.
  */
 export const startOwnDelivery = async (): Promise<FaultyProvider> => {
