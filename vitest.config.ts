@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { LongestFirst } from './test/support/clients/longest-first.ts';
 
 /** What takes long or much of the processor: `npm run test:long` runs it, and `npm test` does not. */
 const thorough = [
@@ -80,12 +80,12 @@ const telling = [
 
 const onStack = {
   include: ['test/functions/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/local/**/*.test.ts'],
-  setupFiles: ['test/support/environment.ts'],
+  setupFiles: ['test/support/clients/environment.ts'],
 };
 
 const onBundles = {
   ...onStack,
-  globalSetup: ['test/support/bundles.ts', 'test/support/stack.ts'],
+  globalSetup: ['test/support/clients/bundles.ts', 'test/support/clients/stack.ts'],
   testTimeout: 300_000,
   hookTimeout: 600_000,
 };
@@ -107,7 +107,7 @@ export default defineConfig({
           ...onStack,
           name: 'integration',
           exclude: thorough,
-          globalSetup: ['test/support/stack.ts'],
+          globalSetup: ['test/support/clients/stack.ts'],
         },
       },
       // The same with every function in processes of its own, each of which has to start.
@@ -118,8 +118,8 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['test/long/**/*.test.ts', ...thorough],
-          globalSetup: ['test/support/stack.ts'],
-          setupFiles: ['test/support/environment.ts'],
+          globalSetup: ['test/support/clients/stack.ts'],
+          setupFiles: ['test/support/clients/environment.ts'],
           testTimeout: 900_000,
           env: { CDK_DISABLE_STACK_TRACE: '1' },
         },

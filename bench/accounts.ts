@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hash } from '@node-rs/bcrypt';
 import { type Db, ObjectId } from 'mongodb';
-import { issueAccessToken } from '../shared/auth/access-tokens.ts';
-import { startSession } from '../shared/auth/refresh-sessions.ts';
-import { projectScope } from '../shared/auth/session-keys.ts';
+import { issueAccessToken } from '../shared/accounts/access-tokens.ts';
+import { startSession } from '../shared/accounts/refresh-sessions.ts';
+import { projectScope } from '../shared/accounts/session-keys.ts';
 import { findProjectByKey } from '../shared/collections/find-project-by-key.ts';
 import type { Project } from '../shared/projects/project.ts';
 import type { LoadRequest } from './load.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dashboardExamples, publicExamples } from '../functions/examples.ts';
 import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
-import { functionName } from '../infra/function-files.ts';
+import { functionName } from '../infra/build/function-files.ts';
 import type { Example } from '../shared/http/openapi/example.ts';
 import { methodsOf, type NamedRoute } from '../shared/http/route.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, MongoClient } from 'mongodb';
-import { markVerified } from '../shared/developers/mark-verified.ts';
-import { setPlan } from '../shared/developers/set-plan.ts';
+import { markVerified } from '../shared/accounts/developers/mark-verified.ts';
+import { setPlan } from '../shared/accounts/developers/set-plan.ts';
 import { sampleDocument, sampleWriter } from './samples.ts';
 
 export interface Bed {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib/core';
-import { DeployProblem } from './deploy-problem.ts';
-import { deploymentsFile, readDeployments } from './deployments-file.ts';
-import { bundleFolder, root } from './function-files.ts';
-import { bundledIn } from './packaged-function.ts';
-import { addService } from './service.ts';
-import { fileContext } from './settings.ts';
+import { bundleFolder, root } from './build/function-files.ts';
+import { bundledIn } from './build/packaged-function.ts';
+import { DeployProblem } from './settings/deploy-problem.ts';
+import { fileContext } from './settings/settings.ts';
+import { deploymentsFile, readDeployments } from './stacks/deployments-file.ts';
+import { addService } from './stacks/service.ts';
 
 try {
   const app = new App({ context: { [fileContext]: readDeployments(join(root, deploymentsFile)) } });

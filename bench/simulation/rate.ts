@@ -1,5 +1,5 @@
-import { RateCounter } from '../../shared/quota/rate-limit.ts';
-import { blockOf, OverLimit, type Window } from '../../shared/quota/rate-window.ts';
+import { RateCounter } from '../../shared/projects/quota/rate-limit.ts';
+import { blockOf, OverLimit, type Window } from '../../shared/projects/quota/rate-window.ts';
 import type { CountWrites } from './commands.ts';
 import { type Finding, onInstances } from './instances.ts';
 

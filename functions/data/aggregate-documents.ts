@@ -1,4 +1,4 @@
-import { aggregateDocuments } from '../../shared/documents/aggregation/aggregate-documents.ts';
+import { aggregateDocuments } from '../../shared/documents/aggregate/aggregate-documents.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

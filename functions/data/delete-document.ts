@@ -1,5 +1,5 @@
-import { removeDocument } from '../../shared/documents/remove-document.ts';
-import { trashDocument } from '../../shared/documents/trash-document.ts';
+import { removeDocument } from '../../shared/documents/trash/remove-document.ts';
+import { trashDocument } from '../../shared/documents/trash/trash-document.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

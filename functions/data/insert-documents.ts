@@ -1,4 +1,4 @@
-import { insertDocuments } from '../../shared/documents/insert-documents.ts';
+import { insertDocuments } from '../../shared/documents/write/insert-documents.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

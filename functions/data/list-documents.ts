@@ -1,4 +1,4 @@
-import { listDocuments } from '../../shared/documents/list-documents.ts';
+import { listDocuments } from '../../shared/documents/read/list-documents.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { recoverDocument } from '../../shared/documents/recover-document.ts';
+import { recoverDocument } from '../../shared/documents/trash/recover-document.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

@@ -1,7 +1,7 @@
 import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { describeError, log, runJob } from '../../shared/log.ts';
-import { deliverMail } from '../../shared/mail/deliver-mail.ts';
-import { delayMessage } from '../../shared/mail/mail-queue.ts';
+import { describeError, log, runJob } from '../../shared/core/log.ts';
+import { deliverMail } from '../../shared/mail/outbox/deliver-mail.ts';
+import { delayMessage } from '../../shared/mail/outbox/mail-queue.ts';
 
 /** True where the message is done with; false where the queue has to keep it. */
 const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<boolean> => {

@@ -1,5 +1,5 @@
 import type { Use } from '../../shared/http/route.ts';
-import { mailRuns } from '../../shared/mail/retries.ts';
+import { mailRuns } from '../../shared/mail/outbox/retries.ts';
 import { workMinutes } from '../../shared/work/retries.ts';
 
 /** The queues between functions: each has one function that takes its messages. */

@@ -1,6 +1,6 @@
-import { removeAbandonedCollections } from '../../shared/collections/remove-abandoned.ts';
-import { tidyEditedCollections } from '../../shared/collections/tidy-edited.ts';
-import { removeDeletedProjects } from '../../shared/control/remove-deleted-projects.ts';
+import { removeAbandonedCollections } from '../../shared/collections/lifecycle/remove-abandoned.ts';
+import { tidyEditedCollections } from '../../shared/collections/lifecycle/tidy-edited.ts';
+import { removeDeletedProjects } from '../../shared/projects/removal/remove-deleted-projects.ts';
 
 /**
  * Runs on a schedule: removes what deleted projects owned, and collections whose creation or deletion was cut short.

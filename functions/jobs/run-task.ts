@@ -1,8 +1,8 @@
 import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { isOurs } from '../../shared/core/errors.ts';
+import { log, runJob, workFor } from '../../shared/core/log.ts';
+import { logFailure } from '../../shared/core/log-failure.ts';
 import { runPurge } from '../../shared/documents/trash/run-purge.ts';
-import { isOurs } from '../../shared/errors.ts';
-import { log, runJob, workFor } from '../../shared/log.ts';
-import { logFailure } from '../../shared/log-failure.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
 import { workRetryDelay, workTries } from '../../shared/work/retries.ts';
 import { parseTask, type Task } from '../../shared/work/task.ts';

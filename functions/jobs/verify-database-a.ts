@@ -1,4 +1,4 @@
-import { type VerificationRequest, verifyDatabase } from '../../shared/byod/verify-database.ts';
+import { type VerificationRequest, verifyDatabase } from '../../shared/projects/own-database/verify-database.ts';
 
 /** The first of the two verifiers of customers' databases; each one connects from an address of its own. */
 export const handler = (request: VerificationRequest): ReturnType<typeof verifyDatabase> => verifyDatabase(request);

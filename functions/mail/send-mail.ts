@@ -1,6 +1,6 @@
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { sendProjectMail } from '../../shared/mail/send-mail.ts';
+import { sendProjectMail } from '../../shared/mail/outbox/send-mail.ts';
 import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['send-mail'];

@@ -1,4 +1,4 @@
-import { serviceSettings } from '../../shared/config.ts';
+import { serviceSettings } from '../../shared/core/config.ts';
 import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { publicDocument } from '../public-api.ts';

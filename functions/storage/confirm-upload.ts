@@ -1,6 +1,6 @@
+import { confirmUpload } from '../../shared/files/confirm-upload.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { confirmUpload } from '../../shared/storage/confirm-upload.ts';
 import { storageRoutes } from './routes.ts';
 
 const route = storageRoutes['confirm-upload'];

@@ -1,6 +1,6 @@
+import { deleteFile } from '../../shared/files/delete-files.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { deleteFile } from '../../shared/storage/delete-files.ts';
 import { storageRoutes } from './routes.ts';
 
 const route = storageRoutes['delete-file'];

@@ -1,6 +1,6 @@
+import { requestUpload } from '../../shared/files/request-upload.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { requestUpload } from '../../shared/storage/request-upload.ts';
 import { storageRoutes } from './routes.ts';
 
 const route = storageRoutes['request-upload'];

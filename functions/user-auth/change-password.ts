@@ -1,4 +1,4 @@
-import { changePassword } from '../../shared/auth/users/change-password.ts';
+import { changePassword } from '../../shared/accounts/users/change-password.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

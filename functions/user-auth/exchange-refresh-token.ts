@@ -1,5 +1,5 @@
-import { projectScope } from '../../shared/auth/session-keys.ts';
-import { redeemExchangeCode } from '../../shared/auth/social/exchange-code.ts';
+import { projectScope } from '../../shared/accounts/session-keys.ts';
+import { redeemExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { publicJwks } from '../../shared/auth/signing-keys.ts';
+import { publicJwks } from '../../shared/accounts/signing-keys.ts';
 import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { requireProject } from '../../shared/projects/find-project-by-id.ts';

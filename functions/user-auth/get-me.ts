@@ -1,5 +1,5 @@
-import { requireCurrentUser } from '../../shared/auth/users/current-user.ts';
-import { userView } from '../../shared/auth/users/user-view.ts';
+import { requireCurrentUser } from '../../shared/accounts/users/current-user.ts';
+import { userView } from '../../shared/accounts/users/user-view.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
-import { listSessions } from '../../shared/auth/list-sessions.ts';
-import { projectScope } from '../../shared/auth/session-keys.ts';
+import { listSessions } from '../../shared/accounts/list-sessions.ts';
+import { projectScope } from '../../shared/accounts/session-keys.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

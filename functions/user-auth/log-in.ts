@@ -1,4 +1,4 @@
-import { logIn } from '../../shared/auth/users/log-in.ts';
+import { logIn } from '../../shared/accounts/users/log-in.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refresh-cookie.ts';

@@ -1,5 +1,5 @@
-import { revokeByToken } from '../../shared/auth/revoke-sessions.ts';
-import { projectScope } from '../../shared/auth/session-keys.ts';
+import { revokeByToken } from '../../shared/accounts/revoke-sessions.ts';
+import { projectScope } from '../../shared/accounts/session-keys.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { noRefreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

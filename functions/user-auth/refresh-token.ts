@@ -1,4 +1,4 @@
-import { refresh } from '../../shared/auth/users/refresh.ts';
+import { refresh } from '../../shared/accounts/users/refresh.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, refreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { requestEmailToken } from '../../shared/auth/email-tokens/send-email-token.ts';
+import { requestEmailToken } from '../../shared/accounts/email-tokens/send-email-token.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
-import { revokeOwnSession } from '../../shared/auth/revoke-own-session.ts';
-import { projectScope } from '../../shared/auth/session-keys.ts';
+import { revokeOwnSession } from '../../shared/accounts/revoke-own-session.ts';
+import { projectScope } from '../../shared/accounts/session-keys.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/users-rules.ts';
+import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/schema/users-rules.ts';
 import { accountFields, hints, Session } from '../../shared/http/account-fields.ts';
 import { JsonObject, success } from '../../shared/http/schemas.ts';
 

@@ -1,4 +1,4 @@
-import { signUp } from '../../shared/auth/users/sign-up.ts';
+import { signUp } from '../../shared/accounts/users/sign-up.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refresh-cookie.ts';

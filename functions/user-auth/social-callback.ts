@@ -1,5 +1,5 @@
-import { finishSignIn } from '../../shared/auth/social/finish-sign-in.ts';
-import { requireProvider } from '../../shared/auth/social/providers.ts';
+import { finishSignIn } from '../../shared/accounts/social/finish-sign-in.ts';
+import { requireProvider } from '../../shared/accounts/social/providers.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';

@@ -1,5 +1,5 @@
-import { requireProvider } from '../../shared/auth/social/providers.ts';
-import { startSignIn } from '../../shared/auth/social/start-sign-in.ts';
+import { requireProvider } from '../../shared/accounts/social/providers.ts';
+import { startSignIn } from '../../shared/accounts/social/start-sign-in.ts';
 import { navigationEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
 import { socialCookie } from '../../shared/http/social-cookie.ts';

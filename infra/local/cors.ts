@@ -1,4 +1,4 @@
-import type { CorsPolicy } from '../cors-policy.ts';
+import type { CorsPolicy } from '../stacks/cors-policy.ts';
 
 /** Header names and values in turn, as `writeHead` takes them. */
 export type RawHeaders = readonly string[];

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { issueDashboardToken } from '../../shared/auth/dashboard-tokens.ts';
-import { startSession } from '../../shared/auth/refresh-sessions.ts';
-import { developerScope } from '../../shared/auth/session-keys.ts';
-import { newSigningKey } from '../../shared/auth/signing-keys.ts';
-import { createCollection } from '../../shared/collections/create-collection.ts';
+import { issueDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
+import { markVerified } from '../../shared/accounts/developers/mark-verified.ts';
+import { registerDeveloper } from '../../shared/accounts/developers/register-developer.ts';
+import { setPlan } from '../../shared/accounts/developers/set-plan.ts';
+import { startSession } from '../../shared/accounts/refresh-sessions.ts';
+import { developerScope } from '../../shared/accounts/session-keys.ts';
+import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
-import { markVerified } from '../../shared/developers/mark-verified.ts';
-import { registerDeveloper } from '../../shared/developers/register-developer.ts';
-import { setPlan } from '../../shared/developers/set-plan.ts';
-import { AppError } from '../../shared/errors.ts';
+import { createCollection } from '../../shared/collections/lifecycle/create-collection.ts';
+import { AppError } from '../../shared/core/errors.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
 import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
+import { seal } from '../../shared/projects/sealed.ts';
 import { updateProject } from '../../shared/projects/update-project.ts';
-import { seal } from '../../shared/secrets/sealed.ts';
 import { demoCollections } from './demo-collections.ts';
 
 /** The demo project and its developer, with the secrets that the service itself shows only once. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { functionFiles, root } from '../function-files.ts';
+import { functionFiles, root } from '../build/function-files.ts';
 import type { FunctionResult } from './answer.ts';
 import type { Invoke } from './gateway.ts';
 import { LambdaContext } from './lambda-context.ts';

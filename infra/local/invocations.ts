@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { functionName } from '../function-files.ts';
+import { functionName } from '../build/function-files.ts';
 import { closeGateway, type Invoke } from './gateway.ts';
 import { listen } from './ports.ts';
 import { readBody } from './request-body.ts';

@@ -1,8 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { type Job, jobs, type QueueStart } from '../../functions/jobs/jobs.ts';
-import { requeueMail } from '../../shared/mail/requeue-mail.ts';
-import { functionName } from '../function-files.ts';
+import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
+import { functionName } from '../build/function-files.ts';
 import { localAccount } from './aws-account.ts';
 import type { Invoke } from './gateway.ts';
 import { pollQueue } from './poll-queue.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { QueueName } from '../../functions/jobs/jobs.ts';
-import { type QueueLimits, queueLimits } from '../queue-limits.ts';
+import { type QueueLimits, queueLimits } from '../stacks/queue-limits.ts';
 import { startHelper } from './helper-process.ts';
 import type { LocalServiceOptions } from './local-service.ts';
 import { probePort } from './ports.ts';

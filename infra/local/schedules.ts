@@ -1,5 +1,5 @@
 import { type Job, jobs } from '../../functions/jobs/jobs.ts';
-import { functionName } from '../function-files.ts';
+import { functionName } from '../build/function-files.ts';
 import type { Invoke } from './gateway.ts';
 
 /** Locally nobody wants to wait minutes for a schedule. */

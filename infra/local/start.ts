@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { styleText } from 'node:util';
-import { bundleFolder } from '../function-files.ts';
+import { bundleFolder } from '../build/function-files.ts';
 import { provideDemo } from './demo.ts';
 import { readDevFile, writeDevFile } from './dev-file.ts';
 import { writeEnvironment } from './environment-file.ts';
@@ -35,7 +35,7 @@ const bundlesFor = async (args: readonly string[]): Promise<{ readonly bundles?:
   if (unknown !== undefined)
     throw new StartProblem(`${unknown} is not an option. There is one: npm start -- --bundled`);
   if (args.length === 0) return {};
-  const { bundleFunctions } = await import('../bundle.ts');
+  const { bundleFunctions } = await import('../build/bundle.ts');
   const functions = await bundleFunctions(bundleFolder);
   report(`Bundled ${functions.length} functions`);
   return { bundles: bundleFolder };

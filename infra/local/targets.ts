@@ -1,6 +1,6 @@
 import { defaultRoutes } from '../../functions/default/routes.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
-import { functionName } from '../function-files.ts';
+import { functionName } from '../build/function-files.ts';
 import { compileRoutes, type FindRoute } from './router.ts';
 
 const unknownRoute = functionName('default', defaultRoutes['not-found'].id);

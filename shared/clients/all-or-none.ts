@@ -1,5 +1,5 @@
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from 'mongodb';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** A standalone server has no transactions, and what only speaks MongoDB's protocol may have none. */
 const known = new WeakMap<MongoClient, boolean>();

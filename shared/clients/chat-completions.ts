@@ -1,4 +1,4 @@
-import { assistantSettings } from '../config.ts';
+import { assistantSettings } from '../core/config.ts';
 import { secret } from './secrets.ts';
 
 /** More than any schema needs; what is longer is not read to its end. */

@@ -3,7 +3,7 @@ import {
   DynamoDBClient,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
-import { tableSettings } from '../config.ts';
+import { tableSettings } from '../core/config.ts';
 import { publishCommands } from './publish-commands.ts';
 import { serviceUnavailable } from './service-unavailable.ts';
 import { timed } from './timed.ts';

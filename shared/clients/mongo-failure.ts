@@ -1,5 +1,5 @@
 import { MongoBulkWriteError, MongoServerError, type WriteError } from 'mongodb';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError, type ErrorCode } from '../core/errors.ts';
 
 /** The refusal of a database that does not answer: 503. */
 export const unavailable = (cause: unknown): AppError =>

@@ -1,6 +1,6 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
-import { mongoSettings } from '../config.ts';
-import { newId } from '../new-id.ts';
+import { mongoSettings } from '../core/config.ts';
+import { newId } from '../core/new-id.ts';
 import { mongoFailure } from './mongo-failure.ts';
 import { monitored } from './monitored-client.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';

@@ -1,5 +1,5 @@
 import type { MongoClient, MongoClientOptions } from 'mongodb';
-import { log } from '../log.ts';
+import { log } from '../core/log.ts';
 import { commandChannel, type DatabaseCommand } from './commands.ts';
 
 const observe = (client: MongoClient): MongoClient =>

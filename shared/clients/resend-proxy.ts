@@ -1,5 +1,5 @@
 import type { ErrorResponse, Resend } from 'resend';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError, type ErrorCode } from '../core/errors.ts';
 import { type Answer, ask } from './resend.ts';
 
 /** Statuses of the provider that are passed on; any other below 500 is as 400. */

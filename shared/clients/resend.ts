@@ -1,6 +1,6 @@
 import type { ErrorResponse, Resend } from 'resend';
-import { mailSettings } from '../config.ts';
-import { AppError } from '../errors.ts';
+import { mailSettings } from '../core/config.ts';
+import { AppError } from '../core/errors.ts';
 import { secret } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 

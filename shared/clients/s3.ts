@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { fileSettings } from '../config.ts';
+import { fileSettings } from '../core/config.ts';
 import { publishCommands } from './publish-commands.ts';
 import { serviceUnavailable } from './service-unavailable.ts';
 import { timed } from './timed.ts';

@@ -1,4 +1,4 @@
-import { clock } from '../clock.ts';
+import { clock } from '../core/clock.ts';
 import { serviceUnavailable } from './service-unavailable.ts';
 
 interface Fetched {

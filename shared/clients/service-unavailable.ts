@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** The refusal where a part of the service does not answer: 503, with the cause for the log alone. */
 export const serviceUnavailable = (cause: unknown): AppError =>

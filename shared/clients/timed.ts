@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers';
-import { currentRequest } from '../log.ts';
+import { currentRequest } from '../core/log.ts';
 
 class Overdue extends Error {
   override readonly name = 'Overdue';

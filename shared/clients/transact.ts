@@ -4,7 +4,7 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { onTable } from './dynamo.ts';
 import { isRefused, throughConflicts } from './write-conflicts.ts';
 

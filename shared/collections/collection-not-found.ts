@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** The refusal of a collection that is not registered (404); `name` is cut at 63 characters. */
 export const collectionNotFound = (name: string): AppError =>

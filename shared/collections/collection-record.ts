@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
-import type { OwnIndex } from './own-index.ts';
-import { keysBuilt } from './owner-first.ts';
+import type { OwnIndex } from './indexes/own-index.ts';
+import { keysBuilt } from './indexes/owner-first.ts';
 
 /**
  * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept

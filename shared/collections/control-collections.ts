@@ -1,6 +1,6 @@
 import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import { clock } from '../clock.ts';
+import { clock } from '../core/clock.ts';
 import type { Project } from '../projects/project.ts';
 import { collectionNotFound } from './collection-not-found.ts';
 import type { CollectionRecord, CollectionState } from './collection-record.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
+import { forgetWhenSaved } from '../core/saved-projects.ts';
+import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import type { Project } from '../projects/project.ts';
-import { forgetWhenSaved } from '../saved-projects.ts';
-import { absenceMs, ShortCache } from '../short-cache.ts';
 import type { Collection } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { collectionBytes, mostCollectionBytes } from './collection-weight.ts';

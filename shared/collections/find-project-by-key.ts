@@ -1,16 +1,16 @@
 import type { Db } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import { clock } from '../clock.ts';
+import { clock } from '../core/clock.ts';
+import { forgetWhenSaved } from '../core/saved-projects.ts';
+import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
 import type { Project } from '../projects/project.ts';
 import { type KeyKind, type ProjectRecord, toProject } from '../projects/project-record.ts';
 import { type OwnerFacts, withOwner } from '../projects/with-owner.ts';
-import { forgetWhenSaved } from '../saved-projects.ts';
-import { absenceMs, ShortCache } from '../short-cache.ts';
 import type { Collection } from './collection.ts';
-import { isCollectionName } from './collection-name.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { collectionBytes, mostCollectionBytes } from './collection-weight.ts';
+import { isCollectionName } from './schema/collection-name.ts';
 
 /** The project a key opens, the kind of the key, and the one collection that was asked for with it. */
 export interface KeyMatch {

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import type { Page, PageRequest } from '../page.ts';
+import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import { type CollectionSummary, summarize } from './collection-summary.ts';
 import { onCollections, requireRecord } from './control-collections.ts';

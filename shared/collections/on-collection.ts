@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { onManaged, onProject } from '../clients/mongo.ts';
 import type { Project } from '../projects/project.ts';
-import { usersCollection } from './collection-name.ts';
+import { usersCollection } from './schema/collection-name.ts';
 
 /** Runs an operation on the database that holds a collection: `users` is in ours even where the documents are not. */
 export const onCollection = <T>(

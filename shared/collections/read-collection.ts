@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { Collection, Field, RowSecurity } from './collection.ts';
 import { collectionNotFound } from './collection-not-found.ts';
 

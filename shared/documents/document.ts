@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 
 /** A JSON object as the body parser hands it over: plain values only, nesting at most 64 levels. */
 export type JsonObject = { readonly [key: string]: unknown };

@@ -1,6 +1,6 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
 import { type Collection, isPrivate } from '../collections/collection.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { Caller } from '../projects/project.ts';
 import type { Document } from './document.ts';
 import { isTrashed } from './present.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isAddress, maxAddressLength, unreachable } from '../mailbox.ts';
+import { isAddress, maxAddressLength, unreachable } from '../core/mailbox.ts';
 
 const text = v.string('must be a String');
 

@@ -1,4 +1,4 @@
-import type { Change, ChangedValue } from '../audit/audit-record.ts';
+import type { Change, ChangedValue } from '../projects/audit/audit-record.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
 import { methodsOf, type NamedRoute, type Route } from './route.ts';

@@ -1,5 +1,5 @@
-import { sessionSeconds } from '../auth/session-keys.ts';
-import { dashboardSettings } from '../config.ts';
+import { sessionSeconds } from '../accounts/session-keys.ts';
+import { dashboardSettings } from '../core/config.ts';
 import { type CookieScope, cookie, readCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
 

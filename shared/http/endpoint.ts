@@ -1,4 +1,4 @@
-import { audited } from '../audit/audited.ts';
+import { audited } from '../projects/audit/audited.ts';
 import { changeOf, isAudited } from './audit-trail.ts';
 import { allowedOrigin } from './middleware/allowed-origin.ts';
 import { apiKey, type Keyed } from './middleware/api-key.ts';

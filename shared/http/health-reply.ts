@@ -1,6 +1,6 @@
-import { type ErrorCode, statusOf } from '../errors.ts';
-import type { Health } from '../health/check-health.ts';
-import { currentRequest } from '../log.ts';
+import { type ErrorCode, statusOf } from '../core/errors.ts';
+import { currentRequest } from '../core/log.ts';
+import type { Health } from '../insight/health/check-health.ts';
 import { jsonHeaders, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
 

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { parseJsonValue } from '../json-value.ts';
+import { AppError } from '../core/errors.ts';
+import { parseJsonValue } from '../core/json-value.ts';
 
 const maxBytes = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import { sessionSeconds } from '../auth/session-keys.ts';
+import { sessionSeconds } from '../accounts/session-keys.ts';
 import { allowsOrigin } from '../projects/allowed-origin.ts';
 import { ownSites } from '../projects/own-sites.ts';
 import type { Project } from '../projects/project.ts';

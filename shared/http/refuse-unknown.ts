@@ -1,5 +1,5 @@
 import { findProjectByKey } from '../collections/find-project-by-key.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { requireAllowedOrigin } from './middleware/allowed-origin.ts';
 import { requireKey } from './middleware/api-key.ts';
 import { isUsersPath, usersReserved } from './middleware/collection.ts';

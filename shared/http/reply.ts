@@ -1,6 +1,6 @@
 import { type InferInput, parse } from 'valibot';
-import { fitsAnswer } from '../answer-size.ts';
-import { AppError } from '../errors.ts';
+import { fitsAnswer } from '../core/answer-size.ts';
+import { AppError } from '../core/errors.ts';
 import type { Route } from './route.ts';
 
 /** An answer in the form API Gateway takes (payload 2.0). */

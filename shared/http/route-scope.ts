@@ -1,4 +1,4 @@
-import type { Resource, Scope } from '../developers/tokens/scopes.ts';
+import type { Resource, Scope } from '../accounts/developers/tokens/scopes.ts';
 import { methodsOf, type Route } from './route.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { stateSeconds } from '../auth/social/state.ts';
+import { stateSeconds } from '../accounts/social/state.ts';
 import { type CookieScope, cookie, readCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import middy from '@middy/core';
 import type { Context } from 'aws-lambda';
-import { AppError } from '../errors.ts';
-import { currentRequest } from '../log.ts';
+import { AppError } from '../core/errors.ts';
+import { currentRequest } from '../core/log.ts';
 import type { Event, Middleware } from './middleware/middleware-types.ts';
 import type { Reply } from './reply.ts';
 import type { NamedRoute } from './route.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { AppError, type ErrorCode, type FieldError } from '../errors.ts';
+import { AppError, type ErrorCode, type FieldError } from '../core/errors.ts';
 
 type Issue = v.BaseIssue<unknown>;
 

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { sharedProviderKey } from '../clients/resend.ts';
 import { lookUpMail } from '../clients/resend-mails.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import { type MailLogView, toMailLogView, withoutJob } from './list-mail-logs.ts';
 import { onMailLogs } from './mail-log.ts';

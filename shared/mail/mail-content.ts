@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { open, seal } from '../secrets/sealed.ts';
+import { open, seal } from '../projects/sealed.ts';
 import type { AccountMail } from './render-account-mail.ts';
 import type { MailContent } from './templates/mail-template.ts';
 

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import { type AccountKey, builtInTemplates } from './templates/built-in.ts';
 import { carriesProof } from './templates/carries-proof.ts';
 import { findOwnByKey } from './templates/find-template.ts';

@@ -1,4 +1,4 @@
-import { mailSettings } from '../config.ts';
+import { mailSettings } from '../core/config.ts';
 import { plainName } from './plain-name.ts';
 
 /** The address inside `Name <address>`, or the text itself. */

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { newId } from '../new-id.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { newId } from '../core/new-id.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { plans } from './plans.ts';
 import type { PlanName, SigningKey } from './project.ts';

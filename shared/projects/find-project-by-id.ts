@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import { AppError } from '../errors.ts';
-import { forgetWhenSaved } from '../saved-projects.ts';
-import { absenceMs, ShortCache } from '../short-cache.ts';
+import { AppError } from '../core/errors.ts';
+import { forgetWhenSaved } from '../core/saved-projects.ts';
+import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import type { Project } from './project.ts';
 import { type ProjectRecord, toProject } from './project-record.ts';
 import { type OwnerFacts, withOwner } from './with-owner.ts';

@@ -1,6 +1,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import type { Page, PageRequest } from '../page.ts';
+import type { Page, PageRequest } from '../core/page.ts';
 import { roleIn } from './find-owned-project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';

@@ -1,9 +1,9 @@
 import type { ObjectId } from 'mongodb';
 import type { Placement } from '../clients/placement.ts';
-import { open } from '../secrets/sealed.ts';
 import { ownerKeyOf } from '../table/keys.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
+import { open } from './sealed.ts';
 import type { SocialProviders } from './social-providers.ts';
 import type { OwnerFacts } from './with-owner.ts';
 

@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { projectSaved } from '../saved-projects.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { projectSaved } from '../core/saved-projects.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from './project-record.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isMailbox } from '../mailbox.ts';
+import { isMailbox } from '../core/mailbox.ts';
 import type { SocialProviderName } from './social-providers.ts';
 
 const parsed = (url: string): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined);

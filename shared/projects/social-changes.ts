@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { ProjectRecord } from './project-record.ts';
 import type { ProjectChanges } from './settings.ts';
 import {

@@ -1,8 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
-import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { projectSaved } from '../saved-projects.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { projectSaved } from '../core/saved-projects.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';

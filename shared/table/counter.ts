@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand } fr
 import { onTable } from '../clients/dynamo.ts';
 import { type Found, transact } from '../clients/transact.ts';
 import { throughConflicts } from '../clients/write-conflicts.ts';
-import { clock } from '../clock.ts';
+import { clock } from '../core/clock.ts';
 import { type Call, type Item, remembers } from './call-memory.ts';
 import {
   type Count,

@@ -1,6 +1,6 @@
-import { AppError } from '../errors.ts';
+import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
-import { discardExport } from './discard-export.ts';
+import { discardExport } from './export/discard-export.ts';
 import { findTransfer } from './find-transfer.ts';
 import { onTransfers } from './transfer-record.ts';
 import { endOf } from './transfer-runs.ts';

@@ -1,7 +1,7 @@
-import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
-import { removeExportFile } from './discard-export.ts';
+import { removeExportFile } from './export/discard-export.ts';
 import { findTransfer } from './find-transfer.ts';
 import { onTransfers } from './transfer-record.ts';
 

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import { type ExportRecord, type ImportRecord, onTransfers, type TransferRecord } from './transfer-record.ts';
 import { type ExportView, type ImportView, toExportView, toImportView } from './transfer-view.ts';

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../clock.ts';
-import type { Page, PageRequest } from '../page.ts';
+import { clock } from '../core/clock.ts';
+import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import { onTransfers } from './transfer-record.ts';
 import { type TransferItem, toTransferItem } from './transfer-view.ts';

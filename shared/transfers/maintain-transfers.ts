@@ -1,5 +1,5 @@
-import { clock } from '../clock.ts';
-import { log } from '../log.ts';
+import { clock } from '../core/clock.ts';
+import { log } from '../core/log.ts';
 import { queueTasks, taskBatch } from '../work/work-queue.ts';
 import { removeImportedFiles, removeTransfers } from './remove-transfers.ts';
 import { onTransfers } from './transfer-record.ts';

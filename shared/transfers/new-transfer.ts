@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../clock.ts';
 import { requireRecord } from '../collections/control-collections.ts';
-import { describeError, log, requestIdNow } from '../log.ts';
-import { newId } from '../new-id.ts';
+import { clock } from '../core/clock.ts';
+import { describeError, log, requestIdNow } from '../core/log.ts';
+import { newId } from '../core/new-id.ts';
 import type { Project } from '../projects/project.ts';
 import { queueTask } from '../work/work-queue.ts';
 import { originOf } from './transfer-context.ts';

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
-import { clock } from '../clock.ts';
-import { managedBucket } from '../storage/managed-bucket.ts';
+import { clock } from '../core/clock.ts';
+import { managedBucket } from '../files/managed-bucket.ts';
 import { abortUpload } from './transfer-file.ts';
 import { onTransfers, type TransferRecord, transferKey } from './transfer-record.ts';
 

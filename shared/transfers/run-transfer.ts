@@ -1,7 +1,7 @@
-import { describeError, log, workFor } from '../log.ts';
-import { discardExport } from './discard-export.ts';
-import { runExport } from './run-export.ts';
-import { runImport } from './run-import.ts';
+import { describeError, log, workFor } from '../core/log.ts';
+import { discardExport } from './export/discard-export.ts';
+import { runExport } from './export/run-export.ts';
+import { runImport } from './import/run-import.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import type { TransferRecord } from './transfer-record.ts';
 import { failTransfer, hasFailedTooOften, release, TransferLost } from './transfer-runs.ts';

@@ -1,6 +1,6 @@
-import { clock } from '../clock.ts';
+import { clock } from '../core/clock.ts';
 import { queueTask } from '../work/work-queue.ts';
-import { discardExport } from './discard-export.ts';
+import { discardExport } from './export/discard-export.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
 import { maxTries, uploadEnd, whenLost } from './transfer-times.ts';
 import { wakeNext } from './turns.ts';

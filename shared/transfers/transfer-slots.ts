@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import { freeSlot } from '../projects/slots.ts';

@@ -1,4 +1,4 @@
-import { clock } from '../clock.ts';
+import { clock } from '../core/clock.ts';
 
 const minuteMs = 60_000;
 const from = (ms: number): Date => new Date(clock.now() + ms);

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { describeError, log } from '../log.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { describeError, log } from '../core/log.ts';
 import { queueTask } from '../work/work-queue.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
 import { lease, whenLost } from './transfer-times.ts';

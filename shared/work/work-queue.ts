@@ -1,6 +1,6 @@
 import { delayMessage, queueBatch, sendMessage, sendMessages } from '../clients/queue-messages.ts';
-import { workQueueSettings } from '../config.ts';
-import { requestIdNow } from '../log.ts';
+import { workQueueSettings } from '../core/config.ts';
+import { requestIdNow } from '../core/log.ts';
 import type { Task } from './task.ts';
 
 /** The most that one `queueTasks` takes. */

@@ -1,4 +1,4 @@
-import { clock } from '../clock.ts';
+import { clock } from '../core/clock.ts';
 import { inLanes } from './in-lanes.ts';
 
 /** Where a job finds what is due, and what it does with each. */

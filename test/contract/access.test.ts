@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../shared/http/route.ts';
 import { newApiKey } from '../../shared/projects/api-key.ts';
-import { call } from '../support/client.ts';
-import { newDeveloper, newProject, type TestProject } from '../support/project.ts';
+import { call } from '../support/clients/client.ts';
+import { newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
 
 type Case = readonly [string, string, string, NamedRoute];
 

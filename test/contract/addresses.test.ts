@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { jsonSchemaOf } from '../../shared/http/openapi/json-schema.ts';
-import { call } from '../support/client.ts';
-import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
-import { newUsersProject, type UsersProject } from '../support/users.ts';
+import { call } from '../support/clients/client.ts';
+import {
+  dashboardCases,
+  publicCases,
+  type RouteCase,
+  sampleBodies,
+  sampleParameters,
+} from '../support/samples/route-cases.ts';
+import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 interface Described {
   readonly properties?: Readonly<Record<string, { readonly maxLength?: number; readonly format?: string }>>;

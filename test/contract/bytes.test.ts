@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { call, type RequestOptions } from '../support/client.ts';
-import { send } from '../support/local-gateway.ts';
+import { call, type RequestOptions } from '../support/clients/client.ts';
+import { send } from '../support/clients/local-gateway.ts';
 import {
   accountCases,
   dashboardCases,
@@ -9,8 +9,8 @@ import {
   type RouteCase,
   sampleBodies,
   sampleParameters,
-} from '../support/route-cases.ts';
-import { newUsersProject, type UsersProject } from '../support/users.ts';
+} from '../support/samples/route-cases.ts';
+import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 let project: UsersProject;
 /** What dashboard rows are asked about: good bodies change its settings. */

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { verifyDashboardToken } from '../../shared/auth/dashboard-tokens.ts';
-import { addressKeyOf } from '../../shared/auth/email-tokens/email-token.ts';
-import { issueTokens } from '../../shared/auth/email-tokens/issue-tokens.ts';
-import { developerScope } from '../../shared/auth/session-keys.ts';
-import { linkDeveloper } from '../../shared/developers/github/link-developer.ts';
-import { call } from '../support/client.ts';
-import { auth, cookieOf, logIn } from '../support/developers.ts';
-import { type Developer, newProject, newUnverified } from '../support/project.ts';
-import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
+import { verifyDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
+import { linkDeveloper } from '../../shared/accounts/developers/github/link-developer.ts';
+import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
+import { developerScope } from '../../shared/accounts/session-keys.ts';
+import { call } from '../support/clients/client.ts';
+import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
+import { auth, cookieOf, logIn } from '../support/worlds/developers.ts';
+import { type Developer, newProject, newUnverified } from '../support/worlds/project.ts';
 
 const ofDevelopers = dashboardCases.filter(({ route }) => route.access === 'developer');
 const writes = ofDevelopers.filter(({ method }) => method !== 'GET');

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { type Answer, call } from '../support/client.ts';
-import { todos } from '../support/collections.ts';
-import { changed, dotted, limitMs, runs, seed, strange, text, valuesWith } from '../support/fuzz-values.ts';
-import { newMailProject } from '../support/mail-project.ts';
-import { newProject, type TestProject } from '../support/project.ts';
-import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
-import { requireSound } from '../support/sound-answer.ts';
-import { newUsersProject, type UsersProject } from '../support/users.ts';
-import { deliver, eventOf } from '../support/webhook.ts';
+import { type Answer, call } from '../support/clients/client.ts';
+import { deliver, eventOf } from '../support/clients/webhook.ts';
+import { changed, dotted, limitMs, runs, seed, strange, text, valuesWith } from '../support/samples/fuzz-values.ts';
+import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
+import { requireSound } from '../support/samples/sound-answer.ts';
+import { todos } from '../support/worlds/collections.ts';
+import { newMailProject } from '../support/worlds/mail-project.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 let project: UsersProject;
 let other: TestProject;

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { type Answer, call, type RequestOptions } from '../support/client.ts';
-import { everyType, feed, notes, people, todos } from '../support/collections.ts';
-import { changed, dotted, key, limitMs, runs, seed, text, valuesWith } from '../support/fuzz-values.ts';
-import { newProject, type TestProject } from '../support/project.ts';
+import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
+import { changed, dotted, key, limitMs, runs, seed, text, valuesWith } from '../support/samples/fuzz-values.ts';
 import {
   accountCases,
   dashboardCases,
   type RouteCase,
   sampleBodies,
   sampleParameters,
-} from '../support/route-cases.ts';
-import { requireSound } from '../support/sound-answer.ts';
-import { newUsersProject, type UsersProject } from '../support/users.ts';
+} from '../support/samples/route-cases.ts';
+import { requireSound } from '../support/samples/sound-answer.ts';
+import { everyType, feed, notes, people, todos } from '../support/worlds/collections.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 const userId = 'a'.repeat(24);
 

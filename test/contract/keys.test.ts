@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { type Answer, call, type RequestOptions } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
-import { read, request, uploadFile } from '../support/files.ts';
-import { newProviderKey } from '../support/mail-project.ts';
-import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
-import { newUsersProject, type SignIn, type UsersProject } from '../support/users.ts';
+import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
+import { eventually } from '../support/clients/eventually.ts';
+import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
+import { read, request, uploadFile } from '../support/worlds/files.ts';
+import { newProviderKey } from '../support/worlds/mail-project.ts';
+import { newUsersProject, type SignIn, type UsersProject } from '../support/worlds/users.ts';
 
 const keyed = publicCases.filter(({ route }) => route.access !== 'public');
 const forUsers = keyed.filter(({ route }) => route.access === 'publishableKey' || route.access === 'user');

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { scopes } from '../../shared/developers/tokens/scopes.ts';
+import { scopes } from '../../shared/accounts/developers/tokens/scopes.ts';
 import { roleFor } from '../../shared/http/middleware/developer.ts';
 import { resourceOf, scopeOf } from '../../shared/http/route-scope.ts';
-import { call } from '../support/client.ts';
-import { newMember, newPersonalToken } from '../support/members.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../support/project.ts';
-import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
+import { call } from '../support/clients/client.ts';
+import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
+import { newMember, newPersonalToken } from '../support/worlds/members.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
 
 const ofDevelopers = dashboardCases.filter(({ route }) => route.access === 'developer');
 const ofProjects = ofDevelopers.filter(({ parameters }) => parameters.includes('projectId'));

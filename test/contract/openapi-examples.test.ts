@@ -2,15 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type WalkContext, walksOf } from '../support/api-walk/context.ts';
-import { walkDevelopers, walkMembers } from '../support/api-walk/developers.ts';
-import { walkMail, walkMarketing } from '../support/api-walk/mail.ts';
-import { walkDocuments, walkEnd, walkProject, walkService, walkTransfers } from '../support/api-walk/projects.ts';
-import { walkFiles, walkUsers } from '../support/api-walk/users.ts';
-import { type RunningS3, startExternalS3 } from '../support/external-s3.ts';
-import { LanguageModel } from '../support/language-model.ts';
-import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts';
-import { type RunningStack, startTestStack } from '../support/start-stack.ts';
+import { type RunningS3, startExternalS3 } from '../support/clients/external-s3.ts';
+import { LanguageModel } from '../support/clients/language-model.ts';
+import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
+import { type WalkContext, walksOf } from '../support/worlds/api-walk/context.ts';
+import { walkDevelopers, walkMembers } from '../support/worlds/api-walk/developers.ts';
+import { walkMail, walkMarketing } from '../support/worlds/api-walk/mail.ts';
+import {
+  walkDocuments,
+  walkEnd,
+  walkProject,
+  walkService,
+  walkTransfers,
+} from '../support/worlds/api-walk/projects.ts';
+import { walkFiles, walkUsers } from '../support/worlds/api-walk/users.ts';
+import { type OwnDatabase, startOwnDatabase } from '../support/worlds/own-database.ts';
 
 let context: WalkContext;
 let stack: RunningStack;

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { call } from '../support/client.ts';
-import { newProject, type TestProject } from '../support/project.ts';
-import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/route-cases.ts';
-import { newUsersProject, type UsersProject } from '../support/users.ts';
+import { call } from '../support/clients/client.ts';
+import {
+  dashboardCases,
+  publicCases,
+  type RouteCase,
+  sampleBodies,
+  sampleParameters,
+} from '../support/samples/route-cases.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 const allowed = 'https://app.example.com';
 const foreign = 'https://evil.example';

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { notes, todos } from '../support/collections.ts';
-import { codeIn, mailTo } from '../support/inbox.ts';
-import { publishedClient, refusedAs } from '../support/published-client.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../support/users.ts';
+import { codeIn, mailTo } from '../support/clients/inbox.ts';
+import { publishedClient, refusedAs } from '../support/clients/published-client.ts';
+import { notes, todos } from '../support/worlds/collections.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 let project: UsersProject;
 

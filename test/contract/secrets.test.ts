@@ -4,26 +4,27 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { issueAccessToken } from '../../shared/auth/access-tokens.ts';
-import { sealedTo } from '../../shared/auth/signing-keys.ts';
-import type { UserRecord } from '../../shared/auth/users/user-record.ts';
+import { issueAccessToken } from '../../shared/accounts/access-tokens.ts';
+import type { DeveloperRecord } from '../../shared/accounts/developers/developer-record.ts';
+import { markVerified } from '../../shared/accounts/developers/mark-verified.ts';
+import { setPlan } from '../../shared/accounts/developers/set-plan.ts';
+import { sealedTo } from '../../shared/accounts/signing-keys.ts';
+import type { UserRecord } from '../../shared/accounts/users/user-record.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
-import type { DeveloperRecord } from '../../shared/developers/developer-record.ts';
-import { markVerified } from '../../shared/developers/mark-verified.ts';
-import { setPlan } from '../../shared/developers/set-plan.ts';
 import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { suppress } from '../../shared/mail/suppressions/suppress.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
+import { open } from '../../shared/projects/sealed.ts';
 import type { SocialProvider } from '../../shared/projects/social-providers.ts';
-import { open } from '../../shared/secrets/sealed.ts';
-import { Browser, formWith, target } from '../support/browser.ts';
-import { type Answer, call, type RequestOptions } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
-import { put } from '../support/files.ts';
-import { codeIn, mailTo, tokenIn } from '../support/inbox.ts';
-import { LanguageModel } from '../support/language-model.ts';
-import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts';
+import { Browser, formWith, target } from '../support/clients/browser.ts';
+import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
+import { eventually } from '../support/clients/eventually.ts';
+import { codeIn, mailTo, tokenIn } from '../support/clients/inbox.ts';
+import { LanguageModel } from '../support/clients/language-model.ts';
+import { landingOf } from '../support/clients/social.ts';
+import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
+import { eventOf, signedHeaders } from '../support/clients/webhook.ts';
 import {
   dashboardCases,
   publicCases,
@@ -31,11 +32,10 @@ import {
   sampleBodies,
   sampleParameters,
   takesAnything,
-} from '../support/route-cases.ts';
-import { landingOf } from '../support/social.ts';
-import { type RunningStack, startTestStack } from '../support/start-stack.ts';
-import { claimsOf, users } from '../support/users.ts';
-import { eventOf, signedHeaders } from '../support/webhook.ts';
+} from '../support/samples/route-cases.ts';
+import { put } from '../support/worlds/files.ts';
+import { type OwnDatabase, startOwnDatabase } from '../support/worlds/own-database.ts';
+import { claimsOf, users } from '../support/worlds/users.ts';
 
 /*
  * A stack of its own that logs all it ever logs; every route is called well and badly, then every answer and every line
@@ -756,7 +756,7 @@ describe('an address of the database with credentials', () => {
     vi.resetModules();
     try {
       const { handler } = await import('../../functions/data/list-documents.ts');
-      const { invoke } = await import('../support/invoke.ts');
+      const { invoke } = await import('../support/clients/invoke.ts');
       const answer = await invoke(handler, {
         key: `sk_live_${'a'.repeat(32)}`,
         params: { collectionName: 'notes' },

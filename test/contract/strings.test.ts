@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
-import { call } from '../support/client.ts';
+import { call } from '../support/clients/client.ts';
 import {
   accountCases,
   dashboardCases,
@@ -9,9 +9,9 @@ import {
   sampleBodies,
   sampleParameters,
   takesAnything,
-} from '../support/route-cases.ts';
-import { storedUsers } from '../support/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../support/users.ts';
+} from '../support/samples/route-cases.ts';
+import { storedUsers } from '../support/worlds/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 /** What a query could mistake for an operator, and other things that are no text. */
 const noStrings: readonly unknown[] = [

@@ -10,14 +10,14 @@ import { handler as listDocuments } from '../../functions/data/list-documents.ts
 import { handler as listAudiences } from '../../functions/mail/audiences/list-audiences.ts';
 import { handler as sendBatch } from '../../functions/mail/send-batch.ts';
 import { handler as requestUpload } from '../../functions/storage/request-upload.ts';
-import { countNotOurs } from '../../infra/watch/failures-not-ours.ts';
+import { countNotOurs } from '../../infra/operate/watch/failures-not-ours.ts';
 import { onControl } from '../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../shared/collections/find-project-by-key.ts';
-import { type InvokeOptions, invoke } from '../support/invoke.ts';
-import { newMailProject } from '../support/mail-project.ts';
-import { isCounted } from '../support/metric-filter.ts';
-import { placeFor } from '../support/other-storage.ts';
-import { newProject, type TestProject } from '../support/project.ts';
+import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
+import { placeFor } from '../support/clients/other-storage.ts';
+import { isCounted } from '../support/samples/metric-filter.ts';
+import { newMailProject } from '../support/worlds/mail-project.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 const patternOf = (): string => {
   const stack = new Stack(new App(), 'Watched');

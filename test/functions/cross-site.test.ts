@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { developerScope } from '../../shared/auth/session-keys.ts';
-import { issueExchangeCode } from '../../shared/auth/social/exchange-code.ts';
-import { registerDeveloper } from '../../shared/developers/register-developer.ts';
-import { type Answer, call } from '../support/client.ts';
-import { auth, cookieOf, refresh } from '../support/developers.ts';
-import { newCredentials, newUsersProject, site, type UsersProject } from '../support/users.ts';
+import { registerDeveloper } from '../../shared/accounts/developers/register-developer.ts';
+import { developerScope } from '../../shared/accounts/session-keys.ts';
+import { issueExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
+import { type Answer, call } from '../support/clients/client.ts';
+import { auth, cookieOf, refresh } from '../support/worlds/developers.ts';
+import { newCredentials, newUsersProject, site, type UsersProject } from '../support/worlds/users.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { call, type RequestOptions } from '../support/client.ts';
-import { newProject, type TestProject } from '../support/project.ts';
+import { call, type RequestOptions } from '../support/clients/client.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 const own = 'https://app.example.com';
 let project: TestProject;

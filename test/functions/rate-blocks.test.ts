@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
-import { clock } from '../../shared/clock.ts';
-import { RateCounter } from '../../shared/quota/rate-limit.ts';
-import { blockOf, OverLimit, type Window } from '../../shared/quota/rate-window.ts';
-import { inParallel } from '../support/client.ts';
+import { clock } from '../../shared/core/clock.ts';
+import { RateCounter } from '../../shared/projects/quota/rate-limit.ts';
+import { blockOf, OverLimit, type Window } from '../../shared/projects/quota/rate-window.ts';
+import { inParallel } from '../support/clients/client.ts';
 
 listenToCommands();
 

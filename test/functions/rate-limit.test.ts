@@ -16,17 +16,17 @@ import { handler as reset } from '../../functions/user-auth/reset-password.ts';
 import { handler as signUp } from '../../functions/user-auth/sign-up.ts';
 import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
 import { onTable } from '../../shared/clients/dynamo.ts';
-import { clock } from '../../shared/clock.ts';
+import { clock } from '../../shared/core/clock.ts';
 import type { NamedRoute } from '../../shared/http/route.ts';
 import type { LambdaHandler } from '../../shared/http/stack.ts';
-import { deliveriesPerWindow, windowSeconds } from '../../shared/quota/rate-window.ts';
-import { inParallel, tally } from '../support/client.ts';
-import { type InvokeOptions, invoke } from '../support/invoke.ts';
-import { send, startGateway } from '../support/local-gateway.ts';
-import { newMailProject } from '../support/mail-project.ts';
-import { newProject, type TestProject } from '../support/project.ts';
-import { sampleParameters } from '../support/route-cases.ts';
-import { eventOf, signedHeaders } from '../support/webhook.ts';
+import { deliveriesPerWindow, windowSeconds } from '../../shared/projects/quota/rate-window.ts';
+import { inParallel, tally } from '../support/clients/client.ts';
+import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
+import { send, startGateway } from '../support/clients/local-gateway.ts';
+import { eventOf, signedHeaders } from '../support/clients/webhook.ts';
+import { sampleParameters } from '../support/samples/route-cases.ts';
+import { newMailProject } from '../support/worlds/mail-project.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '5', AUTH_RATE_LIMIT: '3', CREDENTIAL_RATE_LIMIT: '2' });
@@ -105,7 +105,7 @@ describe('the window of all routes', () => {
     for (let n = 0; n < 2; n++) {
       vi.resetModules();
       handlers.push((await import('../../functions/data/list-documents.ts')).handler);
-      (await import('../../shared/clock.ts')).clock.now = clock.now;
+      (await import('../../shared/core/clock.ts')).clock.now = clock.now;
     }
     const answers = await inParallel(30, (n) =>
       invoke(handlers[n % 3] as LambdaHandler, { key: project.secretKey, params, sourceIp }),

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { RequestOptions } from '../support/client.ts';
-import { newProject, type TestProject } from '../support/project.ts';
-import { deliver, eventOf } from '../support/webhook.ts';
+import type { RequestOptions } from '../support/clients/client.ts';
+import { deliver, eventOf } from '../support/clients/webhook.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 // The stack of these tests runs both APIs in one process, as `npm start` does, and nothing here waits.
 let project: TestProject;

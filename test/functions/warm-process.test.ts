@@ -4,10 +4,10 @@ import { handler as createDocument } from '../../functions/data/create-document.
 import { handler as getDocument } from '../../functions/data/get-document.ts';
 import { handler as getSchema } from '../../functions/data/get-schema.ts';
 import { handler as listDocuments } from '../../functions/data/list-documents.ts';
-import { clock } from '../../shared/clock.ts';
-import { inParallel } from '../support/client.ts';
-import { type InvokeOptions, invoke } from '../support/invoke.ts';
-import { newProject, type TestProject } from '../support/project.ts';
+import { clock } from '../../shared/core/clock.ts';
+import { inParallel } from '../support/clients/client.ts';
+import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 /** What settings may take to be in force everywhere (contract 1). */
 const withinMs = 5000;

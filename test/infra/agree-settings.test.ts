@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
-import { agreeSettings, type SettingSources } from '../../infra/deploy/agree-settings.ts';
-import { deployedBefore } from '../../infra/deploy/deployed-before.ts';
-import { settingOptionsIn } from '../../infra/deploy/setting-options.ts';
-import { DeployProblem } from '../../infra/deploy-problem.ts';
-import { readDeployments, writeDeployment } from '../../infra/deployments-file.ts';
-import type { Choice } from '../../infra/settings.ts';
+import { agreeSettings, type SettingSources } from '../../infra/operate/deploy/agree-settings.ts';
+import { deployedBefore } from '../../infra/operate/deploy/deployed-before.ts';
+import { settingOptionsIn } from '../../infra/operate/deploy/setting-options.ts';
+import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
+import type { Choice } from '../../infra/settings/settings.ts';
+import { readDeployments, writeDeployment } from '../../infra/stacks/deployments-file.ts';
 import { ofType, synthesise } from './synthesis.ts';
 
 const nothing: SettingSources = { deployed: {}, repository: {}, file: {}, commandLine: {} };

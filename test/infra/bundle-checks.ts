@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Bundle, bundleFunctions } from '../../infra/bundle.ts';
-import { nativeFile } from '../../infra/native-bcrypt.ts';
+import { type Bundle, bundleFunctions } from '../../infra/build/bundle.ts';
+import { nativeFile } from '../../infra/build/native-bcrypt.ts';
 import { bytesOf, groupOf } from './bundle-budgets.ts';
 
 const run = promisify(execFile);

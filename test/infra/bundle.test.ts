@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { functionFiles } from '../../infra/function-files.ts';
+import { functionFiles } from '../../infra/build/function-files.ts';
 import { budgets, groupOf } from './bundle-budgets.ts';
 import { descriptions, testBundles } from './bundle-checks.ts';
 

@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
-import { bundling } from '../../infra/bundle.ts';
-import { functionFiles } from '../../infra/function-files.ts';
+import { bundling } from '../../infra/build/bundle.ts';
+import { functionFiles } from '../../infra/build/function-files.ts';
 
 const sourceLine = /^ *\/\/ (?:shared|functions)\/(\S+\.ts)$/;
 const declaration = /^ *(?:var|let|const|class|function|async function) (\w+)/;

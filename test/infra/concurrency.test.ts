@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { concurrencyOf, instancesFor } from '../../infra/concurrency.ts';
+import { concurrencyOf, instancesFor } from '../../infra/stacks/concurrency.ts';
 import { everything, ofType, synthesise } from './synthesis.ts';
 
 const queues = [2, 5];

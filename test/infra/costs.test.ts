@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parts, watched } from '../../infra/costs/estimate.ts';
-import { costTable } from '../../infra/costs/main.ts';
-import { costOf, prices } from '../../infra/costs/prices.ts';
-import { root } from '../../infra/function-files.ts';
+import { root } from '../../infra/build/function-files.ts';
+import { parts, watched } from '../../infra/operate/costs/estimate.ts';
+import { costTable } from '../../infra/operate/costs/main.ts';
+import { costOf, prices } from '../../infra/operate/costs/prices.ts';
 import { ofType, type Resource, synthesise } from './synthesis.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { App } from 'aws-cdk-lib/core';
 import { expect, test } from 'vitest';
-import { DataStack } from '../../infra/data-stack.ts';
+import { DataStack } from '../../infra/stacks/data-stack.ts';
 import { ofType, resourcesOfStack } from './synthesis.ts';
 
 const resources = resourcesOfStack(new DataStack(new App(), 'Data'));

@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { root } from '../../infra/function-files.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
+import { root } from '../../infra/build/function-files.ts';
+import { plainEnvironment } from '../support/clients/plain-environment.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -31,7 +31,7 @@ const deploy = (args: readonly string[]) =>
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',
     };
-    const command = [join(root, 'infra/deploy/main.ts'), '-c', 'deployment=Tried', ...args];
+    const command = [join(root, 'infra/operate/deploy/main.ts'), '-c', 'deployment=Tried', ...args];
     execFile(process.execPath, command, { env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, text: stdout + stderr }),
     );

@@ -7,11 +7,11 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
-import { deploy } from '../../infra/deploy/deploy.ts';
-import { deploymentIn, profileIn } from '../../infra/deploy/deployment-name.ts';
-import type { UriTrial } from '../../infra/deploy/try-uri.ts';
-import { DeployProblem } from '../../infra/deploy-problem.ts';
-import { filledSecrets } from '../../infra/secrets.ts';
+import { deploy } from '../../infra/operate/deploy/deploy.ts';
+import { deploymentIn, profileIn } from '../../infra/operate/deploy/deployment-name.ts';
+import type { UriTrial } from '../../infra/operate/deploy/try-uri.ts';
+import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
+import { filledSecrets } from '../../infra/stacks/secrets.ts';
 import { everything, synthesise } from './synthesis.ts';
 
 const secrets = mockClient(SecretsManagerClient);

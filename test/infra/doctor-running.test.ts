@@ -1,13 +1,13 @@
 import { GetAccountSettingsCommand, LambdaClient, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { alarmMailCheck } from '../../infra/doctor/alarm-mail.ts';
-import { type Check, examine, type Finding, type Target } from '../../infra/doctor/check.ts';
-import { concurrencyCheck } from '../../infra/doctor/concurrency.ts';
-import { connectionsCheck } from '../../infra/doctor/connections.ts';
-import { messagesCheck } from '../../infra/doctor/messages.ts';
-import { registrationCheck } from '../../infra/doctor/registration.ts';
-import { schedulesCheck } from '../../infra/doctor/schedules.ts';
+import { alarmMailCheck } from '../../infra/operate/doctor/alarm-mail.ts';
+import { type Check, examine, type Finding, type Target } from '../../infra/operate/doctor/check.ts';
+import { concurrencyCheck } from '../../infra/operate/doctor/concurrency.ts';
+import { connectionsCheck } from '../../infra/operate/doctor/connections.ts';
+import { messagesCheck } from '../../infra/operate/doctor/messages.ts';
+import { registrationCheck } from '../../infra/operate/doctor/registration.ts';
+import { schedulesCheck } from '../../infra/operate/doctor/schedules.ts';
 
 const lambda = mockClient(LambdaClient);
 const arnOf = (name: string) => `arn:aws:lambda:eu-central-1:123456789012:function:${name}`;

@@ -4,8 +4,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { DeployProblem } from '../../infra/deploy-problem.ts';
-import { fetchPackage, type Pack } from '../../infra/fetch-package.ts';
+import { fetchPackage, type Pack } from '../../infra/build/fetch-package.ts';
+import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-package-'));
 const cache = join(folder, 'cache');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dispositionFunction } from '../../infra/file-headers.ts';
+import { dispositionFunction } from '../../infra/stacks/file-headers.ts';
 import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { filesDomain, filesCertificateArn } = everything;

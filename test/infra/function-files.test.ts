@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { defaultRoutes } from '../../functions/default/routes.ts';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { routes } from '../../functions/routes.ts';
-import { functionFiles, root } from '../../infra/function-files.ts';
+import { functionFiles, root } from '../../infra/build/function-files.ts';
 
 const declared = Object.entries<object>({ ...routes, default: defaultRoutes, jobs }).flatMap(([area, table]) =>
   Object.keys(table).map((name) => `functions/${area}/${name}.ts`),

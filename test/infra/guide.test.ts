@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { root } from '../../infra/function-files.ts';
-import { filledSecrets } from '../../infra/secrets.ts';
-import { settingNames } from '../../infra/settings.ts';
-import { failuresByRoute, newestErrors, oneMail, oneRequest, slowestRoutes } from '../../infra/watch/log-queries.ts';
+import { root } from '../../infra/build/function-files.ts';
+import {
+  failuresByRoute,
+  newestErrors,
+  oneMail,
+  oneRequest,
+  slowestRoutes,
+} from '../../infra/operate/watch/log-queries.ts';
+import { settingNames } from '../../infra/settings/settings.ts';
+import { filledSecrets } from '../../infra/stacks/secrets.ts';
 import { everything, synthesise } from './synthesis.ts';
 
 const guide = readFileSync(join(root, 'docs/deployment.md'), 'utf8');

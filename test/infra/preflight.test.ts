@@ -1,8 +1,8 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { preflight } from '../../infra/deploy/preflight.ts';
-import { DeployProblem } from '../../infra/deploy-problem.ts';
+import { preflight } from '../../infra/operate/deploy/preflight.ts';
+import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 
 const lambda = mockClient(LambdaClient);
 

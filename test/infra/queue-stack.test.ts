@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
-import { mailTries } from '../../shared/mail/retries.ts';
+import { mailTries } from '../../shared/mail/outbox/retries.ts';
 import { workTries } from '../../shared/work/retries.ts';
 import { everything, ofType, synthesise } from './synthesis.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test, vi } from 'vitest';
-import { root } from '../../infra/function-files.ts';
+import { root } from '../../infra/build/function-files.ts';
 import { assembled, type Resource } from './synthesis.ts';
 
 /** The jobs as they are deployed: logical id → resource. */

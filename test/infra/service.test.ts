@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
-import { areaStackName } from '../../infra/area-stack.ts';
+import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { everything, type Json, ofType, type Resources, routesOf, synthesise } from './synthesis.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { settingNames } from '../../infra/settings.ts';
+import { settingNames } from '../../infra/settings/settings.ts';
 import { type Links, linksOf, refusedBetween } from './stack-links.ts';
 import { everything } from './synthesis.ts';
 

@@ -1,6 +1,6 @@
 import { App } from 'aws-cdk-lib/core';
 import { expect, test } from 'vitest';
-import { chosenSettings, settingsOf } from '../../infra/settings.ts';
+import { chosenSettings, settingsOf } from '../../infra/settings/settings.ts';
 import { everything } from './synthesis.ts';
 
 const read = (context: Record<string, unknown>) => settingsOf(chosenSettings(new App({ context }).node));

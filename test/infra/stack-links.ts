@@ -1,5 +1,5 @@
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
-import type { Areas } from '../../infra/service.ts';
+import type { Areas } from '../../infra/stacks/service.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import { assembled } from './synthesis.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App } from 'aws-cdk-lib/core';
-import { root } from '../../infra/function-files.ts';
-import type { Packages } from '../../infra/packaged-function.ts';
-import { addService, type ServiceOptions } from '../../infra/service.ts';
+import { root } from '../../infra/build/function-files.ts';
+import type { Packages } from '../../infra/build/packaged-function.ts';
+import { addService, type ServiceOptions } from '../../infra/stacks/service.ts';
 
 /** A template, or a part of one, as far as these tests read it. */
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };

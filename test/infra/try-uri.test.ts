@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { afterEach, expect, test, vi } from 'vitest';
-import { tryUri } from '../../infra/deploy/try-uri.ts';
-import { type FakeMongod, helloReply, startFakeMongod } from '../support/fake-mongod.ts';
+import { tryUri } from '../../infra/operate/deploy/try-uri.ts';
+import { type FakeMongod, helloReply, startFakeMongod } from '../support/faults/fake-mongod.ts';
 
 let server: FakeMongod | undefined;
 afterEach(() => server?.stop());

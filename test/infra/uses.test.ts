@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { defaultRoutes } from '../../functions/default/routes.ts';
 import { type Job, jobs } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
-import { functionName, root } from '../../infra/function-files.ts';
+import { functionName, root } from '../../infra/build/function-files.ts';
 import { methodsOf, type NamedRoute, type RouteTable, type Use } from '../../shared/http/route.ts';
 import { bundledNames } from './bundled-names.ts';
 import { evidence, helpers, sessionEvidence, userSessionEvidence } from './evidence.ts';

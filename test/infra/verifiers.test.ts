@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dashboardDatabaseRoutes } from '../../functions/dashboard/database/routes.ts';
 import { jobs } from '../../functions/jobs/jobs.ts';
-import { areaStackName } from '../../infra/area-stack.ts';
+import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { everything, ofType, synthesise } from './synthesis.ts';
 
 const { stacks } = synthesise(everything);

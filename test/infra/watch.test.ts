@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
-import { root } from '../../infra/function-files.ts';
-import { notOurs } from '../../shared/errors.ts';
+import { root } from '../../infra/build/function-files.ts';
+import { notOurs } from '../../shared/core/errors.ts';
 import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { stacks } = synthesise(everything);

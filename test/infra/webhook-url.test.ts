@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { webhookRoutes } from '../../functions/mail/webhook/routes.ts';
-import { areaStackName } from '../../infra/area-stack.ts';
+import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { ofType, routesOf, synthesise } from './synthesis.ts';
 
 const { stacks, outputs } = synthesise();

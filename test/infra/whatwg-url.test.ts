@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundling } from '../../infra/bundle.ts';
+import { bundling } from '../../infra/build/bundle.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'basalt-url-'));
 let Bundled: typeof MongoClient;

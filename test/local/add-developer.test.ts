@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, test } from 'vitest';
-import { logIn } from '../support/developers.ts';
-import { runScript } from '../support/run-script.ts';
+import { runScript } from '../support/clients/run-script.ts';
+import { logIn } from '../support/worlds/developers.ts';
 
 const run = (args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
   runScript('add-developer', args, settings);

@@ -6,13 +6,13 @@ import { GetQueueUrlCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } 
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { localAccount } from '../../infra/local/aws-account.ts';
-import { freePorts } from '../support/free-ports.ts';
-import { type LocalStart, localStart } from '../support/local-start.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
+import { freePorts } from '../support/clients/free-ports.ts';
+import { type LocalStart, localStart } from '../support/clients/local-start.ts';
+import { plainEnvironment } from '../support/clients/plain-environment.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const script = path.resolve(import.meta.dirname, '../../infra/doctor/main.ts');
+const script = path.resolve(import.meta.dirname, '../../infra/operate/doctor/main.ts');
 let directory: string;
 let local: LocalStart;
 

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call } from '../support/client.ts';
-import { killHard } from '../support/kill-hard.ts';
-import { descendantsOf, stillRunning } from '../support/local-start.ts';
-import { type RunningStack, startTestStack, type TestStack } from '../support/start-stack.ts';
-import { type Chain, Ledger, type LoadTarget, writeUntilGone } from '../support/write-load.ts';
+import { call } from '../support/clients/client.ts';
+import { descendantsOf, stillRunning } from '../support/clients/local-start.ts';
+import { type RunningStack, startTestStack, type TestStack } from '../support/clients/start-stack.ts';
+import { killHard } from '../support/faults/kill-hard.ts';
+import { type Chain, Ledger, type LoadTarget, writeUntilGone } from '../support/faults/write-load.ts';
 
 let directory: string;
 let stack: RunningStack;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Gateway, type RawRequest, send, startGateway } from '../support/local-gateway.ts';
+import { type Gateway, type RawRequest, send, startGateway } from '../support/clients/local-gateway.ts';
 
 let gateway: Gateway;
 let seen: Record<string, unknown>;

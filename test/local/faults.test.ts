@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Use } from '../../shared/http/route.ts';
-import { inParallel, tally } from '../support/client.ts';
-import { type FaultyStack, startFaultyStack } from '../support/faulty-stack.ts';
-import { promisedMs } from '../support/promised.ts';
-import { dashboardCases, publicCases } from '../support/route-cases.ts';
-import { expectErrorLanding, expectUnavailable, observe, type Swept, sweep } from '../support/sweep.ts';
+import { inParallel, tally } from '../support/clients/client.ts';
+import { type FaultyStack, startFaultyStack } from '../support/faults/faulty-stack.ts';
+import { expectErrorLanding, expectUnavailable, observe, type Swept, sweep } from '../support/faults/sweep.ts';
+import { promisedMs } from '../support/samples/promised.ts';
+import { dashboardCases, publicCases } from '../support/samples/route-cases.ts';
 
 let stack: FaultyStack;
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { FunctionResult } from '../../infra/local/answer.ts';
-import { type Gateway, type RawRequest, send, startGateway } from '../support/local-gateway.ts';
+import { type Gateway, type RawRequest, send, startGateway } from '../support/clients/local-gateway.ts';
 
 let gateway: Gateway;
 afterEach(() => gateway.close());

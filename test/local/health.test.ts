@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Health } from '../../shared/health/check-health.ts';
-import type { Answer } from '../support/client.ts';
-import { eventually } from '../support/eventually.ts';
-import { type FaultyStack, startFaultyStack } from '../support/faulty-stack.ts';
-import { promisedMs } from '../support/promised.ts';
+import type { Health } from '../../shared/insight/health/check-health.ts';
+import type { Answer } from '../support/clients/client.ts';
+import { eventually } from '../support/clients/eventually.ts';
+import { type FaultyStack, startFaultyStack } from '../support/faults/faulty-stack.ts';
+import { promisedMs } from '../support/samples/promised.ts';
 
 let stack: FaultyStack;
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startChild } from '../../infra/local/child.ts';
 import { claim } from '../../infra/local/lock.ts';
-import { inParallel } from '../support/client.ts';
+import { inParallel } from '../support/clients/client.ts';
 
 let directory: string;
 beforeEach(async () => {

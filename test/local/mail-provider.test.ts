@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { onMailLogs } from '../../shared/mail/mail-log.ts';
-import { mailsTo } from '../support/inbox.ts';
-import { newMailProject } from '../support/mail-project.ts';
-import { newProject, type TestProject } from '../support/project.ts';
+import { mailsTo } from '../support/clients/inbox.ts';
+import { newMailProject } from '../support/worlds/mail-project.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 interface Log {
   readonly to: readonly string[];

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundleFunctions } from '../../infra/bundle.ts';
+import { bundleFunctions } from '../../infra/build/bundle.ts';
 import { localAccount } from '../../infra/local/aws-account.ts';
 import { createMailQueue } from '../../infra/local/queues.ts';
 import { closeMongo } from '../../shared/clients/mongo.ts';
 import { closeSqs } from '../../shared/clients/sqs.ts';
-import { queueMail } from '../../shared/mail/queue-mail.ts';
-import { codeIn, mailsTo, mailTo } from '../support/inbox.ts';
-import { type RunningStack, startTestStack } from '../support/start-stack.ts';
+import { queueMail } from '../../shared/mail/outbox/queue-mail.ts';
+import { codeIn, mailsTo, mailTo } from '../support/clients/inbox.ts';
+import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
 
 let directory: string;
 let stack: RunningStack;

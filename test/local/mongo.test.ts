@@ -5,7 +5,7 @@ import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LocalService } from '../../infra/local/local-service.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
-import { descendantsOf } from '../support/local-start.ts';
+import { descendantsOf } from '../support/clients/local-start.ts';
 
 let directory: string;
 let parts: LocalService[];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, test } from 'vitest';
-import { auth, type DashboardSignIn } from '../support/developers.ts';
-import { runScript } from '../support/run-script.ts';
+import { runScript } from '../support/clients/run-script.ts';
+import { auth, type DashboardSignIn } from '../support/worlds/developers.ts';
 
 const run = (args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
   runScript('set-plan', args, settings);

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DevFile } from '../../infra/local/dev-file.ts';
 import { listen } from '../../infra/local/ports.ts';
-import { call } from '../support/client.ts';
-import { freePorts } from '../support/free-ports.ts';
-import { descendantsOf, type LocalStart, localStart, stillRunning } from '../support/local-start.ts';
+import { call } from '../support/clients/client.ts';
+import { freePorts } from '../support/clients/free-ports.ts';
+import { descendantsOf, type LocalStart, localStart, stillRunning } from '../support/clients/local-start.ts';
 
 let directory: string;
 let port: number;

@@ -5,11 +5,11 @@ import { type Collection, MongoClient, type Document as MongoDocument } from 'mo
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LocalService } from '../../infra/local/local-service.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
-import { boundPipeline } from '../../shared/documents/aggregation/bound-pipeline.ts';
-import { checkPipeline } from '../../shared/documents/aggregation/check-pipeline.ts';
-import { maxDocumentBytes } from '../../shared/documents/document-size.ts';
-import { AppError } from '../../shared/errors.ts';
-import { peakMemory, residentMemory } from '../support/peak-memory.ts';
+import { AppError } from '../../shared/core/errors.ts';
+import { boundPipeline } from '../../shared/documents/aggregate/bound-pipeline.ts';
+import { checkPipeline } from '../../shared/documents/aggregate/check-pipeline.ts';
+import { maxDocumentBytes } from '../../shared/documents/write/document-size.ts';
+import { peakMemory, residentMemory } from '../support/clients/peak-memory.ts';
 
 /*
  * What pipelines that multiply take of the database's memory, measured on a MongoDB of its own: each is refused before

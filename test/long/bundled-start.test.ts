@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { DevFile } from '../../infra/local/dev-file.ts';
-import { call } from '../support/client.ts';
-import { freePorts } from '../support/free-ports.ts';
-import { localStart } from '../support/local-start.ts';
+import { call } from '../support/clients/client.ts';
+import { freePorts } from '../support/clients/free-ports.ts';
+import { localStart } from '../support/clients/local-start.ts';
 
 test('npm start serves the bundles with --bundled', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-start-'));

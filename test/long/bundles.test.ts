@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { functionFiles } from '../../infra/function-files.ts';
+import { functionFiles } from '../../infra/build/function-files.ts';
 import { budgets, bytesOf, groupOf } from '../infra/bundle-budgets.ts';
 import { testBundles } from '../infra/bundle-checks.ts';
 

@@ -3,7 +3,7 @@ import { afterAll } from 'vitest';
 // The properties of test/contract, with many more cases than `npm test` has time for, and others than it has.
 process.env.FUZZ_RUNS ??= '500';
 process.env.FUZZ_SEED ??= '8';
-const { requestsFuzzed } = await import('../support/sound-answer.ts');
+const { requestsFuzzed } = await import('../support/samples/sound-answer.ts');
 
 afterAll(() => {
   const { fuzzed, failed } = requestsFuzzed();

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { accountOperations } from '../support/operations/accounts.ts';
-import { dataOperations } from '../support/operations/data.ts';
-import { fileOperations } from '../support/operations/files.ts';
-import { mailOperations } from '../support/operations/mails.ts';
-import type { Operation } from '../support/operations/operation.ts';
-import { openWorld, type World } from '../support/operations/world.ts';
-import { recountAll, recountProject } from '../support/recount.ts';
-import type { Hit, StepFault } from '../support/step-faults.ts';
+import type { Hit, StepFault } from '../support/faults/step-faults.ts';
+import { accountOperations } from '../support/worlds/operations/accounts.ts';
+import { dataOperations } from '../support/worlds/operations/data.ts';
+import { fileOperations } from '../support/worlds/operations/files.ts';
+import { mailOperations } from '../support/worlds/operations/mails.ts';
+import type { Operation } from '../support/worlds/operations/operation.ts';
+import { openWorld, type World } from '../support/worlds/operations/world.ts';
+import { recountAll, recountProject } from '../support/worlds/recount.ts';
 
 // Ids of a process only rise. Here hours pass and are taken back after each operation, so ids keep the machine's time:
 // what is made next would else look as if it had been made hours later.
-vi.mock('../../shared/new-id.ts', async (original) => {
-  const { idSource } = await original<typeof import('../../shared/new-id.ts')>();
+vi.mock('../../shared/core/new-id.ts', async (original) => {
+  const { idSource } = await original<typeof import('../../shared/core/new-id.ts')>();
   return { idSource, newId: idSource(() => Date.now()) };
 });
 

@@ -3,19 +3,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type Child, startChild } from '../../infra/local/child.ts';
-import { clock } from '../../shared/clock.ts';
+import { clock } from '../../shared/core/clock.ts';
 import { onMailLogs } from '../../shared/mail/mail-log.ts';
-import { heldSlots, mailUsage } from '../../shared/mail/mail-quota.ts';
-import { requeueMail } from '../../shared/mail/requeue-mail.ts';
-import { settleHeldSlots } from '../../shared/mail/reserve-slots.ts';
-import { sendProjectMail } from '../../shared/mail/send-mail.ts';
+import { heldSlots, mailUsage } from '../../shared/mail/outbox/mail-quota.ts';
+import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
+import { settleHeldSlots } from '../../shared/mail/outbox/reserve-slots.ts';
+import { sendProjectMail } from '../../shared/mail/outbox/send-mail.ts';
 import type { Project } from '../../shared/projects/project.ts';
-import { killHard } from '../support/kill-hard.ts';
-import { type Fault, FaultyProvider, type ProviderRequest } from '../support/mail-provider.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
-import { newProject } from '../support/project.ts';
-import { stillQueue } from '../support/still-queue.ts';
-import { domainProject } from '../support/stored-users.ts';
+import { plainEnvironment } from '../support/clients/plain-environment.ts';
+import { killHard } from '../support/faults/kill-hard.ts';
+import { type Fault, FaultyProvider, type ProviderRequest } from '../support/faults/mail-provider.ts';
+import { stillQueue } from '../support/faults/still-queue.ts';
+import { newProject } from '../support/worlds/project.ts';
+import { domainProject } from '../support/worlds/stored-users.ts';
 
 const count = 1000;
 const workers = 3;
@@ -67,7 +67,7 @@ const faultOf = ({ key }: ProviderRequest): Fault | undefined => {
   return undefined;
 };
 
-const script = path.join(import.meta.dirname, '../support/mail-worker.ts');
+const script = path.join(import.meta.dirname, '../support/clients/mail-worker.ts');
 
 const startWorker = (onExit: () => void): Child =>
   startChild({

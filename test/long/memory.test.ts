@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { newProviderKey } from '../support/mail-project.ts';
-import { measured } from '../support/measured-process.ts';
-import { newUsersProject } from '../support/users.ts';
-import type { WarmProject } from '../support/warm-requests.ts';
+import { measured } from '../support/clients/measured-process.ts';
+import type { WarmProject } from '../support/clients/warm-requests.ts';
+import { newProviderKey } from '../support/worlds/mail-project.ts';
+import { newUsersProject } from '../support/worlds/users.ts';
 
 /** Half of what a function has deployed. */
 const heapMiB = 256;

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import type { Project } from '../../shared/projects/project.ts';
-import { killHard } from '../support/kill-hard.ts';
-import { type Measured, measured, startMeasured } from '../support/measured-process.ts';
-import { newProject } from '../support/project.ts';
-import { domainProject } from '../support/stored-users.ts';
-import { addTrashed, stored } from '../support/trash.ts';
+import { type Measured, measured, startMeasured } from '../support/clients/measured-process.ts';
+import { killHard } from '../support/faults/kill-hard.ts';
+import { newProject } from '../support/worlds/project.ts';
+import { domainProject } from '../support/worlds/stored-users.ts';
+import { addTrashed, stored } from '../support/worlds/trash.ts';
 
 const expired = 100_000;
 const kept = 2000;

@@ -4,12 +4,12 @@ import { onProject } from '../../shared/clients/mongo.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import { downloadLink } from '../../shared/transfers/transfer-file.ts';
 import { type TransferRecord, transferKey } from '../../shared/transfers/transfer-record.ts';
-import { killHard } from '../support/kill-hard.ts';
-import { measured, startMeasured } from '../support/measured-process.ts';
-import { newProject } from '../support/project.ts';
-import { domainProject } from '../support/stored-users.ts';
-import { abandon, heldExport, heldImport, recordOf } from '../support/transfers.ts';
-import { stored } from '../support/trash.ts';
+import { measured, startMeasured } from '../support/clients/measured-process.ts';
+import { killHard } from '../support/faults/kill-hard.ts';
+import { newProject } from '../support/worlds/project.ts';
+import { domainProject } from '../support/worlds/stored-users.ts';
+import { abandon, heldExport, heldImport, recordOf } from '../support/worlds/transfers.ts';
+import { stored } from '../support/worlds/trash.ts';
 
 const documents = 100_000;
 const perInsert = 5000;

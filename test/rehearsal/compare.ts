@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Job } from '../../functions/jobs/jobs.ts';
-import { timeoutOf } from '../../infra/jobs-stack.ts';
+import { timeoutOf } from '../../infra/stacks/jobs-stack.ts';
 import { methodsOf, type NamedRoute } from '../../shared/http/route.ts';
 import { account, region } from './emulator.ts';
 import type { ApiState, FunctionState, Inventory } from './inventory.ts';

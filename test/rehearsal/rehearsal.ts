@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
-import { plainEnvironment } from '../support/plain-environment.ts';
+import { plainEnvironment } from '../support/clients/plain-environment.ts';
 import { account, awsEnvironment, type Emulator, region, startEmulator } from './emulator.ts';
 
 const root = resolve(import.meta.dirname, '../..');

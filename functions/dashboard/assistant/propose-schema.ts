@@ -1,6 +1,6 @@
-import { proposeSchema } from '../../../shared/assistant/propose-schema.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { proposeSchema } from '../../../shared/insight/assistant/propose-schema.ts';
 import { dashboardAssistantRoutes } from './routes.ts';
 
 const route = dashboardAssistantRoutes['propose-schema'];

@@ -1,6 +1,6 @@
-import { listAuditEntries } from '../../../shared/audit/list-audit-entries.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { listAuditEntries } from '../../../shared/projects/audit/list-audit-entries.ts';
 import { dashboardAuditRoutes } from './routes.ts';
 
 const route = dashboardAuditRoutes['list-audit-entries'];

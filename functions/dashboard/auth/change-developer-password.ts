@@ -1,4 +1,4 @@
-import { changeDeveloperPassword } from '../../../shared/developers/change-password.ts';
+import { changeDeveloperPassword } from '../../../shared/accounts/developers/change-password.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { exchangeGithubCode } from '../../../shared/developers/github/finish-github.ts';
+import { exchangeGithubCode } from '../../../shared/accounts/developers/github/finish-github.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';

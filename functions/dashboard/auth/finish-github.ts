@@ -1,4 +1,4 @@
-import { finishGithub } from '../../../shared/developers/github/finish-github.ts';
+import { finishGithub } from '../../../shared/accounts/developers/github/finish-github.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { listDeveloperSessions } from '../../../shared/developers/sessions.ts';
+import { listDeveloperSessions } from '../../../shared/accounts/developers/sessions.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { logInDeveloper } from '../../../shared/developers/log-in-developer.ts';
+import { logInDeveloper } from '../../../shared/accounts/developers/log-in-developer.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';

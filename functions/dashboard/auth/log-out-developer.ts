@@ -1,4 +1,4 @@
-import { logOutDeveloper } from '../../../shared/developers/log-out-developer.ts';
+import { logOutDeveloper } from '../../../shared/accounts/developers/log-out-developer.ts';
 import { dashboardRefreshToken, noDashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { refreshDeveloper } from '../../../shared/developers/refresh-developer.ts';
+import { refreshDeveloper } from '../../../shared/accounts/developers/refresh-developer.ts';
 import { dashboardCookies, dashboardRefreshToken } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';

@@ -1,5 +1,5 @@
-import { sendDeveloperVerification } from '../../../shared/developers/email-tokens.ts';
-import { registerDeveloper } from '../../../shared/developers/register-developer.ts';
+import { sendDeveloperVerification } from '../../../shared/accounts/developers/email-tokens.ts';
+import { registerDeveloper } from '../../../shared/accounts/developers/register-developer.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';

@@ -1,4 +1,4 @@
-import { requestDeveloperMail } from '../../../shared/developers/email-tokens.ts';
+import { requestDeveloperMail } from '../../../shared/accounts/developers/email-tokens.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

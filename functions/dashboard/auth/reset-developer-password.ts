@@ -1,4 +1,4 @@
-import { resetDeveloperPassword } from '../../../shared/developers/reset-password.ts';
+import { resetDeveloperPassword } from '../../../shared/accounts/developers/reset-password.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

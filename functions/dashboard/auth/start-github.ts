@@ -1,4 +1,4 @@
-import { startGithub } from '../../../shared/developers/github/start-github.ts';
+import { startGithub } from '../../../shared/accounts/developers/github/start-github.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
 import { socialCookie } from '../../../shared/http/social-cookie.ts';

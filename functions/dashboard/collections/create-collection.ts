@@ -1,4 +1,4 @@
-import { createCollection } from '../../../shared/collections/create-collection.ts';
+import { createCollection } from '../../../shared/collections/lifecycle/create-collection.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { updateCollection } from '../../../shared/collections/update-collection.ts';
+import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
-import { disconnectDatabase } from '../../../shared/byod/disconnect-database.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { disconnectDatabase } from '../../../shared/projects/own-database/disconnect-database.ts';
 import { dashboardDatabaseRoutes } from './routes.ts';
 
 const route = dashboardDatabaseRoutes['disconnect-database'];

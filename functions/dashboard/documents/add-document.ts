@@ -1,4 +1,4 @@
-import { insertDocument } from '../../../shared/documents/insert-document.ts';
+import { insertDocument } from '../../../shared/documents/write/insert-document.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { updateDocument } from '../../../shared/documents/update-document.ts';
+import { updateDocument } from '../../../shared/documents/write/update-document.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';

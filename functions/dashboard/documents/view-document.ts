@@ -1,5 +1,5 @@
-import { getDocument } from '../../../shared/documents/get-document.ts';
-import { parsePopulate } from '../../../shared/documents/list-query.ts';
+import { getDocument } from '../../../shared/documents/read/get-document.ts';
+import { parsePopulate } from '../../../shared/documents/read/list-query.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
-import { acceptInvitation } from '../../../shared/developers/members/accept-invitation.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { acceptInvitation } from '../../../shared/projects/members/accept-invitation.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['accept-invitation'];

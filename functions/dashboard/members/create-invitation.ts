@@ -1,6 +1,6 @@
-import { inviteMember } from '../../../shared/developers/members/invite-member.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { inviteMember } from '../../../shared/projects/members/invite-member.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['create-invitation'];

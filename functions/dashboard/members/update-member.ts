@@ -1,6 +1,6 @@
-import { changeMember } from '../../../shared/developers/members/change-members.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { changeMember } from '../../../shared/projects/members/change-members.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['update-member'];

@@ -1,5 +1,5 @@
-import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
-import { getDeveloper } from '../../../shared/developers/find-developer.ts';
+import { getDeveloper } from '../../../shared/accounts/developers/find-developer.ts';
+import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { accountHints } from '../../../shared/projects/account-hints.ts';

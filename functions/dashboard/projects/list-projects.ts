@@ -1,4 +1,4 @@
-import { getDeveloper } from '../../../shared/developers/find-developer.ts';
+import { getDeveloper } from '../../../shared/accounts/developers/find-developer.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { listProjects } from '../../../shared/projects/list-projects.ts';

@@ -1,4 +1,4 @@
-import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
+import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { rotateSigningKey } from '../../../shared/projects/rotate-signing-key.ts';

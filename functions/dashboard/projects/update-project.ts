@@ -1,8 +1,8 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { accountHints } from '../../../shared/projects/account-hints.ts';
+import { seal } from '../../../shared/projects/sealed.ts';
 import { updateProject } from '../../../shared/projects/update-project.ts';
-import { seal } from '../../../shared/secrets/sealed.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['update-project'];

@@ -1,4 +1,4 @@
-import { dashboardSettings } from '../../../shared/config.ts';
+import { dashboardSettings } from '../../../shared/core/config.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocument } from '../../dashboard-api.ts';

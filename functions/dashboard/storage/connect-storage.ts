@@ -1,7 +1,7 @@
+import { connectStorage } from '../../../shared/files/connect-storage.ts';
+import { bucketCors } from '../../../shared/files/upload-cors.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { connectStorage } from '../../../shared/storage/connect-storage.ts';
-import { bucketCors } from '../../../shared/storage/upload-cors.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 
 const route = dashboardStorageRoutes['connect-storage'];

@@ -1,6 +1,6 @@
+import { deleteFiles } from '../../../shared/files/delete-files.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { deleteFiles } from '../../../shared/storage/delete-files.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 
 const route = dashboardStorageRoutes['delete-files'];

@@ -1,6 +1,6 @@
+import { disconnectStorage } from '../../../shared/files/connect-storage.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { disconnectStorage } from '../../../shared/storage/connect-storage.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 
 const route = dashboardStorageRoutes['disconnect-storage'];

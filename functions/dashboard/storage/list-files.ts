@@ -1,6 +1,6 @@
+import { listFiles } from '../../../shared/files/list-files.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listFiles } from '../../../shared/storage/list-files.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 
 const route = dashboardStorageRoutes['list-files'];

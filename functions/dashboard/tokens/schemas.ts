@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { scopes } from '../../../shared/developers/tokens/scopes.ts';
+import { scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { pageOf } from '../schemas.ts';
 

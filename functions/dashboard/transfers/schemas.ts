@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
-import { maxImportBytes } from '../../../shared/transfers/start-import.ts';
+import { maxImportBytes } from '../../../shared/transfers/import/start-import.ts';
 import { exportFormats, importFormats, transferStates } from '../../../shared/transfers/transfer-record.ts';
 import { pageOf } from '../schemas.ts';
 

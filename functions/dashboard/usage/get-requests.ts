@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dayStats } from '../../../shared/usage/request-stats.ts';
+import { dayStats } from '../../../shared/insight/usage/request-stats.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['get-requests'];

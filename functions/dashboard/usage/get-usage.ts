@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { projectUsage } from '../../../shared/usage/project-usage.ts';
+import { projectUsage } from '../../../shared/insight/usage/project-usage.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['get-usage'];

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { missingIndexes } from '../../../shared/usage/missing-indexes.ts';
+import { missingIndexes } from '../../../shared/insight/usage/missing-indexes.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['list-missing-indexes'];

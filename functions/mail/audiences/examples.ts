@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../shared/errors.ts';
+import type { ErrorCode } from '../../../shared/core/errors.ts';
 import { defineExamples } from '../../../shared/http/openapi/example.ts';
 import { audienceRoutes } from './routes.ts';
 

@@ -1,6 +1,6 @@
 import { webhookEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { receiveDelivery } from '../../../shared/mail/webhook/receive-delivery.ts';
+import { receiveDelivery } from '../../../shared/mail/events/receive-delivery.ts';
 import { webhookRoutes } from './routes.ts';
 
 const route = webhookRoutes['receive-project-webhook'];

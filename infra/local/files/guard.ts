@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { uploadCors } from '../../../shared/storage/upload-cors.ts';
+import { uploadCors } from '../../../shared/files/upload-cors.ts';
 import type { Emulation } from './emulation.ts';
 import { checkWrite, headStatus } from './preconditions.ts';
 import { overridesOf } from './response-overrides.ts';

@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { fileCacheControl, fileDisposition, fileHeaders } from '../../file-headers.ts';
+import { fileCacheControl, fileDisposition, fileHeaders } from '../../stacks/file-headers.ts';
 import type { Emulation } from './emulation.ts';
 
 /** Paths of files have no other characters; no part of one is `.` or `..`. */

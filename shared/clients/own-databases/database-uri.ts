@@ -1,4 +1,4 @@
-import { bareHost, isRestrictedHost, RestrictedHost } from '../../net/restricted-host.ts';
+import { bareHost, isRestrictedHost, RestrictedHost } from '../net/restricted-host.ts';
 import { decoded, parseUriOptions, UnsupportedUri, type UriOptions } from './uri-options.ts';
 
 /** A server to begin with; members of its replica set are found from there. */

@@ -1,5 +1,5 @@
 import { type Db, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { mongoFailure, ownUnavailable } from '../mongo-failure.ts';
 import { monitored } from '../monitored-client.ts';
 import type { Placement } from '../placement.ts';

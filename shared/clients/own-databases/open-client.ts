@@ -1,5 +1,5 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import { pinnedLookup } from '../../net/pinned-lookup.ts';
+import { pinnedLookup } from '../net/pinned-lookup.ts';
 import { type DatabaseUri, seedText } from './database-uri.ts';
 import { GuardedConnections, keepConnections } from './guarded-connections.ts';
 import { guardMembers } from './hello-guard.ts';

@@ -1,6 +1,6 @@
 import { NODATA, NOTFOUND } from 'node:dns';
-import { resolver } from '../../net/resolver.ts';
-import { isRestrictedHost, RestrictedHost } from '../../net/restricted-host.ts';
+import { resolver } from '../net/resolver.ts';
+import { isRestrictedHost, RestrictedHost } from '../net/restricted-host.ts';
 import type { DatabaseUri, Seed } from './database-uri.ts';
 import { parseUriOptions, UnsupportedUri, type UriOptions } from './uri-options.ts';
 

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
-import { clock } from '../../clock.ts';
 import { onCollections } from '../../collections/control-collections.ts';
-import { describeError, log } from '../../log.ts';
+import { clock } from '../../core/clock.ts';
+import { describeError, log } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ProjectRecord } from '../../projects/project-record.ts';

@@ -1,4 +1,4 @@
-import { clock } from '../../clock.ts';
+import { clock } from '../../core/clock.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,12 +1,12 @@
-import type { Page, PageRequest } from '../../page.ts';
+import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Selection } from '../condition.ts';
 import type { Document } from '../document.ts';
-import { parseListQuery } from '../list-query.ts';
-import { pageTooLarge } from '../page-size.ts';
-import { readPage } from '../read-page.ts';
-import type { Sort } from '../sort.ts';
-import { filteredTotal, type Total } from '../total.ts';
+import type { Selection } from '../read/condition.ts';
+import { parseListQuery } from '../read/list-query.ts';
+import { pageTooLarge } from '../read/page-size.ts';
+import { readPage } from '../read/read-page.ts';
+import type { Sort } from '../read/sort.ts';
+import { filteredTotal, type Total } from '../read/total.ts';
 import { daysLeft } from './grace.ts';
 import { isInTrash } from './trash-conditions.ts';
 

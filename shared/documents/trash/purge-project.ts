@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { isUnavailable } from '../../clients/mongo-failure.ts';
-import { clock } from '../../clock.ts';
-import { usersCollection } from '../../collections/collection-name.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { onCollections } from '../../collections/control-collections.ts';
-import { logFailure } from '../../log-failure.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { clock } from '../../core/clock.ts';
+import { logFailure } from '../../core/log-failure.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import { graceEnd } from './grace.ts';

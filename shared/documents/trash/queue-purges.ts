@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
-import { clock } from '../../clock.ts';
-import { log } from '../../log.ts';
+import { clock } from '../../core/clock.ts';
+import { log } from '../../core/log.ts';
 import type { ProjectRecord } from '../../projects/project-record.ts';
 import { queueTasks, taskBatch } from '../../work/work-queue.ts';
 import { purgeLease } from './purge-times.ts';

@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
-import { clock } from '../../clock.ts';
+import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
-import { allOf, type Condition } from '../condition.ts';
+import { allOf, type Condition } from '../read/condition.ts';
 
 /** What one command removes; memory holds the ids of so many documents and nothing else of them. */
 const trashBatch = 1000;

@@ -1,8 +1,8 @@
 import { type Filter, ObjectId } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
-import { clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import { describeError, log } from '../../log.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { describeError, log } from '../../core/log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ProjectRecord } from '../../projects/project-record.ts';

@@ -1,5 +1,5 @@
 import { MinKey } from 'mongodb';
-import type { Condition } from '../condition.ts';
+import type { Condition } from '../read/condition.ts';
 
 /*
  * Each names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the

@@ -1,5 +1,5 @@
 import type { KeyMatch } from '../../collections/find-project-by-key.ts';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { allowsOrigin } from '../../projects/allowed-origin.ts';
 import type { KeyKind } from '../../projects/project-record.ts';
 import type { Keyed } from './api-key.ts';

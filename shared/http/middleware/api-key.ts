@@ -1,7 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import type { KeyMatch } from '../../collections/find-project-by-key.ts';
-import { AppError } from '../../errors.ts';
-import { currentRequest } from '../../log.ts';
+import { AppError } from '../../core/errors.ts';
+import { currentRequest } from '../../core/log.ts';
 import type { Project } from '../../projects/project.ts';
 import type { KeyKind } from '../../projects/project-record.ts';
 import type { Middleware } from './middleware-types.ts';

@@ -1,6 +1,6 @@
 import type { Collection } from '../../collections/collection.ts';
 import { collectionNotFound } from '../../collections/collection-not-found.ts';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Keyed } from './api-key.ts';
 import type { Middleware } from './middleware-types.ts';
 

@@ -1,10 +1,10 @@
-import { type DashboardBearer, verifyDashboardToken } from '../../auth/dashboard-tokens.ts';
-import { requireSession } from '../../auth/require-session.ts';
-import { developerScope } from '../../auth/session-keys.ts';
-import { isPersonalToken } from '../../developers/tokens/token-record.ts';
-import { type TokenGrant, verifyPersonalToken } from '../../developers/tokens/verify-token.ts';
-import { AppError } from '../../errors.ts';
-import { currentRequest } from '../../log.ts';
+import { type DashboardBearer, verifyDashboardToken } from '../../accounts/dashboard-tokens.ts';
+import { isPersonalToken } from '../../accounts/developers/tokens/token-record.ts';
+import { type TokenGrant, verifyPersonalToken } from '../../accounts/developers/tokens/verify-token.ts';
+import { requireSession } from '../../accounts/require-session.ts';
+import { developerScope } from '../../accounts/session-keys.ts';
+import { AppError } from '../../core/errors.ts';
+import { currentRequest } from '../../core/log.ts';
 import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-project.ts';
 import { includesRole, type Role } from '../../projects/roles.ts';
 import { methodsOf, type Route } from '../route.ts';

@@ -1,5 +1,5 @@
-import { AppError, isOurs, statusOf } from '../../errors.ts';
-import { currentRequest, describeError, log } from '../../log.ts';
+import { AppError, isOurs, statusOf } from '../../core/errors.ts';
+import { currentRequest, describeError, log } from '../../core/log.ts';
 import { jsonHeaders, type Reply } from '../reply.ts';
 import type { Middleware } from './middleware-types.ts';
 

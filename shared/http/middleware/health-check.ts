@@ -1,4 +1,4 @@
-import { checkHealth, type Health } from '../../health/check-health.ts';
+import { checkHealth, type Health } from '../../insight/health/check-health.ts';
 import type { Start } from './middleware-types.ts';
 
 /** Added by the middleware below. */

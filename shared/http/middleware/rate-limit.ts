@@ -1,9 +1,9 @@
-import { clock } from '../../clock.ts';
-import { rateLimits } from '../../config.ts';
-import { AppError } from '../../errors.ts';
-import { log } from '../../log.ts';
-import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
-import { blockOf, OverLimit, type Standing, type Window } from '../../quota/rate-window.ts';
+import { clock } from '../../core/clock.ts';
+import { rateLimits } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
+import { log } from '../../core/log.ts';
+import { countRequest, knownRefusal } from '../../projects/quota/rate-limit.ts';
+import { blockOf, OverLimit, type Standing, type Window } from '../../projects/quota/rate-window.ts';
 import { methodsOf, type Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Middleware, Start } from './middleware-types.ts';

@@ -1,6 +1,6 @@
-import { currentRequest, log } from '../../log.ts';
+import { currentRequest, log } from '../../core/log.ts';
+import { countUsage, flushTallyIfDue } from '../../insight/usage/tally.ts';
 import type { Project } from '../../projects/project.ts';
-import { countUsage, flushTallyIfDue } from '../../usage/tally.ts';
 import type { Middleware } from './middleware-types.ts';
 
 /** Added by `requestLog`. */

@@ -1,10 +1,10 @@
-import { rateLimits } from '../../config.ts';
-import { AppError, statusOf } from '../../errors.ts';
-import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/webhook/receive-delivery.ts';
-import type { SignedDelivery } from '../../mail/webhook/signature.ts';
-import { countRequest, knownRefusal } from '../../quota/rate-limit.ts';
-import { blockOf, deliveriesPerWindow, OverLimit } from '../../quota/rate-window.ts';
-import { ShortCache } from '../../short-cache.ts';
+import { rateLimits } from '../../core/config.ts';
+import { AppError, statusOf } from '../../core/errors.ts';
+import { ShortCache } from '../../core/short-cache.ts';
+import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events/receive-delivery.ts';
+import type { SignedDelivery } from '../../mail/events/signature.ts';
+import { countRequest, knownRefusal } from '../../projects/quota/rate-limit.ts';
+import { blockOf, deliveriesPerWindow, OverLimit } from '../../projects/quota/rate-window.ts';
 import type { Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Event, Middleware } from './middleware-types.ts';

@@ -1,6 +1,6 @@
-import { type Bearer, verifyAccessToken } from '../../auth/access-tokens.ts';
+import { type Bearer, verifyAccessToken } from '../../accounts/access-tokens.ts';
+import { AppError } from '../../core/errors.ts';
 import { securityRequired, tokenMissing } from '../../documents/row-security.ts';
-import { AppError } from '../../errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Keyed } from './api-key.ts';
 import { bearerToken } from './bearer.ts';

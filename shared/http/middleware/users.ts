@@ -1,4 +1,4 @@
-import { requireUsers } from '../../auth/users/require-users.ts';
+import { requireUsers } from '../../accounts/users/require-users.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { Keyed } from './api-key.ts';
 import type { Middleware } from './middleware-types.ts';

@@ -1,5 +1,5 @@
 import type { GenericSchema, InferInput } from 'valibot';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { PathParams, Route, RouteTable } from '../route.ts';
 
 /** Headers and cookies that some rows read besides their key or token; `parameters.ts` says what they are. */

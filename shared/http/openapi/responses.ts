@@ -1,4 +1,4 @@
-import { type ErrorCode, statusOf } from '../../errors.ts';
+import { type ErrorCode, statusOf } from '../../core/errors.ts';
 import type { Route } from '../route.ts';
 import type { Example } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';

@@ -1,8 +1,8 @@
 import { callProvider } from '../../clients/resend-proxy.ts';
-import { mailSettings } from '../../config.ts';
+import { mailSettings } from '../../core/config.ts';
 import type { Project } from '../../projects/project.ts';
-import { mailUsage } from '../mail-quota.ts';
-import { quotaExceeded } from '../quota-refusals.ts';
+import { mailUsage } from '../outbox/mail-quota.ts';
+import { quotaExceeded } from '../outbox/quota-refusals.ts';
 import { type ListPart, pagination } from './audiences.ts';
 import { requireBroadcasts } from './own-key.ts';
 import { pathId } from './provider-id.ts';

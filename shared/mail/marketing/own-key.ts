@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { ownProviderKey } from '../provider-key.ts';
 

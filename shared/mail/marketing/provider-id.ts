@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts';
-import { isAddress } from '../../mailbox.ts';
+import { AppError } from '../../core/errors.ts';
+import { isAddress } from '../../core/mailbox.ts';
 
 const providerId = /^[A-Za-z0-9_-]{1,100}$/;
 

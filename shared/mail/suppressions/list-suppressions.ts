@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts';
-import type { Page, PageRequest } from '../../page.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import { onSuppressions, type Suppression, type SuppressionReason, suppressionsOf } from './suppression.ts';
 

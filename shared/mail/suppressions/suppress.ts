@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../../clock.ts';
-import { newId } from '../../new-id.ts';
+import { clock } from '../../core/clock.ts';
+import { newId } from '../../core/new-id.ts';
 import { canonicalAddress, onSuppressions, type SuppressionReason } from './suppression.ts';
 
 /** Why addresses are suppressed, and the id of the mail that led to it. */

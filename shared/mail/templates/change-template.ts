@@ -1,5 +1,5 @@
-import { clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { isBuiltInKey } from './built-in.ts';
 import { findOwnById, templateNotFound } from './find-template.ts';

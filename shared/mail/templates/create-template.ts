@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
-import { newId } from '../../new-id.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/new-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { freeSlot } from '../../projects/slots.ts';
 import { onTemplates, type TemplateRecord } from './template-record.ts';

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { builtInKeyOf, builtInTemplates } from './built-in.ts';
 import type { MailTemplate } from './mail-template.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 
 /** Values by name; objects and arrays are reached into with dots. */
 export type Variables = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import type { Page, PageRequest } from '../../page.ts';
+import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import { type BuiltInKey, builtInKeys, isBuiltInKey } from './built-in.ts';
 import { findOwnById, templateNotFound } from './find-template.ts';

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { carriesProof } from './carries-proof.ts';
 import type { MailContent } from './mail-template.ts';
 import { comparable, type TemplateRecord } from './template-record.ts';

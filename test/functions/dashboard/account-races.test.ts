@@ -1,18 +1,18 @@
 import { hashSync } from '@node-rs/bcrypt';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { verifyDashboardToken } from '../../../shared/auth/dashboard-tokens.ts';
-import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
-import { developerScope } from '../../../shared/auth/session-keys.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
+import { changeDeveloperPassword } from '../../../shared/accounts/developers/change-password.ts';
+import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
+import { verifyDeveloperEmail } from '../../../shared/accounts/developers/email-tokens.ts';
+import { logInDeveloper } from '../../../shared/accounts/developers/log-in-developer.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { changeDeveloperPassword } from '../../../shared/developers/change-password.ts';
-import type { DeveloperRecord } from '../../../shared/developers/developer-record.ts';
-import { verifyDeveloperEmail } from '../../../shared/developers/email-tokens.ts';
-import { logInDeveloper } from '../../../shared/developers/log-in-developer.ts';
-import { beforeChange } from '../../support/before-change.ts';
-import { logIn } from '../../support/developers.ts';
-import { idOf } from '../../support/members.ts';
-import { type Developer, newUnverified } from '../../support/project.ts';
+import { beforeChange } from '../../support/faults/before-change.ts';
+import { logIn } from '../../support/worlds/developers.ts';
+import { idOf } from '../../support/worlds/members.ts';
+import { type Developer, newUnverified } from '../../support/worlds/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

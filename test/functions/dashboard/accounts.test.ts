@@ -1,20 +1,20 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { handler as removeDevelopers } from '../../../functions/jobs/remove-developers.ts';
-import { addressKeyOf, type EmailTokenKind } from '../../../shared/auth/email-tokens/email-token.ts';
-import { type IssuedTokens, issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
-import { developerScope } from '../../../shared/auth/session-keys.ts';
+import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
+import { verifyDeveloperEmail } from '../../../shared/accounts/developers/email-tokens.ts';
+import { resetDeveloperPassword } from '../../../shared/accounts/developers/reset-password.ts';
+import { addressKeyOf, type EmailTokenKind } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
-import type { DeveloperRecord } from '../../../shared/developers/developer-record.ts';
-import { verifyDeveloperEmail } from '../../../shared/developers/email-tokens.ts';
-import { resetDeveloperPassword } from '../../../shared/developers/reset-password.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { call, inParallel, tally } from '../../support/client.ts';
-import { auth, cookieOf, logIn, refresh, storedDeveloper } from '../../support/developers.ts';
-import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/inbox.ts';
-import { idOf, newMember, newPersonalToken } from '../../support/members.ts';
-import { type Developer, newProject, newUnverified } from '../../support/project.ts';
+import { call, inParallel, tally } from '../../support/clients/client.ts';
+import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/clients/inbox.ts';
+import { auth, cookieOf, logIn, refresh, storedDeveloper } from '../../support/worlds/developers.ts';
+import { idOf, newMember, newPersonalToken } from '../../support/worlds/members.ts';
+import { type Developer, newProject, newUnverified } from '../../support/worlds/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

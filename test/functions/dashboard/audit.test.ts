@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import type { AuditRecord } from '../../../shared/audit/audit-record.ts';
-import { audited } from '../../../shared/audit/audited.ts';
-import { entriesOf } from '../../../shared/audit/list-audit-entries.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { call } from '../../support/client.ts';
-import { idOf, newMember, newPersonalToken } from '../../support/members.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { AppError } from '../../../shared/core/errors.ts';
+import type { AuditRecord } from '../../../shared/projects/audit/audit-record.ts';
+import { audited } from '../../../shared/projects/audit/audited.ts';
+import { entriesOf } from '../../../shared/projects/audit/list-audit-entries.ts';
+import { call } from '../../support/clients/client.ts';
+import { idOf, newMember, newPersonalToken } from '../../support/worlds/members.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface Entry {
   readonly _id: string;

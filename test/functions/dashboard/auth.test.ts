@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, test } from 'vitest';
+import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import type { DeveloperRecord } from '../../../shared/developers/developer-record.ts';
-import { type Answer, call, inParallel, type RequestOptions, tally } from '../../support/client.ts';
+import { type Answer, call, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 
 interface SignIn {
   readonly success: boolean;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { addDeveloper } from '../../../shared/accounts/developers/add-developer.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { addDeveloper } from '../../../shared/developers/add-developer.ts';
-import { logIn } from '../../support/developers.ts';
-import { invoke } from '../../support/invoke.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { logIn } from '../../support/worlds/developers.ts';
 
 const closed = {
   status: 403,
@@ -37,7 +37,7 @@ describe('where the operator has closed registration', () => {
   });
 
   test('403 for a first sign-in with GitHub; who has an account goes on', async () => {
-    const { linkDeveloper } = await import('../../../shared/developers/github/link-developer.ts');
+    const { linkDeveloper } = await import('../../../shared/accounts/developers/github/link-developer.ts');
     const profile = (email: string) => ({
       id: randomUUID(),
       name: undefined,

@@ -2,9 +2,9 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { everyType } from '../../support/collections.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { everyType } from '../../support/worlds/collections.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface CollectionBody {
   readonly data: Readonly<Record<string, unknown>> & { readonly schema: readonly Record<string, unknown>[] };

@@ -5,19 +5,19 @@ import { handler as getDatabase } from '../../../functions/dashboard/database/ge
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { inProcess } from '../../../infra/local/in-process.ts';
 import { startInvocations } from '../../../infra/local/invocations.ts';
-import type { Verdict } from '../../../shared/byod/verdict.ts';
 import { closeLambda } from '../../../shared/clients/lambda.ts';
 import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
-import { createCollection } from '../../../shared/collections/create-collection.ts';
-import { deleteCollection } from '../../../shared/collections/delete-collection.ts';
-import { updateCollection } from '../../../shared/collections/update-collection.ts';
+import { createCollection } from '../../../shared/collections/lifecycle/create-collection.ts';
+import { deleteCollection } from '../../../shared/collections/lifecycle/delete-collection.ts';
+import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
+import type { Verdict } from '../../../shared/projects/own-database/verdict.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { invoke } from '../../support/invoke.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
-import { connectOwn } from '../../support/own-project.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/project.ts';
-import { domainProject, storedUsers } from '../../support/stored-users.ts';
-import { users } from '../../support/users.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
+import { connectOwn } from '../../support/worlds/own-project.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { users } from '../../support/worlds/users.ts';
 
 listenToCommands();
 

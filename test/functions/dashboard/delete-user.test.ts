@@ -1,8 +1,8 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { deleteUser } from '../../../shared/auth/users/managed/delete-user.ts';
-import { domainProject, storedUsers } from '../../support/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/users.ts';
+import { deleteUser } from '../../../shared/accounts/users/managed/delete-user.ts';
+import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

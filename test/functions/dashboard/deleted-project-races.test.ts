@@ -1,14 +1,14 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { newSigningKey } from '../../../shared/auth/signing-keys.ts';
+import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { deleteProject } from '../../../shared/projects/delete-project.ts';
 import { findOwnedProject, type OwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { rotateKey } from '../../../shared/projects/rotate-key.ts';
 import { rotateSigningKey } from '../../../shared/projects/rotate-signing-key.ts';
-import { idOf } from '../../support/members.ts';
-import { newProject } from '../../support/project.ts';
+import { idOf } from '../../support/worlds/members.ts';
+import { newProject } from '../../support/worlds/project.ts';
 
 const stored = (id: string) =>
   onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) }));

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { call, inParallel, tally } from '../../support/client.ts';
-import { everyType, notes, people, todos } from '../../support/collections.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { call, inParallel, tally } from '../../support/clients/client.ts';
+import { everyType, notes, people, todos } from '../../support/worlds/collections.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface DocumentBody {
   readonly data: Record<string, unknown> & { readonly _id: string };

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface Conflict {
   readonly field: string;

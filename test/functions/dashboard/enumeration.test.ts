@@ -6,8 +6,8 @@ import { handler as resendVerification } from '../../../functions/dashboard/auth
 import { handler as resetPassword } from '../../../functions/dashboard/auth/reset-developer-password.ts';
 import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newUnverified } from '../../support/project.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newUnverified } from '../../support/worlds/project.ts';
 
 listenToCommands();
 

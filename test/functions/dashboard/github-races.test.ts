@@ -1,11 +1,11 @@
 import type { Filter } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
+import { linkDeveloper } from '../../../shared/accounts/developers/github/link-developer.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import type { DeveloperRecord } from '../../../shared/developers/developer-record.ts';
-import { linkDeveloper } from '../../../shared/developers/github/link-developer.ts';
-import { beforeChange } from '../../support/before-change.ts';
-import { logIn } from '../../support/developers.ts';
-import { newDeveloper, newUnverified } from '../../support/project.ts';
+import { beforeChange } from '../../support/faults/before-change.ts';
+import { logIn } from '../../support/worlds/developers.ts';
+import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,15 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import type { SocialProfile } from '../../../shared/auth/social/profile.ts';
+import { linkDeveloper } from '../../../shared/accounts/developers/github/link-developer.ts';
+import type { SocialProfile } from '../../../shared/accounts/social/profile.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { linkDeveloper } from '../../../shared/developers/github/link-developer.ts';
-import { Browser, target } from '../../support/browser.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { auth, cookieOf, type DashboardSignIn, logIn, refresh, storedDeveloper } from '../../support/developers.ts';
-import { invoke } from '../../support/invoke.ts';
-import { idOf, newPersonalToken } from '../../support/members.ts';
-import { newDeveloper, newUnverified } from '../../support/project.ts';
-import { consent } from '../../support/social.ts';
+import { Browser, target } from '../../support/clients/browser.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { consent } from '../../support/clients/social.ts';
+import {
+  auth,
+  cookieOf,
+  type DashboardSignIn,
+  logIn,
+  refresh,
+  storedDeveloper,
+} from '../../support/worlds/developers.ts';
+import { idOf, newPersonalToken } from '../../support/worlds/members.ts';
+import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
 
 const dashboard = (): string => inject('stack').dashboardUrl;
 const start = (): string => `${dashboard()}/api/auth/github/start`;

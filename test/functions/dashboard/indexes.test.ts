@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { inParallel, tally } from '../../support/client.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface IndexBody {
   readonly data: { readonly name: string; readonly keys: Readonly<Record<string, unknown>> };

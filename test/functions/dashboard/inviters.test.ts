@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { inviteMember } from '../../../shared/developers/members/invite-member.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
+import { inviteMember } from '../../../shared/projects/members/invite-member.ts';
 import type { InvitationRecord, ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { inParallel } from '../../support/client.ts';
-import { mailAbout, tokenIn } from '../../support/inbox.ts';
-import { accept, idOf, invitationFor, invite, newMember } from '../../support/members.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { mailAbout, tokenIn } from '../../support/clients/inbox.ts';
+import { accept, idOf, invitationFor, invite, newMember } from '../../support/worlds/members.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 const newAddress = (): string => `invited-${randomBytes(8).toString('hex')}@example.com`;
 

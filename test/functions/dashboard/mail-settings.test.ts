@@ -4,9 +4,9 @@ import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { providerFor } from '../../../shared/mail/provider-key.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { open } from '../../../shared/secrets/sealed.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
+import { open } from '../../../shared/projects/sealed.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
 
 interface Answer {
   readonly data: { readonly hasProviderApiKey: boolean; readonly providerFromEmail: string | null };

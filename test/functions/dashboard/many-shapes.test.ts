@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
-import { currentRequest } from '../../../shared/log.ts';
-import { readStats } from '../../../shared/usage/read-stats.ts';
-import { recordSlowList } from '../../../shared/usage/slow-lists.ts';
-import { dayOf, queriesOn } from '../../../shared/usage/stats-items.ts';
-import { maxShapes, storeShapes } from '../../../shared/usage/store-shapes.ts';
-import { flushTally } from '../../../shared/usage/tally.ts';
-import { inParallel } from '../../support/client.ts';
+import { currentRequest } from '../../../shared/core/log.ts';
+import { readStats } from '../../../shared/insight/usage/read-stats.ts';
+import { recordSlowList } from '../../../shared/insight/usage/slow-lists.ts';
+import { dayOf, queriesOn } from '../../../shared/insight/usage/stats-items.ts';
+import { maxShapes, storeShapes } from '../../../shared/insight/usage/store-shapes.ts';
+import { flushTally } from '../../../shared/insight/usage/tally.ts';
+import { inParallel } from '../../support/clients/client.ts';
 
 process.env.USAGE_SECONDS = '3600';
 

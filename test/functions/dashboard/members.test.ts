@@ -1,18 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { markVerified } from '../../../shared/accounts/developers/mark-verified.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
-import { markVerified } from '../../../shared/developers/mark-verified.ts';
-import { hashInvitationToken, newInvitationToken } from '../../../shared/developers/members/invitation.ts';
-import { inviteMember } from '../../../shared/developers/members/invite-member.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import { projectsOf } from '../../../shared/projects/list-projects.ts';
+import { hashInvitationToken, newInvitationToken } from '../../../shared/projects/members/invitation.ts';
+import { inviteMember } from '../../../shared/projects/members/invite-member.ts';
 import type { MemberRecord, ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { linkIn, mailAbout, mailsTo } from '../../support/inbox.ts';
-import { accept, idOf, invitationFor, invite, newMember } from '../../support/members.ts';
-import { type Developer, newDeveloper, newProject, newUnverified, type TestProject } from '../../support/project.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { linkIn, mailAbout, mailsTo } from '../../support/clients/inbox.ts';
+import { accept, idOf, invitationFor, invite, newMember } from '../../support/worlds/members.ts';
+import {
+  type Developer,
+  newDeveloper,
+  newProject,
+  newUnverified,
+  type TestProject,
+} from '../../support/worlds/project.ts';
 
 let project: TestProject;
 let admin: Developer;

@@ -2,8 +2,8 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { call, inParallel, tally } from '../../support/client.ts';
-import { type Developer, newDeveloper } from '../../support/project.ts';
+import { call, inParallel, tally } from '../../support/clients/client.ts';
+import { type Developer, newDeveloper } from '../../support/worlds/project.ts';
 
 interface ProjectBody {
   readonly data: Readonly<Record<string, unknown>> & { readonly _id: string };

@@ -4,13 +4,13 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { handler } from '../../../functions/jobs/remove-projects.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
-import { removeDeletedProjects } from '../../../shared/control/remove-deleted-projects.ts';
-import { queueMail } from '../../../shared/mail/queue-mail.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { eventually } from '../../support/eventually.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { eventually } from '../../support/clients/eventually.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

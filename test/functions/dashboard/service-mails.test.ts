@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import {
   countServiceMail,
   serviceMailsPerDay,
   serviceMailTally,
-} from '../../../shared/developers/members/service-mail-limit.ts';
+} from '../../../shared/projects/members/service-mail-limit.ts';
 import { newCall, take } from '../../../shared/table/counter.ts';
-import { mailAbout } from '../../support/inbox.ts';
-import { invite } from '../../support/members.ts';
-import { newProject } from '../../support/project.ts';
+import { mailAbout } from '../../support/clients/inbox.ts';
+import { invite } from '../../support/worlds/members.ts';
+import { newProject } from '../../support/worlds/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

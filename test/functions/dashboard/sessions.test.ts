@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { listSessions } from '../../../shared/auth/list-sessions.ts';
-import { countAttempt, forgiveAttempt } from '../../../shared/auth/lockout.ts';
-import { rotate, startSession } from '../../../shared/auth/refresh-sessions.ts';
-import { requireSession } from '../../../shared/auth/require-session.ts';
-import { revokeOwnSession } from '../../../shared/auth/revoke-own-session.ts';
-import { revokeAllSessions, revokeByToken, revokeSession } from '../../../shared/auth/revoke-sessions.ts';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { clock } from '../../../shared/clock.ts';
-import { AppError } from '../../../shared/errors.ts';
-import { inParallel } from '../../support/client.ts';
+import { listSessions } from '../../../shared/accounts/list-sessions.ts';
+import { countAttempt, forgiveAttempt } from '../../../shared/accounts/lockout.ts';
+import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.ts';
+import { requireSession } from '../../../shared/accounts/require-session.ts';
+import { revokeOwnSession } from '../../../shared/accounts/revoke-own-session.ts';
+import { revokeAllSessions, revokeByToken, revokeSession } from '../../../shared/accounts/revoke-sessions.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { AppError } from '../../../shared/core/errors.ts';
+import { inParallel } from '../../support/clients/client.ts';
 
 listenToCommands();
 

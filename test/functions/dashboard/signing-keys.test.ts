@@ -1,12 +1,12 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
-import { issueAccessToken, verifyAccessToken } from '../../../shared/auth/access-tokens.ts';
-import { publicJwks } from '../../../shared/auth/signing-keys.ts';
-import { clock } from '../../../shared/clock.ts';
+import { issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
+import { publicJwks } from '../../../shared/accounts/signing-keys.ts';
 import { findProjectByKey, forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 const realNow = clock.now;
 const bearer = { userId: 'a'.repeat(24), sessionId: 'b'.repeat(24) };

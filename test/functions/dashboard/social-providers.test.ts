@@ -2,9 +2,9 @@ import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { open } from '../../../shared/secrets/sealed.ts';
-import { inParallel } from '../../support/client.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { open } from '../../../shared/projects/sealed.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 const none = { enabled: false, clientId: null, hasClientSecret: false };
 const secret = 'a-client-secret-0123456789';

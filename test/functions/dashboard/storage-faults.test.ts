@@ -3,9 +3,9 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { handler as connectStorage } from '../../../functions/dashboard/storage/connect-storage.ts';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { listen } from '../../../infra/local/ports.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { promisedMs } from '../../support/promised.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { promisedMs } from '../../support/samples/promised.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 const servers: Server[] = [];

@@ -1,9 +1,9 @@
 import { MongoClient, ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { inParallel } from '../../support/client.ts';
-import { type Confirmed, confirm, read, request, uploaded, uploadFile } from '../../support/files.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { type Confirmed, confirm, read, request, uploaded, uploadFile } from '../../support/worlds/files.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface Listed {
   readonly data: {

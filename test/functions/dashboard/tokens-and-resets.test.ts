@@ -1,19 +1,19 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
-import { verifyDashboardToken } from '../../../shared/auth/dashboard-tokens.ts';
-import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
-import { developerScope } from '../../../shared/auth/session-keys.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
+import { changeDeveloperPassword } from '../../../shared/accounts/developers/change-password.ts';
+import { linkDeveloper } from '../../../shared/accounts/developers/github/link-developer.ts';
+import { resetDeveloperPassword } from '../../../shared/accounts/developers/reset-password.ts';
+import { createToken } from '../../../shared/accounts/developers/tokens/create-token.ts';
+import type { TokenRecord } from '../../../shared/accounts/developers/tokens/token-record.ts';
+import { verifyPersonalToken } from '../../../shared/accounts/developers/tokens/verify-token.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { changeDeveloperPassword } from '../../../shared/developers/change-password.ts';
-import { linkDeveloper } from '../../../shared/developers/github/link-developer.ts';
-import { resetDeveloperPassword } from '../../../shared/developers/reset-password.ts';
-import { createToken } from '../../../shared/developers/tokens/create-token.ts';
-import type { TokenRecord } from '../../../shared/developers/tokens/token-record.ts';
-import { verifyPersonalToken } from '../../../shared/developers/tokens/verify-token.ts';
-import { call, inParallel } from '../../support/client.ts';
-import { logIn } from '../../support/developers.ts';
-import { type Developer, newUnverified } from '../../support/project.ts';
+import { call, inParallel } from '../../support/clients/client.ts';
+import { logIn } from '../../support/worlds/developers.ts';
+import { type Developer, newUnverified } from '../../support/worlds/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -2,15 +2,15 @@ import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler as getProject } from '../../../functions/dashboard/projects/get-project.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import type { TokenRecord } from '../../../shared/accounts/developers/tokens/token-record.ts';
+import { verifyPersonalToken } from '../../../shared/accounts/developers/tokens/verify-token.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
-import { scopes } from '../../../shared/developers/tokens/scopes.ts';
-import type { TokenRecord } from '../../../shared/developers/tokens/token-record.ts';
-import { verifyPersonalToken } from '../../../shared/developers/tokens/verify-token.ts';
-import { call, inParallel, tally } from '../../support/client.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newPersonalToken } from '../../support/members.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { call, inParallel, tally } from '../../support/clients/client.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newPersonalToken } from '../../support/worlds/members.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
 

@@ -1,16 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { maintainTransfers } from '../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 import { onTransfers } from '../../../shared/transfers/transfer-record.ts';
-import { call } from '../../support/client.ts';
-import { everyType, notes, people } from '../../support/collections.ts';
-import { eventually } from '../../support/eventually.ts';
-import { newDeveloper, newProject } from '../../support/project.ts';
-import { openTransfers, type TransferRequests } from '../../support/transfer-requests.ts';
-import { heldExport, recordOf } from '../../support/transfers.ts';
+import { call } from '../../support/clients/client.ts';
+import { eventually } from '../../support/clients/eventually.ts';
+import { everyType, notes, people } from '../../support/worlds/collections.ts';
+import { newDeveloper, newProject } from '../../support/worlds/project.ts';
+import { openTransfers, type TransferRequests } from '../../support/worlds/transfer-requests.ts';
+import { heldExport, recordOf } from '../../support/worlds/transfers.ts';
 
 const missing = 'f'.repeat(24);
 let at: TransferRequests;

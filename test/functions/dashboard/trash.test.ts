@@ -3,12 +3,12 @@ import { listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { listTrash } from '../../../shared/documents/trash/list-trash.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { everyType, notes, people } from '../../support/collections.ts';
-import { plansOf } from '../../support/explain.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
-import { addTrashed, stored } from '../../support/trash.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { plansOf } from '../../support/clients/explain.ts';
+import { everyType, notes, people } from '../../support/worlds/collections.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
+import { addTrashed, stored } from '../../support/worlds/trash.ts';
 
 listenToCommands();
 

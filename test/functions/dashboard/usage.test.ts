@@ -5,13 +5,13 @@ import { handler as createDocument } from '../../../functions/data/create-docume
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { clock } from '../../../shared/clock.ts';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
-import { currentRequest } from '../../../shared/log.ts';
-import { recordSlowList } from '../../../shared/usage/slow-lists.ts';
-import { countUsage, flushTally } from '../../../shared/usage/tally.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { currentRequest } from '../../../shared/core/log.ts';
+import { recordSlowList } from '../../../shared/insight/usage/slow-lists.ts';
+import { countUsage, flushTally } from '../../../shared/insight/usage/tally.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
 process.env.USAGE_SECONDS = '3600';

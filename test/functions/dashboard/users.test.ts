@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { inParallel, tally } from '../../support/client.ts';
-import { mailsTo, mailTo } from '../../support/inbox.ts';
-import { newProject } from '../../support/project.ts';
-import { storedUsers } from '../../support/stored-users.ts';
-import { newCredentials, newUsersProject, type UsersProject, users } from '../../support/users.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
+import { newProject } from '../../support/worlds/project.ts';
+import { storedUsers } from '../../support/worlds/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject, users } from '../../support/worlds/users.ts';
 
 interface Answered {
   readonly success: boolean;

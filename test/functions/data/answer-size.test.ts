@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { newUsersProject } from '../../support/users.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newUsersProject } from '../../support/worlds/users.ts';
 
 let project: TestProject;
 

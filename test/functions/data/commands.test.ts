@@ -9,9 +9,9 @@ import { handler as listDocuments } from '../../../functions/data/list-documents
 import { handler as recoverDocument } from '../../../functions/data/recover-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { clock } from '../../../shared/clock.ts';
-import { type InvokeOptions, invoke } from '../../support/invoke.ts';
-import { newProject } from '../../support/project.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { newProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

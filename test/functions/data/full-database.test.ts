@@ -10,11 +10,11 @@ import { handler as listDocuments } from '../../../functions/data/list-documents
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { plans } from '../../../shared/projects/plans.ts';
-import { databaseUsed, forgetDatabaseUse } from '../../../shared/quota/database-quota.ts';
-import { type InvokeOptions, invoke } from '../../support/invoke.ts';
-import { newProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/users.ts';
+import { databaseUsed, forgetDatabaseUse } from '../../../shared/projects/quota/database-quota.ts';
+import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { newProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 process.env.RATE_LIMIT = '0';
 

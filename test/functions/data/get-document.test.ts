@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { notes } from '../../support/collections.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { notes } from '../../support/worlds/collections.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 let other: TestProject;

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import type { Answer, RequestOptions } from '../../support/client.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { touchesOf } from '../../support/touches.ts';
+import type { Answer, RequestOptions } from '../../support/clients/client.ts';
+import { touchesOf } from '../../support/faults/touches.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 /*
  * How long an answer takes tells how much the database looked at. So what a request looks at in a private collection

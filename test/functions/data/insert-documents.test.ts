@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { everyType, notes, people } from '../../support/collections.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { everyType, notes, people } from '../../support/worlds/collections.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 

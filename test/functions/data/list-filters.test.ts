@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 const authors = ['a'.repeat(24), 'b'.repeat(24)] as const;

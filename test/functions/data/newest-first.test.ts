@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
-import { clock } from '../../../shared/clock.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface Page {
   readonly data: { readonly items: readonly { readonly n: number }[]; readonly nextCursor: string | null };

@@ -2,10 +2,10 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
-import { encodeCursor } from '../../../shared/documents/cursor.ts';
-import { parseSort, sortFingerprint } from '../../../shared/documents/sort.ts';
-import type { Answer, RequestOptions } from '../../support/client.ts';
-import { type CollectionInput, newProject, type TestProject } from '../../support/project.ts';
+import { encodeCursor } from '../../../shared/documents/read/cursor.ts';
+import { parseSort, sortFingerprint } from '../../../shared/documents/read/sort.ts';
+import type { Answer, RequestOptions } from '../../support/clients/client.ts';
+import { type CollectionInput, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 /*
  * An answer gives something away where it depends on a document that the caller may not read. So every probe is sent

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { RequestOptions } from '../../support/client.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import type { RequestOptions } from '../../support/clients/client.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 const annId = 'a'.repeat(24);

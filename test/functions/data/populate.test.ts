@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { everyType, people, todos } from '../../support/collections.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { everyType, people, todos } from '../../support/worlds/collections.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 let ada: string;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { commandChannel, type DatabaseCommand } from '../../../shared/clients/commands.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 process.env.RATE_LIMIT = '0';
 

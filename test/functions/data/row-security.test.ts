@@ -2,10 +2,10 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { inParallel, type RequestOptions, tally } from '../../support/client.ts';
-import { feed, notes, todos } from '../../support/collections.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
+import { inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
+import { feed, notes, todos } from '../../support/worlds/collections.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
 
 let project: TestProject;
 let other: TestProject;

@@ -4,12 +4,12 @@ import { handler as listDocuments } from '../../../functions/data/list-documents
 import { publicDocument } from '../../../functions/public-api.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { invoke } from '../../support/invoke.ts';
-import { addMany } from '../../support/many-documents.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { addMany } from '../../support/worlds/many-documents.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '1000000', RATE_BLOCK: '1' });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { inParallel, tally } from '../../support/client.ts';
-import { everyType, notes, people } from '../../support/collections.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { everyType, notes, people } from '../../support/worlds/collections.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 const missing = 'f'.repeat(24);

@@ -4,18 +4,18 @@ import { Db, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { onTable } from '../../../shared/clients/dynamo.ts';
 import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
-import { createCollection } from '../../../shared/collections/create-collection.ts';
-import { deleteCollection } from '../../../shared/collections/delete-collection.ts';
-import { removeAbandonedCollections } from '../../../shared/collections/remove-abandoned.ts';
-import { ensureControlIndexes } from '../../../shared/control/control-indexes.ts';
-import { removeDeletedProjects } from '../../../shared/control/remove-deleted-projects.ts';
+import { createCollection } from '../../../shared/collections/lifecycle/create-collection.ts';
+import { deleteCollection } from '../../../shared/collections/lifecycle/delete-collection.ts';
+import { removeAbandonedCollections } from '../../../shared/collections/lifecycle/remove-abandoned.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { statsKey } from '../../../shared/insight/usage/stats-items.ts';
 import { deleteProject } from '../../../shared/projects/delete-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { statsKey } from '../../../shared/usage/stats-items.ts';
-import { newPerson } from '../../support/operations/accounts.ts';
-import { makeProject, type OwnProject } from '../../support/operations/operation.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
+import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
+import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { newPerson } from '../../support/worlds/operations/accounts.ts';
+import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
 
 // A control database of its own: these jobs would find what other tests have in the shared one.
 process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;

@@ -9,15 +9,15 @@ import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { handler as verifyDatabase } from '../../../functions/jobs/verify-database-a.ts';
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { localAccount } from '../../../infra/local/aws-account.ts';
-import { verificationId } from '../../../shared/byod/verify-database.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { seal } from '../../../shared/secrets/sealed.ts';
+import { verificationId } from '../../../shared/projects/own-database/verify-database.ts';
+import { seal } from '../../../shared/projects/sealed.ts';
 import { onTransfers } from '../../../shared/transfers/transfer-record.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { stillQueue } from '../../support/still-queue.ts';
-import { domainProject } from '../../support/stored-users.ts';
-import { addTrashed } from '../../support/trash.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { stillQueue } from '../../support/faults/still-queue.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
+import { addTrashed } from '../../support/worlds/trash.ts';
 
 // What the handlers of this file queue waits there for its own test, and what they log can be read.
 process.env.LOG = 'info';

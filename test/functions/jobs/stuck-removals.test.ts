@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Collection, Db, MongoServerError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { removeDeletedDevelopers } from '../../../shared/accounts/developers/remove-developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
-import { removeAbandonedCollections } from '../../../shared/collections/remove-abandoned.ts';
-import { ensureControlIndexes } from '../../../shared/control/control-indexes.ts';
-import { removeDeletedProjects } from '../../../shared/control/remove-deleted-projects.ts';
-import { removeDeletedDevelopers } from '../../../shared/developers/remove-developers.ts';
+import { removeAbandonedCollections } from '../../../shared/collections/lifecycle/remove-abandoned.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { deleteProject } from '../../../shared/projects/delete-project.ts';
-import { makeProject, newOwner, type OwnProject } from '../../support/operations/operation.ts';
+import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
+import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { makeProject, newOwner, type OwnProject } from '../../support/worlds/operations/operation.ts';
 
 // A control database of its own: these jobs would find what other tests have in the shared one.
 process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { Collection, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
-import { tidyEditedCollections } from '../../../shared/collections/tidy-edited.ts';
-import { updateCollection } from '../../../shared/collections/update-collection.ts';
-import { ensureControlIndexes } from '../../../shared/control/control-indexes.ts';
-import { makeProject, type OwnProject } from '../../support/operations/operation.ts';
+import { tidyEditedCollections } from '../../../shared/collections/lifecycle/tidy-edited.ts';
+import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
+import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';
 
 // A control database of its own: the job would find what other tests have in the shared one.
 process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;

@@ -1,7 +1,7 @@
 import { type SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
 import { cancelTransfer } from '../../../shared/transfers/cancel-transfer.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
@@ -14,13 +14,13 @@ import {
   TransferLost,
 } from '../../../shared/transfers/transfer-runs.ts';
 import { claimTransfer } from '../../../shared/transfers/turns.ts';
-import { inParallel } from '../../support/client.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
-import { connectOwn, serveVerifiers } from '../../support/own-project.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
-import { abandon, heldExport, heldImport, idOf, recordOf } from '../../support/transfers.ts';
-import { addTrashed, purgeDueAt, stored } from '../../support/trash.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
+import { connectOwn, serveVerifiers } from '../../support/worlds/own-project.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
+import { abandon, heldExport, heldImport, idOf, recordOf } from '../../support/worlds/transfers.ts';
+import { addTrashed, purgeDueAt, stored } from '../../support/worlds/trash.ts';
 
 /** What was put on the work queue, which nobody hands out. */
 let queued: object[];

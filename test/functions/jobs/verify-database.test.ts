@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as verifyA } from '../../../functions/jobs/verify-database-a.ts';
 import { handler as verifyB } from '../../../functions/jobs/verify-database-b.ts';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
-import type { Verdict } from '../../../shared/byod/verdict.ts';
-import { verificationId } from '../../../shared/byod/verify-database.ts';
-import { seal } from '../../../shared/secrets/sealed.ts';
-import { type FakeMongod, helloReply, startFakeMongod } from '../../support/fake-mongod.ts';
-import { freePorts } from '../../support/free-ports.ts';
-import { listenOn } from '../../support/listen-on.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/own-database.ts';
-import { scriptDns, type Zone } from '../../support/scripted-dns.ts';
+import type { Verdict } from '../../../shared/projects/own-database/verdict.ts';
+import { verificationId } from '../../../shared/projects/own-database/verify-database.ts';
+import { seal } from '../../../shared/projects/sealed.ts';
+import { freePorts } from '../../support/clients/free-ports.ts';
+import { listenOn } from '../../support/clients/listen-on.ts';
+import { type FakeMongod, helloReply, startFakeMongod } from '../../support/faults/fake-mongod.ts';
+import { scriptDns, type Zone } from '../../support/faults/scripted-dns.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
 
 /** A part of loopback on which nothing is permitted. */
 const inside = '127.0.0.2';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { mailsTo, mailTo } from '../../support/inbox.ts';
-import { newMailProject } from '../../support/mail-project.ts';
-import type { TestProject } from '../../support/project.ts';
+import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
+import { newMailProject } from '../../support/worlds/mail-project.ts';
+import type { TestProject } from '../../support/worlds/project.ts';
 
 interface Provided {
   readonly success: true;

@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
-import { deliverMail } from '../../../shared/mail/deliver-mail.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { heldSlots, mailUsage } from '../../../shared/mail/mail-quota.ts';
-import { mailTries } from '../../../shared/mail/retries.ts';
-import { sendProjectMail } from '../../../shared/mail/send-mail.ts';
-import { settleFailed, settleSent } from '../../../shared/mail/settle-mail.ts';
+import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
+import { heldSlots, mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
+import { mailTries } from '../../../shared/mail/outbox/retries.ts';
+import { sendProjectMail } from '../../../shared/mail/outbox/send-mail.ts';
+import { settleFailed, settleSent } from '../../../shared/mail/outbox/settle-mail.ts';
 import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { inParallel } from '../../support/client.ts';
-import { mailsTo } from '../../support/inbox.ts';
-import type { FaultyProvider } from '../../support/mail-provider.ts';
-import { startOwnDelivery } from '../../support/own-delivery.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { mailsTo } from '../../support/clients/inbox.ts';
+import type { FaultyProvider } from '../../support/faults/mail-provider.ts';
+import { startOwnDelivery } from '../../support/faults/own-delivery.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
 
 // Nobody takes the mails that are accepted here off their queue: the tests deliver them, through a way of their own.
 let provider: FaultyProvider;

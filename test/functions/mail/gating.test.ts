@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { audienceRoutes } from '../../../functions/mail/audiences/routes.ts';
 import { broadcastRoutes } from '../../../functions/mail/broadcasts/routes.ts';
-import { takeSlots } from '../../../shared/mail/mail-quota.ts';
+import { takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
 import { plans } from '../../../shared/projects/plans.ts';
-import { newMailProject } from '../../support/mail-project.ts';
-import type { TestProject } from '../../support/project.ts';
+import { newMailProject } from '../../support/worlds/mail-project.ts';
+import type { TestProject } from '../../support/worlds/project.ts';
 
 const id = '78261eea-8f8b-4381-83c6-79fa7120f1cf';
 const parameters = { audienceId: id, contactId: id, id };

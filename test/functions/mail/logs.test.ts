@@ -7,13 +7,13 @@ import { commandChannel, type DatabaseCommand } from '../../../shared/clients/co
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { newLog } from '../../../shared/mail/new-log.ts';
-import { queueMail } from '../../../shared/mail/queue-mail.ts';
-import { retireLogs } from '../../../shared/mail/retire-logs.ts';
-import { mailTo } from '../../support/inbox.ts';
-import { invoke } from '../../support/invoke.ts';
-import { FaultyProvider } from '../../support/mail-provider.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { newLog } from '../../../shared/mail/outbox/new-log.ts';
+import { queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
+import { retireLogs } from '../../../shared/mail/outbox/retire-logs.ts';
+import { mailTo } from '../../support/clients/inbox.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { FaultyProvider } from '../../support/faults/mail-provider.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

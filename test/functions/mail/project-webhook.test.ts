@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { newLog } from '../../../shared/mail/new-log.ts';
+import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { suppressedAmong } from '../../../shared/mail/suppressions/suppressed-among.ts';
-import { newMailProject } from '../../support/mail-project.ts';
-import type { TestProject } from '../../support/project.ts';
-import { deliver, eventOf } from '../../support/webhook.ts';
+import { deliver, eventOf } from '../../support/clients/webhook.ts';
+import { newMailProject } from '../../support/worlds/mail-project.ts';
+import type { TestProject } from '../../support/worlds/project.ts';
 
 const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
 const otherSecret = `whsec_${Buffer.alloc(24, 10).toString('base64')}`;

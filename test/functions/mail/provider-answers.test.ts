@@ -9,9 +9,9 @@ import { handler as createBroadcast } from '../../../functions/mail/broadcasts/c
 import { handler as sendBroadcast } from '../../../functions/mail/broadcasts/send-broadcast.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { listen } from '../../../infra/local/ports.ts';
-import { clock } from '../../../shared/clock.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newMailProject } from '../../support/mail-project.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newMailProject } from '../../support/worlds/mail-project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { giveSlotsBack, heldSlots, keepSlots, mailUsage, takeSlots } from '../../../shared/mail/mail-quota.ts';
-import { newJob, newLog } from '../../../shared/mail/new-log.ts';
-import { reserveSlots } from '../../../shared/mail/reserve-slots.ts';
-import { inParallel } from '../../support/client.ts';
-import { laterRefusalOf } from '../../support/refusal.ts';
+import { giveSlotsBack, heldSlots, keepSlots, mailUsage, takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
+import { newJob, newLog } from '../../../shared/mail/outbox/new-log.ts';
+import { reserveSlots } from '../../../shared/mail/outbox/reserve-slots.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { laterRefusalOf } from '../../support/samples/refusal.ts';
 
 let project: { readonly id: string; readonly plan: 'free' | 'pro' };
 beforeEach(() => {

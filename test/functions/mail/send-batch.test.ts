@@ -4,18 +4,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 import { handler } from '../../../functions/mail/send-batch.ts';
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { clock } from '../../../shared/clock.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
-import { deliverMail } from '../../../shared/mail/deliver-mail.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { heldSlots, mailUsage } from '../../../shared/mail/mail-quota.ts';
+import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
+import { heldSlots, mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { mailsTo } from '../../support/inbox.ts';
-import { invoke } from '../../support/invoke.ts';
-import { FaultyProvider } from '../../support/mail-provider.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { mailsTo } from '../../support/clients/inbox.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { FaultyProvider } from '../../support/faults/mail-provider.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
 
 // The handler runs in this process, and reaches the provider through a way of its own.
 listenToCommands();

@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
-import { log } from '../../../shared/log.ts';
-import { giveSlotsBack, takeSlots } from '../../../shared/mail/mail-quota.ts';
-import { inParallel } from '../../support/client.ts';
-import { newOwnerKey } from '../../support/owner.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { log } from '../../../shared/core/log.ts';
+import { giveSlotsBack, takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { newOwnerKey } from '../../support/worlds/owner.ts';
 
 process.env.MAIL_RECIPIENTS_PER_DAY = '30';
 

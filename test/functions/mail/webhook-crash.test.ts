@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { handler } from '../../../functions/mail/webhook/receive-webhook.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { newLog } from '../../../shared/mail/new-log.ts';
+import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { suppressedAmong } from '../../../shared/mail/suppressions/suppressed-among.ts';
 import { onSuppressions } from '../../../shared/mail/suppressions/suppression.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newProject } from '../../support/project.ts';
-import { eventOf, signedHeaders } from '../../support/webhook.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { eventOf, signedHeaders } from '../../support/clients/webhook.ts';
+import { newProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

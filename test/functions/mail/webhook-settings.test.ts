@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { inParallel, tally } from '../../support/client.ts';
-import { invoke } from '../../support/invoke.ts';
-import { eventOf, signedHeaders } from '../../support/webhook.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { eventOf, signedHeaders } from '../../support/clients/webhook.ts';
 
 const first = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const second = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { newLog } from '../../../shared/mail/new-log.ts';
+import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { listSuppressions } from '../../../shared/mail/suppressions/list-suppressions.ts';
 import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { deliver, eventOf } from '../../support/webhook.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { deliver, eventOf } from '../../support/clients/webhook.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 const processed = { status: 200, body: { success: true, message: 'Webhook processed.' } };
 const ignored = { status: 200, body: { success: true, message: 'Webhook ignored: no event that changes a mail.' } };

@@ -3,9 +3,9 @@ import { handler as getDashboardHealth } from '../../../functions/dashboard/serv
 import { handler as getHealth } from '../../../functions/service/get-health.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { clock } from '../../../shared/clock.ts';
-import { call, inParallel, tally } from '../../support/client.ts';
-import { invoke } from '../../support/invoke.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { call, inParallel, tally } from '../../support/clients/client.ts';
+import { invoke } from '../../support/clients/invoke.ts';
 
 listenToCommands();
 

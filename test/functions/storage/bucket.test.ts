@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onFiles } from '../../../shared/clients/s3.ts';
-import type { Bucket } from '../../../shared/storage/bucket.ts';
-import { externalBucket } from '../../../shared/storage/external-bucket.ts';
-import { onExternal } from '../../../shared/storage/external-client.ts';
-import { managedBucket } from '../../../shared/storage/managed-bucket.ts';
-import type { OnBucket } from '../../../shared/storage/s3-bucket.ts';
-import { inParallel } from '../../support/client.ts';
-import { put } from '../../support/files.ts';
-import { type OtherStorage, startOtherStorage } from '../../support/other-storage.ts';
-import { laterRefusalOf } from '../../support/refusal.ts';
+import type { Bucket } from '../../../shared/files/bucket.ts';
+import { externalBucket } from '../../../shared/files/external-bucket.ts';
+import { onExternal } from '../../../shared/files/external-client.ts';
+import { managedBucket } from '../../../shared/files/managed-bucket.ts';
+import type { OnBucket } from '../../../shared/files/s3-bucket.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { type OtherStorage, startOtherStorage } from '../../support/clients/other-storage.ts';
+import { laterRefusalOf } from '../../support/samples/refusal.ts';
+import { put } from '../../support/worlds/files.ts';
 
 let other: OtherStorage;
 

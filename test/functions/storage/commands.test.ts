@@ -3,10 +3,10 @@ import { handler as confirmUpload } from '../../../functions/storage/confirm-upl
 import { handler as deleteFile } from '../../../functions/storage/delete-file.ts';
 import { handler as requestUpload } from '../../../functions/storage/request-upload.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { clock } from '../../../shared/clock.ts';
-import { put, type Requested } from '../../support/files.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { put, type Requested } from '../../support/worlds/files.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

@@ -2,16 +2,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { handler as confirmUpload } from '../../../functions/storage/confirm-upload.ts';
 import { handler as deleteFile } from '../../../functions/storage/delete-file.ts';
 import { handler as requestUpload } from '../../../functions/storage/request-upload.ts';
-import { clock } from '../../../shared/clock.ts';
-import { storageUsage } from '../../../shared/storage/storage-usage.ts';
-import { sweepUploads } from '../../../shared/storage/sweep-uploads.ts';
-import { type Confirmed, put, type Requested, read } from '../../support/files.ts';
-import { invoke } from '../../support/invoke.ts';
-import { useOwnTable } from '../../support/own-table.ts';
-import { newProject, type TestProject } from '../../support/project.ts';
-import { promisedMs } from '../../support/promised.ts';
-import { FaultProxy } from '../../support/proxy.ts';
-import { storageProject } from '../../support/storage-project.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { storageUsage } from '../../../shared/files/storage-usage.ts';
+import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { FaultProxy } from '../../support/faults/proxy.ts';
+import { promisedMs } from '../../support/samples/promised.ts';
+import { type Confirmed, put, type Requested, read } from '../../support/worlds/files.ts';
+import { useOwnTable } from '../../support/worlds/own-table.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { storageProject } from '../../support/worlds/storage-project.ts';
 
 process.env.RATE_LIMIT = '1000000';
 

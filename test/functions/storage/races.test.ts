@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { storageUsage } from '../../../shared/storage/storage-usage.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { confirm, put, read, remove, request, uploaded, uploadFile } from '../../support/files.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
-import { storageProject } from '../../support/storage-project.ts';
+import { storageUsage } from '../../../shared/files/storage-usage.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { confirm, put, read, remove, request, uploaded, uploadFile } from '../../support/worlds/files.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { storageProject } from '../../support/worlds/storage-project.ts';
 
 const MiB = 1024 * 1024;
 

@@ -5,17 +5,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { listen } from '../../../infra/local/ports.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { clock } from '../../../shared/clock.ts';
-import { log } from '../../../shared/log.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { log } from '../../../shared/core/log.ts';
+import { requestUpload } from '../../../shared/files/request-upload.ts';
+import { storageUsage } from '../../../shared/files/storage-usage.ts';
+import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { requestUpload } from '../../../shared/storage/request-upload.ts';
-import { storageUsage } from '../../../shared/storage/storage-usage.ts';
-import { sweepUploads } from '../../../shared/storage/sweep-uploads.ts';
-import { inParallel } from '../../support/client.ts';
-import { placeFor } from '../../support/other-storage.ts';
-import { useOwnTable } from '../../support/own-table.ts';
-import { newProject } from '../../support/project.ts';
-import { storageProject } from '../../support/storage-project.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { placeFor } from '../../support/clients/other-storage.ts';
+import { useOwnTable } from '../../support/worlds/own-table.ts';
+import { newProject } from '../../support/worlds/project.ts';
+import { storageProject } from '../../support/worlds/storage-project.ts';
 
 const hour = 60 * 60 * 1000;
 

@@ -1,21 +1,21 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
-import { removeProjectFiles } from '../../../shared/control/remove-project-files.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
+import { deleteFile, deleteFiles } from '../../../shared/files/delete-files.ts';
+import { fileKey, pendingKey } from '../../../shared/files/file-path.ts';
+import { listFiles } from '../../../shared/files/list-files.ts';
+import { managedBucket } from '../../../shared/files/managed-bucket.ts';
+import { requestUpload } from '../../../shared/files/request-upload.ts';
+import { storageUsage } from '../../../shared/files/storage-usage.ts';
+import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { confirmUpload } from '../../../shared/storage/confirm-upload.ts';
-import { deleteFile, deleteFiles } from '../../../shared/storage/delete-files.ts';
-import { fileKey, pendingKey } from '../../../shared/storage/file-path.ts';
-import { listFiles } from '../../../shared/storage/list-files.ts';
-import { managedBucket } from '../../../shared/storage/managed-bucket.ts';
-import { requestUpload } from '../../../shared/storage/request-upload.ts';
-import { storageUsage } from '../../../shared/storage/storage-usage.ts';
-import { sweepUploads } from '../../../shared/storage/sweep-uploads.ts';
-import { put } from '../../support/files.ts';
-import { useOwnTable } from '../../support/own-table.ts';
-import { laterRefusalOf } from '../../support/refusal.ts';
-import { storageProject } from '../../support/storage-project.ts';
+import { removeProjectFiles } from '../../../shared/projects/removal/remove-project-files.ts';
+import { laterRefusalOf } from '../../support/samples/refusal.ts';
+import { put } from '../../support/worlds/files.ts';
+import { useOwnTable } from '../../support/worlds/own-table.ts';
+import { storageProject } from '../../support/worlds/storage-project.ts';
 
 const hour = 60 * 60 * 1000;
 

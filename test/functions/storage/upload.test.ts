@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { fileKey } from '../../../shared/storage/file-path.ts';
-import { managedBucket } from '../../../shared/storage/managed-bucket.ts';
-import { requestUpload } from '../../../shared/storage/request-upload.ts';
-import { confirm, put, read, remove, request, uploaded, uploadFile } from '../../support/files.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/project.ts';
-import { publishedClient, refusedAs } from '../../support/published-client.ts';
-import { storageProject } from '../../support/storage-project.ts';
+import { fileKey } from '../../../shared/files/file-path.ts';
+import { managedBucket } from '../../../shared/files/managed-bucket.ts';
+import { requestUpload } from '../../../shared/files/request-upload.ts';
+import { publishedClient, refusedAs } from '../../support/clients/published-client.ts';
+import { confirm, put, read, remove, request, uploaded, uploadFile } from '../../support/worlds/files.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { storageProject } from '../../support/worlds/storage-project.ts';
 
 let project: TestProject;
 let other: TestProject;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { Count, Taking, Tally } from '../../../shared/table/count-writes.ts';
 import { countIn, giveBack, heldIn, newCall, peek, take } from '../../../shared/table/counter.ts';
-import { inParallel } from '../../support/client.ts';
-import { loseFirstAnswers } from '../../support/lost-answers.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 
 let sort: string;
 beforeEach(() => {

@@ -1,11 +1,11 @@
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { issueAccessToken } from '../../../shared/auth/access-tokens.ts';
-import { call } from '../../support/client.ts';
-import { newDeveloper } from '../../support/project.ts';
-import { publicCases } from '../../support/route-cases.ts';
-import { domainProject } from '../../support/stored-users.ts';
-import { claimsOf, newUsersProject, type UsersProject } from '../../support/users.ts';
+import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
+import { call } from '../../support/clients/client.ts';
+import { publicCases } from '../../support/samples/route-cases.ts';
+import { newDeveloper } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
+import { claimsOf, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

@@ -1,20 +1,20 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { requestEmailToken } from '../../../shared/auth/email-tokens/send-email-token.ts';
-import { clock } from '../../../shared/clock.ts';
-import { countAccountMail } from '../../../shared/mail/account-mail-limit.ts';
+import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { countAccountMail } from '../../../shared/mail/outbox/account-mail-limit.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { setAccountMails } from '../../support/account-mails.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { mailsTo, mailTo } from '../../support/inbox.ts';
-import { newProviderKey } from '../../support/mail-project.ts';
-import { newOwnerKey } from '../../support/owner.ts';
-import { newDeveloper } from '../../support/project.ts';
-import { domainProject } from '../../support/stored-users.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
+import { setAccountMails } from '../../support/samples/account-mails.ts';
+import { newProviderKey } from '../../support/worlds/mail-project.ts';
+import { newOwnerKey } from '../../support/worlds/owner.ts';
+import { newDeveloper } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 listenToCommands();
 

@@ -6,9 +6,9 @@ import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
 import { handler as refreshToken } from '../../../functions/user-auth/refresh-token.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { clock } from '../../../shared/clock.ts';
-import { type InvokeOptions, invoke } from '../../support/invoke.ts';
-import { newUsersProject, type UsersProject } from '../../support/users.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

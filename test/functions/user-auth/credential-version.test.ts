@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startSession } from '../../../shared/auth/refresh-sessions.ts';
-import { projectScope, type SessionScope } from '../../../shared/auth/session-keys.ts';
-import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/auth/users/credential-version.ts';
-import { clock } from '../../../shared/clock.ts';
-import { inParallel } from '../../support/client.ts';
+import { startSession } from '../../../shared/accounts/refresh-sessions.ts';
+import { projectScope, type SessionScope } from '../../../shared/accounts/session-keys.ts';
+import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/accounts/users/credential-version.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { inParallel } from '../../support/clients/client.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
 const refused = { code: 'INVALID_CREDENTIALS' };

@@ -1,13 +1,13 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { consumeCode } from '../../../shared/auth/email-tokens/consume-tokens.ts';
-import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
-import { endCooldown, issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
-import { type TokenPlace, tokenItemKey } from '../../../shared/auth/email-tokens/token-item.ts';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
+import { consumeCode } from '../../../shared/accounts/email-tokens/consume-tokens.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { endCooldown, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { type TokenPlace, tokenItemKey } from '../../../shared/accounts/email-tokens/token-item.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
-import { clock } from '../../../shared/clock.ts';
-import { inParallel } from '../../support/client.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { inParallel } from '../../support/clients/client.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
 

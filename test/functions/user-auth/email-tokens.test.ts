@@ -1,17 +1,17 @@
 import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { addressKeyOf, type EmailTokenKind } from '../../../shared/auth/email-tokens/email-token.ts';
-import { type IssuedTokens, issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
-import { resetPassword } from '../../../shared/auth/email-tokens/reset-password.ts';
-import { requestEmailToken } from '../../../shared/auth/email-tokens/send-email-token.ts';
-import { verifyEmail } from '../../../shared/auth/email-tokens/verify-email.ts';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { clock } from '../../../shared/clock.ts';
+import { addressKeyOf, type EmailTokenKind } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
+import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
+import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { codeIn, linkIn, mailsTo, mailTo, tokenIn } from '../../support/inbox.ts';
-import { domainProject, storedUsers } from '../../support/stored-users.ts';
-import { newCredentials, newUsersProject, type SignIn, site, type UsersProject } from '../../support/users.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { codeIn, linkIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
+import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newCredentials, newUsersProject, type SignIn, site, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 let domain: Project;

@@ -5,10 +5,10 @@ import { handler as resendVerification } from '../../../functions/user-auth/rese
 import { handler as resetPassword } from '../../../functions/user-auth/reset-password.ts';
 import { handler as verifyEmail } from '../../../functions/user-auth/verify-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { clock } from '../../../shared/clock.ts';
-import type { Answer } from '../../support/client.ts';
-import { invoke } from '../../support/invoke.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import type { Answer } from '../../support/clients/client.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 listenToCommands();
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { publishedClient } from '../../support/published-client.ts';
-import { newCredentials, newUsersProject, site, type UsersProject } from '../../support/users.ts';
+import { publishedClient } from '../../support/clients/published-client.ts';
+import { newCredentials, newUsersProject, site, type UsersProject } from '../../support/worlds/users.ts';
 
 const page = 'https://page.example';
 

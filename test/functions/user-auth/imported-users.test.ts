@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { discardCredentials } from '../../../shared/auth/users/discard-credentials.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { discardCredentials } from '../../../shared/accounts/users/discard-credentials.ts';
 import { onManaged } from '../../../shared/clients/mongo.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

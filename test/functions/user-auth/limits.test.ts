@@ -4,10 +4,10 @@ import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
 import { handler as requestPasswordReset } from '../../../functions/user-auth/request-password-reset.ts';
 import { userAuthRoutes } from '../../../functions/user-auth/routes.ts';
 import { handler as verifyEmail } from '../../../functions/user-auth/verify-email.ts';
-import { clock } from '../../../shared/clock.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { type InvokeOptions, invoke } from '../../support/invoke.ts';
-import { newUsersProject, type UsersProject } from '../../support/users.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 process.env.RATE_LIMIT = '100';
 process.env.AUTH_RATE_LIMIT = '60';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Attempt, countAttempt, forgiveAttempt } from '../../../shared/auth/lockout.ts';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { clock } from '../../../shared/clock.ts';
+import { type Attempt, countAttempt, forgiveAttempt } from '../../../shared/accounts/lockout.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { clock } from '../../../shared/core/clock.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
 const locked = { code: 'ACCOUNT_LOCKED' };

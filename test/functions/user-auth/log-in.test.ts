@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { hashSync } from '@node-rs/bcrypt';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findUserByEmail } from '../../../shared/auth/users/find-user.ts';
-import { logIn } from '../../../shared/auth/users/log-in.ts';
-import { openSession } from '../../../shared/auth/users/open-session.ts';
-import { requireUsers } from '../../../shared/auth/users/require-users.ts';
+import { findUserByEmail } from '../../../shared/accounts/users/find-user.ts';
+import { logIn } from '../../../shared/accounts/users/log-in.ts';
+import { openSession } from '../../../shared/accounts/users/open-session.ts';
+import { requireUsers } from '../../../shared/accounts/users/require-users.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

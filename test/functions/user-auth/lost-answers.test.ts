@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { withProof } from '../../../shared/auth/email-tokens/email-proof.ts';
-import { addressKeyOf } from '../../../shared/auth/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/auth/email-tokens/issue-tokens.ts';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { issueExchangeCode, redeemExchangeCode } from '../../../shared/auth/social/exchange-code.ts';
-import { consumeState, startState } from '../../../shared/auth/social/state.ts';
-import { clock } from '../../../shared/clock.ts';
-import { countInvitation } from '../../../shared/developers/members/invitation-limits.ts';
-import { countAccountMail } from '../../../shared/mail/account-mail-limit.ts';
+import { withProof } from '../../../shared/accounts/email-tokens/email-proof.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { issueExchangeCode, redeemExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
+import { consumeState, startState } from '../../../shared/accounts/social/state.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { countAccountMail } from '../../../shared/mail/outbox/account-mail-limit.ts';
+import { countInvitation } from '../../../shared/projects/members/invitation-limits.ts';
 import { plans } from '../../../shared/projects/plans.ts';
-import { setAccountMails } from '../../support/account-mails.ts';
-import { inParallel } from '../../support/client.ts';
-import { loseFirstAnswers } from '../../support/lost-answers.ts';
-import { newOwnerKey } from '../../support/owner.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
+import { setAccountMails } from '../../support/samples/account-mails.ts';
+import { newOwnerKey } from '../../support/worlds/owner.ts';
 
 let scope: ReturnType<typeof projectScope>;
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { discardCredentials } from '../../../shared/auth/users/discard-credentials.ts';
-import { inParallel, tally } from '../../support/client.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
-import { newUsersProject, type SignIn, type UsersProject } from '../../support/users.ts';
+import { discardCredentials } from '../../../shared/accounts/users/discard-credentials.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

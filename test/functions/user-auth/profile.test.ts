@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type CollectionInput, newProject } from '../../support/project.ts';
-import { changeStoredUsers, storedUsers } from '../../support/stored-users.ts';
-import { newUsersProject, type SignIn, type UsersProject, users } from '../../support/users.ts';
+import { type CollectionInput, newProject } from '../../support/worlds/project.ts';
+import { changeStoredUsers, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newUsersProject, type SignIn, type UsersProject, users } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { refresh } from '../../../shared/auth/users/refresh.ts';
-import { type Answer, inParallel, tally } from '../../support/client.ts';
-import { domainProject } from '../../support/stored-users.ts';
+import { refresh } from '../../../shared/accounts/users/refresh.ts';
+import { type Answer, inParallel, tally } from '../../support/clients/client.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
 import {
   claimsOf,
   cookieOf,
@@ -10,7 +10,7 @@ import {
   type SignIn,
   site,
   type UsersProject,
-} from '../../support/users.ts';
+} from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

@@ -1,10 +1,10 @@
 import { hashSync } from '@node-rs/bcrypt';
 import { afterEach, expect, test, vi } from 'vitest';
-import { logIn } from '../../../shared/auth/users/log-in.ts';
-import { requireUsers } from '../../../shared/auth/users/require-users.ts';
-import { beforeChange } from '../../support/before-change.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
-import { newUsersProject } from '../../support/users.ts';
+import { logIn } from '../../../shared/accounts/users/log-in.ts';
+import { requireUsers } from '../../../shared/accounts/users/require-users.ts';
+import { beforeChange } from '../../support/faults/before-change.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newUsersProject } from '../../support/worlds/users.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -2,12 +2,12 @@ import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynam
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as registerDeveloper } from '../../../functions/dashboard/auth/register-developer.ts';
 import { handler as signUp } from '../../../functions/user-auth/sign-up.ts';
-import { listSessions } from '../../../shared/auth/list-sessions.ts';
-import { developerScope, projectScope } from '../../../shared/auth/session-keys.ts';
+import { listSessions } from '../../../shared/accounts/list-sessions.ts';
+import { developerScope, projectScope } from '../../../shared/accounts/session-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { invoke } from '../../support/invoke.ts';
-import { storedUsers } from '../../support/stored-users.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../../support/users.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { storedUsers } from '../../support/worlds/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 Object.assign(process.env, { RATE_LIMIT: '0' });
 

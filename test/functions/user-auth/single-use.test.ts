@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
-import { consumeItem, restoreItem, type SingleUse } from '../../../shared/auth/single-use.ts';
+import { consumeItem, restoreItem, type SingleUse } from '../../../shared/accounts/single-use.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
-import { inParallel } from '../../support/client.ts';
+import { inParallel } from '../../support/clients/client.ts';
 
 /** An item that can be used once, as long as its kind is the right one. */
 const newItem = async (kind = 'right'): Promise<SingleUse> => {

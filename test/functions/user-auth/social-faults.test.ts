@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeGateway } from '../../../infra/local/gateway.ts';
 import { listen } from '../../../infra/local/ports.ts';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { finishSignIn } from '../../../shared/auth/social/finish-sign-in.ts';
-import { requireProvider } from '../../../shared/auth/social/providers.ts';
-import { startState } from '../../../shared/auth/social/state.ts';
-import type { TestProject } from '../../support/project.ts';
-import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/social.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
+import { requireProvider } from '../../../shared/accounts/social/providers.ts';
+import { startState } from '../../../shared/accounts/social/state.ts';
+import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/clients/social.ts';
+import type { TestProject } from '../../support/worlds/project.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 

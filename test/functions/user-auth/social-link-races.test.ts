@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { hashPassword } from '../../../shared/auth/passwords.ts';
-import { linkAccount } from '../../../shared/auth/social/link-account.ts';
-import { requireProvider } from '../../../shared/auth/social/providers.ts';
-import { requireUsers } from '../../../shared/auth/users/require-users.ts';
-import { beforeChange } from '../../support/before-change.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/users.ts';
+import { hashPassword } from '../../../shared/accounts/passwords.ts';
+import { linkAccount } from '../../../shared/accounts/social/link-account.ts';
+import { requireProvider } from '../../../shared/accounts/social/providers.ts';
+import { requireUsers } from '../../../shared/accounts/users/require-users.ts';
+import { beforeChange } from '../../support/faults/before-change.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

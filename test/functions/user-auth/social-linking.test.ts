@@ -1,9 +1,8 @@
 import { describe, expect, inject, test } from 'vitest';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { noVersion, raiseCredentialVersion } from '../../../shared/auth/users/credential-version.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/users/credential-version.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
-import { call } from '../../support/client.ts';
-import { newDeveloper, type TestProject } from '../../support/project.ts';
+import { call } from '../../support/clients/client.ts';
 import {
   asProject,
   editUser,
@@ -13,7 +12,8 @@ import {
   signInWith,
   storedUsers,
   users,
-} from '../../support/social.ts';
+} from '../../support/clients/social.ts';
+import { newDeveloper, type TestProject } from '../../support/worlds/project.ts';
 
 const email = 'ada@example.com';
 const password = 'the first password';

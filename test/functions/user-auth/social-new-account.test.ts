@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
-import { call, inParallel } from '../../support/client.ts';
-import type { TestProject } from '../../support/project.ts';
-import { newSocialProject, signInWith, storedUsers } from '../../support/social.ts';
+import { call, inParallel } from '../../support/clients/client.ts';
+import { newSocialProject, signInWith, storedUsers } from '../../support/clients/social.ts';
+import type { TestProject } from '../../support/worlds/project.ts';
 
 const email = 'ada@example.com';
 const password = 'the first password';

@@ -1,11 +1,18 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { projectScope } from '../../../shared/auth/session-keys.ts';
-import { consumeState, startState } from '../../../shared/auth/social/state.ts';
-import { clock } from '../../../shared/clock.ts';
-import { Browser, target } from '../../support/browser.ts';
-import { inParallel } from '../../support/client.ts';
-import type { TestProject } from '../../support/project.ts';
-import { consent, type Landing, landingOf, newSocialProject, startUrl, storedUsers } from '../../support/social.ts';
+import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { consumeState, startState } from '../../../shared/accounts/social/state.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { Browser, target } from '../../support/clients/browser.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import {
+  consent,
+  type Landing,
+  landingOf,
+  newSocialProject,
+  startUrl,
+  storedUsers,
+} from '../../support/clients/social.ts';
+import type { TestProject } from '../../support/worlds/project.ts';
 
 const outdated = /^This sign-in has expired, was already used, or began in another browser/;
 const failure = (error: string | RegExp) => ({

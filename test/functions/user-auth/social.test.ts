@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { Browser, target } from '../../support/browser.ts';
-import { call } from '../../support/client.ts';
-import type { TestProject } from '../../support/project.ts';
+import { Browser, target } from '../../support/clients/browser.ts';
+import { call } from '../../support/clients/client.ts';
 import {
   consent,
   exchange,
@@ -12,7 +11,8 @@ import {
   signInWith,
   site,
   startUrl,
-} from '../../support/social.ts';
+} from '../../support/clients/social.ts';
+import type { TestProject } from '../../support/worlds/project.ts';
 
 const base = (): string => inject('stack').baseUrl;
 const me = (project: TestProject, token: string) =>

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FaultyService } from '../../support/faulty-service.ts';
-import { freePorts } from '../../support/free-ports.ts';
+import { freePorts } from '../../support/clients/free-ports.ts';
+import { FaultyService } from '../../support/faults/faulty-service.ts';
 
 const Bucket = 'basalt-files';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fileCacheControl, fileHeaders } from '../../../infra/file-headers.ts';
 import { type Files, startFiles } from '../../../infra/local/files/start-files.ts';
+import { fileCacheControl, fileHeaders } from '../../../infra/stacks/file-headers.ts';
 
 const keys = { accessKeyId: 'local', secretAccessKey: 'local' };
 const quiet = { report: () => undefined, onExit: () => undefined };

@@ -16,7 +16,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Files, startFiles } from '../../../infra/local/files/start-files.ts';
-import { inParallel } from '../../support/client.ts';
+import { inParallel } from '../../support/clients/client.ts';
 
 const keys = { accessKeyId: 'local', secretAccessKey: 'local' };
 const region = 'eu-west-1';

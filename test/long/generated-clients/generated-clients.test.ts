@@ -4,9 +4,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { installFolder } from '../../../scripts/install-folder.ts';
-import { notes } from '../../support/collections.ts';
-import { type PythonTools, pythonTools } from '../../support/python-tools.ts';
-import { newUsersProject, type UsersProject } from '../../support/users.ts';
+import { type PythonTools, pythonTools } from '../../support/clients/python-tools.ts';
+import { notes } from '../../support/worlds/collections.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 // What others make of the API descriptions, as this stack serves them: clients that compile and work, and a tool that
 // sends what the descriptions allow and what they do not.

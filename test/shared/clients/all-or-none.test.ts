@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterEach, describe, expect, test } from 'vitest';
 import { allOrNone } from '../../../shared/clients/all-or-none.ts';
-import { type FakeMongod, helloReply, startFakeMongod } from '../../support/fake-mongod.ts';
+import { type FakeMongod, helloReply, startFakeMongod } from '../../support/faults/fake-mongod.ts';
 
 type Command = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import { MongoBulkWriteError, MongoNetworkError, MongoServerError, type WriteError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { mongoFailure } from '../../../shared/clients/mongo-failure.ts';
-import { AppError } from '../../../shared/errors.ts';
+import { AppError } from '../../../shared/core/errors.ts';
 
 const server = (code: number, rest: object = {}) => new MongoServerError({ message: 'driver text', code, ...rest });
 

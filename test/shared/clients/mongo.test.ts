@@ -1,7 +1,7 @@
 import { MongoNetworkError, MongoNetworkTimeoutError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeMongo, onControl } from '../../../shared/clients/mongo.ts';
-import { AppError } from '../../../shared/errors.ts';
+import { AppError } from '../../../shared/core/errors.ts';
 
 // Nothing is sent there: a client only connects when it is used.
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isOverdue, timed, timedOwn } from '../../../shared/clients/timed.ts';
-import { currentRequest, type RequestRecord } from '../../../shared/log.ts';
+import { currentRequest, type RequestRecord } from '../../../shared/core/log.ts';
 
 const never = () => new Promise<never>(() => undefined);
 

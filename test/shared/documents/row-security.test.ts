@@ -11,7 +11,7 @@ import {
   writeFilter,
 } from '../../../shared/documents/row-security.ts';
 import type { Caller } from '../../../shared/projects/project.ts';
-import { refusalOf } from '../../support/refusal.ts';
+import { refusalOf } from '../../support/samples/refusal.ts';
 import { everything, owned, ownedPrivately } from './collections.ts';
 
 const secret: Caller = { kind: 'secret' };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AppError } from '../../../shared/errors.ts';
+import { AppError } from '../../../shared/core/errors.ts';
 import { readJsonBody } from '../../../shared/http/json-body.ts';
 
 const codeOf = (text: string | undefined): string => {

@@ -1,15 +1,15 @@
 import type { Context } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dataRoutes } from '../../../functions/data/routes.ts';
-import { clock } from '../../../shared/clock.ts';
-import { AppError } from '../../../shared/errors.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { AppError } from '../../../shared/core/errors.ts';
 import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 import { rateLimitBeside } from '../../../shared/http/middleware/rate-limit.ts';
-import { OverLimit } from '../../../shared/quota/rate-window.ts';
+import { OverLimit } from '../../../shared/projects/quota/rate-window.ts';
 
 const table = vi.hoisted(() => ({ state: 'answers' as 'answers' | 'over' | 'known' | 'down', asked: 0 }));
 
-vi.mock('../../../shared/quota/rate-limit.ts', () => ({
+vi.mock('../../../shared/projects/quota/rate-limit.ts', () => ({
   knownRefusal: () => (table.state === 'known' ? new OverLimit({ limit: 5, remaining: 0, reset: 60 }) : undefined),
   countRequest: async () => {
     table.asked += 1;

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { dataRoutes } from '../../../functions/data/routes.ts';
-import { AppError } from '../../../shared/errors.ts';
+import { AppError } from '../../../shared/core/errors.ts';
 import { allowedOrigin } from '../../../shared/http/middleware/allowed-origin.ts';
 import { apiKey } from '../../../shared/http/middleware/api-key.ts';
 import { collection } from '../../../shared/http/middleware/collection.ts';

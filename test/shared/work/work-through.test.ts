@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { clock } from '../../../shared/clock.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { workThrough } from '../../../shared/work/work-through.ts';
 
 const minute = 60_000;

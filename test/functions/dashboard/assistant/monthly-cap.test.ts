@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { countProposal, uncountProposal } from '../../../../shared/assistant/monthly-cap.ts';
-import { clock } from '../../../../shared/clock.ts';
+import { clock } from '../../../../shared/core/clock.ts';
+import { countProposal, uncountProposal } from '../../../../shared/insight/assistant/monthly-cap.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
-import { inParallel } from '../../../support/client.ts';
-import { loseFirstAnswers } from '../../../support/lost-answers.ts';
-import { newOwnerKey } from '../../../support/owner.ts';
+import { inParallel } from '../../../support/clients/client.ts';
+import { loseFirstAnswers } from '../../../support/faults/lost-answers.ts';
+import { newOwnerKey } from '../../../support/worlds/owner.ts';
 
 const realNow = clock.now;
 const limit = plans.free.proposals;

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { handler } from '../../../../functions/dashboard/assistant/propose-schema.ts';
-import { clock } from '../../../../shared/clock.ts';
+import { clock } from '../../../../shared/core/clock.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
-import { inParallel, tally } from '../../../support/client.ts';
-import { invoke } from '../../../support/invoke.ts';
-import { LanguageModel, type Say } from '../../../support/language-model.ts';
-import { newDeveloper, newProject, type TestProject } from '../../../support/project.ts';
+import { inParallel, tally } from '../../../support/clients/client.ts';
+import { invoke } from '../../../support/clients/invoke.ts';
+import { LanguageModel, type Say } from '../../../support/clients/language-model.ts';
+import { newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
 
 const realNow = clock.now;
 const apiKey = 'sk-language-model-0123456789';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { suppress } from '../../../../shared/mail/suppressions/suppress.ts';
-import { type Answer, inParallel } from '../../../support/client.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { mailTo } from '../../../support/inbox.ts';
-import { newDeveloper, newProject, type TestProject } from '../../../support/project.ts';
+import { type Answer, inParallel } from '../../../support/clients/client.ts';
+import { eventually } from '../../../support/clients/eventually.ts';
+import { mailTo } from '../../../support/clients/inbox.ts';
+import { newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
 
 type Row = Readonly<Record<string, unknown>> & { readonly providerEmailId: string };
 

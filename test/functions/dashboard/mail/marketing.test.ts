@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Answer } from '../../../support/client.ts';
-import { mailTo } from '../../../support/inbox.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../../support/project.ts';
+import type { Answer } from '../../../support/clients/client.ts';
+import { mailTo } from '../../../support/clients/inbox.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
 
 interface Body {
   readonly success: boolean;

@@ -2,9 +2,9 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findTemplate } from '../../../../shared/mail/templates/find-template.ts';
 import { onTemplates } from '../../../../shared/mail/templates/template-record.ts';
-import { inParallel, tally } from '../../../support/client.ts';
-import { newProject, type TestProject } from '../../../support/project.ts';
-import { laterRefusalOf } from '../../../support/refusal.ts';
+import { inParallel, tally } from '../../../support/clients/client.ts';
+import { laterRefusalOf } from '../../../support/samples/refusal.ts';
+import { newProject, type TestProject } from '../../../support/worlds/project.ts';
 
 type Template = Readonly<Record<string, unknown>> & { readonly _id: string };
 interface TemplateBody {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { takeSlots } from '../../../../shared/mail/mail-quota.ts';
+import { takeSlots } from '../../../../shared/mail/outbox/mail-quota.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
-import type { Answer } from '../../../support/client.ts';
-import { mailsTo, mailTo } from '../../../support/inbox.ts';
-import { newDeveloper, newProject, type TestProject } from '../../../support/project.ts';
+import type { Answer } from '../../../support/clients/client.ts';
+import { mailsTo, mailTo } from '../../../support/clients/inbox.ts';
+import { newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
 
 interface Body {
   readonly data: Readonly<Record<string, unknown>> & { readonly _id: string };

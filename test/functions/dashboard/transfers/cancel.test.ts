@@ -7,11 +7,11 @@ import {
   onTransfers,
   transferKey,
 } from '../../../../shared/transfers/transfer-record.ts';
-import { inParallel, tally } from '../../../support/client.ts';
-import { newProject } from '../../../support/project.ts';
-import { openTransfers, type TransferBody, type TransferRequests } from '../../../support/transfer-requests.ts';
-import { heldExport, heldImport, idOf, recordOf, runAnd } from '../../../support/transfers.ts';
-import { stored } from '../../../support/trash.ts';
+import { inParallel, tally } from '../../../support/clients/client.ts';
+import { newProject } from '../../../support/worlds/project.ts';
+import { openTransfers, type TransferBody, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
+import { heldExport, heldImport, idOf, recordOf, runAnd } from '../../../support/worlds/transfers.ts';
+import { stored } from '../../../support/worlds/trash.ts';
 
 let at: TransferRequests;
 

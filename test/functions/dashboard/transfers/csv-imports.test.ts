@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { everyType } from '../../../support/collections.ts';
-import { openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
+import { everyType } from '../../../support/worlds/collections.ts';
+import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
 
 let at: TransferRequests;
 

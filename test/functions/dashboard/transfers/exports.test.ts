@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { onProject } from '../../../../shared/clients/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { onTransfers } from '../../../../shared/transfers/transfer-record.ts';
-import { inParallel, tally } from '../../../support/client.ts';
-import { everyType, people } from '../../../support/collections.ts';
-import { download, openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
-import { abandon, heldExport, recordOf } from '../../../support/transfers.ts';
+import { inParallel, tally } from '../../../support/clients/client.ts';
+import { everyType, people } from '../../../support/worlds/collections.ts';
+import { download, openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
+import { abandon, heldExport, recordOf } from '../../../support/worlds/transfers.ts';
 
 let at: TransferRequests;
 

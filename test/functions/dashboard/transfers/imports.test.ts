@@ -1,20 +1,20 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { onProject } from '../../../../shared/clients/mongo.ts';
-import { databaseUsed } from '../../../../shared/quota/database-quota.ts';
+import { databaseUsed } from '../../../../shared/projects/quota/database-quota.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { onTransfers } from '../../../../shared/transfers/transfer-record.ts';
-import { inParallel, tally } from '../../../support/client.ts';
-import { everyType, notes, people } from '../../../support/collections.ts';
-import { newDeveloper, newProject } from '../../../support/project.ts';
-import { domainProject } from '../../../support/stored-users.ts';
+import { inParallel, tally } from '../../../support/clients/client.ts';
+import { everyType, notes, people } from '../../../support/worlds/collections.ts';
+import { newDeveloper, newProject } from '../../../support/worlds/project.ts';
+import { domainProject } from '../../../support/worlds/stored-users.ts';
 import {
   openTransfers,
   type Transfer,
   type TransferBody,
   type TransferRequests,
-} from '../../../support/transfer-requests.ts';
-import { heldImport, recordOf } from '../../../support/transfers.ts';
-import { stored } from '../../../support/trash.ts';
+} from '../../../support/worlds/transfer-requests.ts';
+import { heldImport, recordOf } from '../../../support/worlds/transfers.ts';
+import { stored } from '../../../support/worlds/trash.ts';
 
 let at: TransferRequests;
 

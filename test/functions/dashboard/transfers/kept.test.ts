@@ -5,10 +5,10 @@ import { maintainTransfers } from '../../../../shared/transfers/maintain-transfe
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { readObject } from '../../../../shared/transfers/transfer-file.ts';
 import { type ImportRecord, onTransfers, transferKey } from '../../../../shared/transfers/transfer-record.ts';
-import { newProject } from '../../../support/project.ts';
-import { openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
-import { heldExport, heldImport, idOf, recordOf } from '../../../support/transfers.ts';
-import { stored } from '../../../support/trash.ts';
+import { newProject } from '../../../support/worlds/project.ts';
+import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
+import { heldExport, heldImport, idOf, recordOf } from '../../../support/worlds/transfers.ts';
+import { stored } from '../../../support/worlds/trash.ts';
 
 let at: TransferRequests;
 

@@ -4,10 +4,10 @@ import { onControl } from '../../../../shared/clients/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { readObject } from '../../../../shared/transfers/transfer-file.ts';
 import { type ImportRecord, type TransferRecord, transferKey } from '../../../../shared/transfers/transfer-record.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { openTransfers, type TransferRequests } from '../../../support/transfer-requests.ts';
-import { heldExport, heldImport, recordOf, runAnd } from '../../../support/transfers.ts';
-import { stored } from '../../../support/trash.ts';
+import { eventually } from '../../../support/clients/eventually.ts';
+import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
+import { heldExport, heldImport, recordOf, runAnd } from '../../../support/worlds/transfers.ts';
+import { stored } from '../../../support/worlds/trash.ts';
 
 let at: TransferRequests;
 

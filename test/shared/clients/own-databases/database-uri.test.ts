@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { RestrictedHost } from '../../../../shared/clients/net/restricted-host.ts';
 import { parseDatabaseUri, redactedHost } from '../../../../shared/clients/own-databases/database-uri.ts';
 import { UnsupportedUri } from '../../../../shared/clients/own-databases/uri-options.ts';
-import { RestrictedHost } from '../../../../shared/net/restricted-host.ts';
-import { seed as fuzzSeed } from '../../../support/fuzz-values.ts';
+import { seed as fuzzSeed } from '../../../support/samples/fuzz-values.ts';
 
 fc.configureGlobal({ seed: fuzzSeed });
 

@@ -3,8 +3,8 @@ import { type Db, Long } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
 import { closeOwnDatabases, onOwnDatabase } from '../../../../shared/clients/own-databases/on-own-database.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { type FakeMongod, helloReply, startFakeMongod } from '../../../support/fake-mongod.ts';
+import { eventually } from '../../../support/clients/eventually.ts';
+import { type FakeMongod, helloReply, startFakeMongod } from '../../../support/faults/fake-mongod.ts';
 
 /** What it says of itself names sessions, so that whoever leaves says goodbye. */
 const hello = { ...helloReply, logicalSessionTimeoutMinutes: 30 };

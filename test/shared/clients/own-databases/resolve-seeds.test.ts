@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Resolver } from '../../../../shared/clients/net/resolver.ts';
+import { RestrictedHost } from '../../../../shared/clients/net/restricted-host.ts';
 import { parseDatabaseUri } from '../../../../shared/clients/own-databases/database-uri.ts';
 import { resolveSeeds } from '../../../../shared/clients/own-databases/resolve-seeds.ts';
 import { UnsupportedUri } from '../../../../shared/clients/own-databases/uri-options.ts';
-import type { Resolver } from '../../../../shared/net/resolver.ts';
-import { RestrictedHost } from '../../../../shared/net/restricted-host.ts';
 
 const scripted = Symbol.for('basalt.resolver');
 afterEach(() => Reflect.deleteProperty(globalThis, scripted));

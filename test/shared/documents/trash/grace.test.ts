@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { clock } from '../../../../shared/clock.ts';
+import { clock } from '../../../../shared/core/clock.ts';
 import { daysLeft, graceEnd } from '../../../../shared/documents/trash/grace.ts';
 
 const now = Date.UTC(2026, 5, 30, 12);

@@ -8,7 +8,7 @@ import {
 import { maxPartLength, type Variables } from '../../../../shared/mail/templates/interpolate.ts';
 import type { MailContent, MailTemplate } from '../../../../shared/mail/templates/mail-template.ts';
 import { renderTemplate } from '../../../../shared/mail/templates/render-template.ts';
-import { refusalOf } from '../../../support/refusal.ts';
+import { refusalOf } from '../../../support/samples/refusal.ts';
 
 const link = 'https://app.example.com/verify-email?token=abc_DEF-123&x=1';
 const code = 'ABCD-2345';

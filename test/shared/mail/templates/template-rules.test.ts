@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { requireUsable } from '../../../../shared/mail/templates/template-rules.ts';
 import { newTemplateEntries, templateChangesEntries } from '../../../../shared/mail/templates/template-settings.ts';
-import { refusalOf } from '../../../support/refusal.ts';
+import { refusalOf } from '../../../support/samples/refusal.ts';
 
 const content = { subject: 'x', html: null, text: null, keyKey: null };
 

@@ -1,0 +1,132 @@
+import { copyFile, rm } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { styleText } from 'node:util';
+import { type BuildOptions, build, type Metafile, stop } from 'esbuild';
+import { DeployProblem } from '../settings/deploy-problem.ts';
+import { apiDescriptions } from './api-descriptions.ts';
+import { builtinsByRequire } from './builtin-modules.ts';
+import { bundleFolder, functionFiles, root } from './function-files.ts';
+import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
+
+export interface Bundle {
+  /** `<area>-<name>`; the bundle is `<name>/index.mjs` in the output folder. */
+  readonly name: string;
+  /** Size of `index.mjs`, without source map. */
+  readonly bytes: number;
+  /** What it is made of, per package, the largest first; own code is `basalt`. */
+  readonly parts: readonly { readonly from: string; readonly bytes: number }[];
+  /** True where bcrypt's binary lies beside it. */
+  readonly native: boolean;
+}
+
+/** Optional companions of the MongoDB driver: it does without them, and none is installed. */
+const driverExtras = [
+  '@aws-sdk/credential-providers',
+  '@mongodb-js/zstd',
+  'gcp-metadata',
+  'kerberos',
+  'mongodb-client-encryption',
+  'snappy',
+  'socks',
+];
+
+/** How every function is bundled, for tests that bundle something else the same way. */
+export const bundling = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  mainFields: ['module', 'main'],
+  minify: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+  alias: { 'whatwg-url': join(root, 'infra/build/whatwg-url.ts') },
+  external: driverExtras,
+  plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions],
+  outExtension: { '.js': '.mjs' },
+  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+} as const satisfies BuildOptions;
+
+const packageOf = (input: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? 'basalt';
+
+const describe = (name: string, output: Metafile['outputs'][string]): Bundle => {
+  const sizes = new Map<string, number>();
+  for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) {
+    const from = packageOf(input);
+    sizes.set(from, (sizes.get(from) ?? 0) + bytesInOutput);
+  }
+  return {
+    name,
+    bytes: output.bytes,
+    parts: [...sizes].map(([from, bytes]) => ({ from, bytes })).sort((a, b) => b.bytes - a.bytes),
+    native: output.imports.some(({ path }) => path === `./${nativeFile}`),
+  };
+};
+
+export interface BundleOptions {
+  /** Bundles only functions whose names begin with one of these. */
+  readonly prefixes?: readonly string[];
+  /** Puts source maps beside the bundles; they are not deployed, and take longer than all the rest. */
+  readonly sourceMaps?: boolean;
+}
+
+/** Together they share what they parse, but all bundles of a batch are in memory at once. */
+const batchSize = 40;
+
+/**
+ * Bundles every function, each into a folder of its own: `<outDir>/<area>-<name>/index.mjs` and, where passwords are
+ * hashed, bcrypt's binary beside it. Replaces what `outDir` held.
+ */
+export const bundleFunctions = async (
+  outDir: string,
+  { prefixes = [''], sourceMaps = false }: BundleOptions = {},
+): Promise<readonly Bundle[]> => {
+  // Before minutes of work, as it may have to be downloaded.
+  const binary = await nativeBcrypt();
+  await rm(outDir, { recursive: true, force: true });
+  const files = functionFiles().filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
+  const bundles: Bundle[] = [];
+  for (let start = 0; start < files.length; start += batchSize) {
+    const { metafile } = await build({
+      ...bundling,
+      entryPoints: files.slice(start, start + batchSize).map(({ file, name }) => ({ in: file, out: `${name}/index` })),
+      outdir: outDir,
+      sourcemap: sourceMaps && 'external',
+      sourcesContent: false,
+      metafile: true,
+    });
+    const outputs = Object.entries(metafile.outputs).filter(([path]) => path.endsWith('.mjs'));
+    bundles.push(...outputs.map(([path, output]) => describe(relative(outDir, dirname(resolve(root, path))), output)));
+    // Its process would keep what it parsed.
+    await stop();
+  }
+  const native = bundles.filter((bundle) => bundle.native);
+  await Promise.all(native.map(({ name }) => copyFile(binary, join(outDir, name, nativeFile))));
+  return bundles;
+};
+
+const kib = (bytes: number): string => (bytes / 1024).toFixed(1);
+
+const printTable = (bundles: readonly Bundle[]): void => {
+  const width = Math.max(8, ...bundles.map(({ name }) => name.length));
+  console.log(styleText('bold', `${'function'.padEnd(width)}  ${'KiB'.padStart(7)}  largest parts`));
+  for (const { name, bytes, parts, native } of bundles) {
+    const largest = parts.slice(0, 3).map((part) => `${part.from} ${kib(part.bytes)}`);
+    console.log(
+      `${name.padEnd(width)}  ${kib(bytes).padStart(7)}  ${largest.join(', ')}${native ? ' + bcrypt (x86_64)' : ''}`,
+    );
+  }
+};
+
+if (import.meta.main) {
+  const start = performance.now();
+  try {
+    const bundles = await bundleFunctions(bundleFolder, { sourceMaps: true });
+    printTable(bundles);
+    console.log(`${bundles.length} functions in ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  } catch (error) {
+    console.error(error instanceof DeployProblem ? error.message : error);
+    process.exitCode = 1;
+  }
+}

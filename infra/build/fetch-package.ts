@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DeployProblem } from '../settings/deploy-problem.ts';
+
+const run = promisify(execFile);
+
+/** A package as the lock file names it. */
+export interface LockedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** `sha512-` and the hash of its tarball in base64. */
+  readonly integrity: string;
+}
+
+/** Puts the tarball of `name@version` into a folder. */
+export type Pack = (spec: string, folder: string) => Promise<void>;
+
+/** From the registry that npm is set up for. */
+export const npmPack: Pack = async (spec, folder) => {
+  const npm = process.env.npm_execpath;
+  const command: [string, ...string[]] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
+  const [program, ...before] = command;
+  await run(program, [...before, 'pack', spec, '--ignore-scripts', '--pack-destination', folder]);
+};
+
+const integrityOf = async (file: string): Promise<string> =>
+  `sha512-${createHash('sha512')
+    .update(await readFile(file))
+    .digest('base64')}`;
+
+const unpack = async ({ name, version, integrity }: LockedPackage, folder: string, pack: Pack): Promise<void> => {
+  await pack(`${name}@${version}`, folder);
+  const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  if ((await integrityOf(join(folder, tarball))) !== integrity) {
+    throw new Error('what came is not what package-lock.json names');
+  }
+  await run('tar', ['-xzf', tarball], { cwd: folder });
+};
+
+/**
+ * The folder of a package's files, downloaded the first time and kept below `cache`. What does not have the hash of the
+ * lock file is thrown away. `DeployProblem` where it cannot be had.
+ */
+export const fetchPackage = async (locked: LockedPackage, cache: string, pack: Pack): Promise<string> => {
+  const { name, version } = locked;
+  const kept = join(cache, `${name.replaceAll(/[@/]/g, '_')}-${version}`);
+  if (existsSync(kept)) return kept;
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(`${kept}.`);
+  try {
+    await unpack(locked, folder, pack);
+    // Whole or not at all, and another process may have been first.
+    await rename(join(folder, 'package'), kept).catch((error: unknown) => {
+      if (!existsSync(kept)) throw error;
+    });
+    return kept;
+  } catch (error) {
+    throw new DeployProblem(
+      [
+        `Functions that hash passwords need ${name}@${version}, which npm does not install on this machine, and it could not be`,
+        `downloaded: ${error instanceof Error ? error.message.trim() : String(error)}`,
+        'See that `npm view @node-rs/bcrypt version` answers and that there is a program `tar`, or deploy from Linux x64.',
+      ].join('\n'),
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};

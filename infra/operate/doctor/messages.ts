@@ -1,0 +1,29 @@
+import { LambdaClient, paginateListEventSourceMappings } from '@aws-sdk/client-lambda';
+import { jobs } from '../../../functions/jobs/jobs.ts';
+import { asking } from './asking.ts';
+import { type Check, failed, ok } from './check.ts';
+
+/** How many jobs are started by messages of a queue. */
+const expected = Object.values(jobs).filter(({ starts }) => typeof starts === 'object' && 'queue' in starts).length;
+
+/** Whether Lambda takes messages off the queues. */
+export const messagesCheck: Check = {
+  name: 'delivery of messages',
+  deployedOnly: true,
+  run: async ({ functions, aws }) => {
+    const own = new Set(functions.map(({ FunctionArn }) => FunctionArn));
+    const states: string[] = [];
+    await asking(new LambdaClient(aws), async (client) => {
+      for await (const { EventSourceMappings = [] } of paginateListEventSourceMappings({ client }, {})) {
+        const mine = EventSourceMappings.filter(({ FunctionArn }) => own.has(FunctionArn));
+        states.push(...mine.map(({ State = 'unknown' }) => State));
+      }
+    });
+    const off = states.filter((state) => state !== 'Enabled');
+    if (off.length === 0 && states.length >= expected) return ok(`${states.length} queues are listened to`);
+    return failed(
+      off.length > 0 ? `a queue is not listened to: ${off.join(', ')}` : `${states.length} of ${expected} are there`,
+      'Enable the trigger of deliver-mail and run-task (Lambda, Triggers), or deploy the jobs stack again.',
+    );
+  },
+};

@@ -1,0 +1,44 @@
+import { parseArgs } from 'node:util';
+import { runningEnvironment } from '../../local/environment-file.ts';
+import { StartProblem } from '../../local/problem.ts';
+import type { Target } from './check.ts';
+import { environmentOf, functionsOf } from './functions.ts';
+
+const usage = `npm run doctor -- --local
+npm run doctor -- [--deployment Basalt] [--region eu-central-1] [--profile name]`;
+
+const options = {
+  local: { type: 'boolean' },
+  deployment: { type: 'string', default: 'Basalt' },
+  region: { type: 'string' },
+  profile: { type: 'string' },
+} as const;
+
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new StartProblem(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+  }
+};
+
+const localTarget = async (directory: string): Promise<Target> => {
+  const environment = await runningEnvironment(directory);
+  // The clients find the local stores by what functions are told, as functions do.
+  Object.assign(process.env, environment);
+  return { local: true, deployment: '', environment, functions: [], aws: {} };
+};
+
+/** Whom the command line asks to be looked at; nothing there to look at → `StartProblem`. */
+export const targetOf = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<Target> => {
+  const { local, deployment, region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION, profile } = parse(args);
+  if (local) return localTarget(env.BASALT_DIR || '.basalt');
+  const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
+  const functions = await functionsOf(deployment, aws);
+  if (functions.length === 0) {
+    throw new StartProblem(
+      `There is no deployment ${deployment} in ${region ?? 'the region of the profile'}.\n${usage}`,
+    );
+  }
+  return { local: false, deployment, environment: environmentOf(functions), functions, aws };
+};

@@ -1,0 +1,122 @@
+import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { Duration, type Stack } from 'aws-cdk-lib/core';
+import { type Job, jobs } from '../../../functions/jobs/jobs.ts';
+import type { EndpointFunction } from '../../stacks/endpoint-function.ts';
+import { timeoutOf } from '../../stacks/jobs-stack.ts';
+import type { AlarmDefinition } from './alarm-definition.ts';
+
+/** What a user loses while a job fails. One that runs on deployment fails the deployment instead. */
+const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, string>> = {
+  'remove-projects': 'Deleted projects keep their data',
+  'remove-developers': 'Deleted developer accounts keep their data',
+  'sweep-uploads': 'Abandoned uploads keep counting against the storage of projects',
+  'deliver-mail': 'Mails are late',
+  'purge-trash': 'Deleted documents stay in the trash for longer than they should',
+  'run-task': 'Exports, imports and purges are late',
+  'verify-database-a': 'Own databases cannot be connected',
+  'verify-database-b': 'Own databases cannot be connected',
+  'maintain-transfers': 'Exports and imports that were lost do not begin again',
+  'requeue-mail': 'Mails that the queue has lost are not sent again',
+};
+
+/**
+ * Jobs that tell in their log how long the oldest has been due that they had no time for, and after how many hours that
+ * is late.
+ */
+const lateHours: Partial<Readonly<Record<keyof typeof lost, number>>> = { 'remove-projects': 1, 'sweep-uploads': 3 };
+
+/** A run that takes this share of its time may next time be cut short. */
+const nearShare = 0.8;
+
+const hour = Duration.hours(1);
+const fiveMinutes = Duration.minutes(5);
+
+/** Periods as long as a run comes around; three failures in a row are no accident. */
+const runsOf = ({ starts }: Job): { readonly period: Duration; readonly periods: number } =>
+  typeof starts === 'object' && 'everyMinutes' in starts && starts.everyMinutes > 5
+    ? { period: hour, periods: 2 }
+    : { period: fiveMinutes, periods: 3 };
+
+/**
+ * Lines of a log that tell of an error: a job that fails with one thing carries on with the next, so its run does not
+ * fail.
+ */
+const loggedErrors = (scope: Stack, name: string, logGroup: LogGroup, period: Duration): Metric =>
+  new MetricFilter(scope, `${name}-logged-errors`, {
+    logGroup,
+    filterPattern: FilterPattern.stringValue('$.level', '=', 'error'),
+    metricNamespace: scope.stackName,
+    metricName: `${name}-errors`,
+    metricValue: '1',
+  }).metric({ statistic: 'Sum', period });
+
+/** How long, in minutes, something has been due that a job had no time for, as it tells at the end of each run. */
+const behind = (scope: Stack, name: string, logGroup: LogGroup, period: Duration): Metric =>
+  new MetricFilter(scope, `${name}-logged-behind`, {
+    logGroup,
+    filterPattern: FilterPattern.exists('$.behindMinutes'),
+    metricNamespace: scope.stackName,
+    metricName: `${name}-behind`,
+    metricValue: '$.behindMinutes',
+  }).metric({ statistic: 'Maximum', period });
+
+const behindAlarm = (scope: Stack, name: keyof typeof lost, logGroup: LogGroup): readonly AlarmDefinition[] => {
+  const hours = lateHours[name];
+  if (hours === undefined) return [];
+  const { period, periods } = runsOf(jobs[name]);
+  return [
+    {
+      id: `${name}-behind`,
+      title: `${lost[name]}: ${name} has more to do than it gets done`,
+      help: `The oldest of what ${name} has to do has been due for ${hours} h or more, and run after run had no time for it ("behindMinutes" in its log). Look at the load of MongoDB and DynamoDB, and for whoever makes so much of it.`,
+      metric: behind(scope, name, logGroup, period),
+      atLeast: hours * 60,
+      periods,
+    },
+  ];
+};
+
+const alarmsOf = (
+  scope: Stack,
+  name: keyof typeof lost,
+  { lambda, log }: EndpointFunction,
+): readonly AlarmDefinition[] => {
+  const job: Job = jobs[name];
+  const { period, periods } = runsOf(job);
+  const limitMs = timeoutOf(job).toMilliseconds();
+  const failures = new MathExpression({
+    expression: 'FILL(failed, 0) + FILL(logged, 0)',
+    usingMetrics: {
+      failed: lambda.metricErrors({ statistic: 'Sum', period }),
+      logged: loggedErrors(scope, name, log, period),
+    },
+    period,
+    label: `Errors of ${name}`,
+  });
+  const failing: AlarmDefinition = {
+    id: `${name}-failing`,
+    title: `${lost[name]}: ${name} fails`,
+    help: `Runs of ${name} end in an error or write one to the log ("Errors" in the guide). It carries on by itself once the reason is gone.`,
+    metric: failures,
+    atLeast: 1,
+    periods,
+  };
+  const slow: AlarmDefinition = {
+    id: `${name}-slow`,
+    title: `${lost[name]}: ${name} does not keep up`,
+    help: `A run of ${name} took ${(limitMs * nearShare) / 1000} s of the ${limitMs / 1000} s it has. What is cut short is carried on by the next run, so once is no harm; every time means that it falls behind.`,
+    metric: lambda.metricDuration({ statistic: 'Maximum', period }),
+    atLeast: limitMs * nearShare,
+    periods,
+  };
+  return job.starts === 'invoked' ? [failing] : [failing, slow, ...behindAlarm(scope, name, log)];
+};
+
+/** What is lost when jobs fail, or take nearly all the time they have; what they log is counted in `scope`. */
+export const jobAlarms = (scope: Stack, functions: ReadonlyMap<string, EndpointFunction>): readonly AlarmDefinition[] =>
+  (Object.keys(lost) as (keyof typeof lost)[]).flatMap((name) => {
+    const job = functions.get(name);
+    if (!job) throw new Error(`There is no job ${name}`);
+    return alarmsOf(scope, name, job);
+  });

@@ -1,0 +1,128 @@
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  type CorsPreflightOptions,
+  HttpApi,
+  HttpMethod,
+  HttpRoute,
+  HttpRouteKey,
+  HttpStage,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { defaultRoutes } from '../../functions/default/routes.ts';
+import { functionName } from '../build/function-files.ts';
+import type { PackagedFunction } from '../build/packaged-function.ts';
+import { ApiDomain, type ApiDomainProps } from './api-domain.ts';
+import { gatewaysFor } from './egress.ts';
+import { EndpointFunction } from './endpoint-function.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
+import { rateCounting, type Stores, statementsFor, variablesFor } from './grants.ts';
+
+export interface ApiStackProps extends StackProps {
+  readonly stores: Stores;
+  readonly defaults: FunctionDefaults;
+  /** Settings that every function behind this gateway shares. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cors: CorsPreflightOptions | undefined;
+  /** How many requests it lets through, over all callers. */
+  readonly requestsPerSecond: number;
+  readonly domain: ApiDomainProps | undefined;
+}
+
+/** Fields of one line of the gateway's log; no path and no query, which hold ids and keys. */
+const accessLog = {
+  requestId: '$context.requestId',
+  route: '$context.routeKey',
+  status: '$context.status',
+  ms: '$context.responseLatency',
+  ip: '$context.identity.sourceIp',
+  error: '$context.integrationErrorMessage',
+};
+
+/** The most requests at one moment: half a second's worth, and no more than AWS allows an account. */
+const burstOf = (requestsPerSecond: number): number => Math.min(5000, Math.ceil(requestsPerSecond / 2));
+
+const preflightAnswer: PackagedFunction = {
+  code: Code.fromInline('exports.handler = async () => ({ statusCode: 204 });'),
+  native: false,
+};
+
+/**
+ * One base address: the HTTP API, its CORS, its log, and what answers where no row of the tables matches.
+ * The rows themselves are in stacks of their own, see `AreaStack`.
+ */
+export class ApiStack extends Stack {
+  readonly api: HttpApi;
+  /** Base address: that of its domain, or the one it has without. */
+  readonly url: string;
+  readonly accessLog: LogGroup;
+
+  constructor(scope: Construct, id: string, props: ApiStackProps) {
+    const { stores, defaults, environment, cors, requestsPerSecond, domain, ...stackProps } = props;
+    super(scope, id, stackProps);
+    this.api = new HttpApi(this, 'Api', {
+      apiName: id,
+      createDefaultStage: false,
+      ...(cors ? { corsPreflight: cors } : {}),
+    });
+    this.accessLog = new LogGroup(this, 'AccessLog', {
+      logGroupName: `/${this.stackName}/requests`,
+      retention: defaults.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const stage = new HttpStage(this, 'Stage', {
+      httpApi: this.api,
+      autoDeploy: true,
+      throttle: { rateLimit: requestsPerSecond, burstLimit: burstOf(requestsPerSecond) },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(this.accessLog),
+        format: AccessLogFormat.custom(JSON.stringify(accessLog)),
+      },
+    });
+
+    // What takes a domain instead goes on importing it until its own stack is updated.
+    this.exportValue(this.api.apiEndpoint);
+    this.url = domain ? `https://${domain.name}` : this.api.apiEndpoint;
+    if (domain) new ApiDomain(this, 'Domain', { ...domain, stage });
+
+    const { summary, uses } = defaultRoutes['not-found'];
+    const notFound = new EndpointFunction(this, 'not-found', {
+      defaults,
+      packaged: defaults.packages(functionName('default', 'not-found')),
+      description: summary,
+      statements: [rateCounting(stores), ...statementsFor(uses, stores)],
+      environment: { ...environment, ...variablesFor(uses, stores) },
+      ways: gatewaysFor(uses),
+    });
+    this.#route('UnknownRoute', HttpRouteKey.DEFAULT, notFound);
+    if (cors) {
+      // Without it the preflights of every path would fall through to `$default` and be refused.
+      const preflight = new EndpointFunction(this, 'preflight', {
+        defaults,
+        packaged: preflightAnswer,
+        description: 'Let the gateway answer CORS preflights',
+        statements: [],
+        environment: {},
+      });
+      this.#route('Preflight', HttpRouteKey.with('/{proxy+}', HttpMethod.OPTIONS), preflight);
+    }
+
+    Validations.of(this).acknowledge({
+      id: 'AwsSolutions-APIG4',
+      reason: 'Unknown routes and preflights are answered to everyone.',
+    });
+    new CfnOutput(this, 'Url', { value: this.url });
+  }
+
+  #route(id: string, routeKey: HttpRouteKey, { lambda }: EndpointFunction): void {
+    new HttpRoute(this, id, {
+      httpApi: this.api,
+      routeKey,
+      integration: new HttpLambdaIntegration(`${id}Integration`, lambda),
+    });
+  }
+}

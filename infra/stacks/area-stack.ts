@@ -1,0 +1,73 @@
+import { type HttpApi, HttpMethod, HttpRoute, HttpRouteKey } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { FunctionUrlAuthType, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { functionName } from '../build/function-files.ts';
+import { countNotOurs } from '../operate/watch/failures-not-ours.ts';
+import { gatewaysFor } from './egress.ts';
+import { EndpointFunction } from './endpoint-function.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
+import { rateCounting, type Sessions, type Stores, statementsFor, variablesFor } from './grants.ts';
+
+export interface AreaStackProps extends StackProps {
+  /** The folder of its handlers below `functions`. */
+  readonly area: string;
+  readonly table: RouteTable;
+  readonly api: HttpApi;
+  readonly stores: Stores;
+  readonly sessions: Sessions;
+  readonly defaults: FunctionDefaults;
+  /** Settings that every function of the area shares. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Name of an area's stack, after the deployment's. */
+export const areaStackName = (area: string): string => `Routes-${area.replaceAll('/', '-')}`;
+
+/**
+ * The rows of one area's table: a function with a role of its own, and a route, for each. A stack an area, because
+ * CloudFormation takes 500 resources a stack and a row is seven.
+ */
+export class AreaStack extends Stack {
+  /** Those that have an address of their own besides. */
+  readonly withOwnUrl: LambdaFunction[] = [];
+
+  constructor(scope: Construct, id: string, props: AreaStackProps) {
+    const { area, table, api, stores, sessions, defaults, environment, ...stackProps } = props;
+    super(scope, id, stackProps);
+    for (const [name, route] of Object.entries(table)) {
+      const { lambda, log } = new EndpointFunction(this, name, {
+        defaults,
+        packaged: defaults.packages(functionName(area, name)),
+        description: route.summary,
+        statements: [rateCounting(stores), ...statementsFor(route.uses, stores, sessions)],
+        environment: { ...environment, ...variablesFor(route.uses, stores) },
+        ways: gatewaysFor(route.uses),
+        reservedConcurrency: route.ownUrl ? defaults.concurrency.ownUrl : undefined,
+      });
+      countNotOurs(this, `${name}-not-ours`, api, log);
+      if (route.ownUrl) this.#addUrl(name, lambda);
+      const integration = new HttpLambdaIntegration(`${name}-integration`, lambda);
+      for (const method of methodsOf(route)) {
+        new HttpRoute(this, `${name}-${method}`, {
+          httpApi: api,
+          routeKey: HttpRouteKey.with(route.path, HttpMethod[method]),
+          integration,
+        });
+      }
+    }
+    Validations.of(this).acknowledge({
+      id: 'AwsSolutions-APIG4',
+      reason: "Who may call is decided by the function, from the API key, the token and the project's settings.",
+    });
+  }
+
+  /** Nobody signs requests to it for AWS: what the function is sent has a signature of its own. */
+  #addUrl(name: string, lambda: LambdaFunction): void {
+    this.withOwnUrl.push(lambda);
+    const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+    new CfnOutput(this, `${name}-url`, { value: url });
+  }
+}

@@ -1,0 +1,56 @@
+import { DeployProblem } from '../settings/deploy-problem.ts';
+
+/** Most connections that one function instance opens to MongoDB: for parallel operations, and for monitoring. */
+export const connectionsPerInstance = 3;
+
+/**
+ * Share of a cluster's connections for functions; the rest is for people, backups and instances that have just ended.
+ */
+const shareOfFunctions = 0.8;
+
+/** Lambda refuses reservations that would leave the other functions of an account less than this. */
+const minUnreserved = 100;
+
+/**
+ * The most runs at once of a function whose URL anybody may call, so that a flood there leaves the others their share.
+ */
+const ownUrl = 20;
+
+/** How many function instances a cluster with this many connections supports. */
+export const instancesFor = (mongoConnections: number): number =>
+  Math.floor((mongoConnections * shareOfFunctions) / connectionsPerInstance);
+
+/** How the account's concurrency is divided. `undefined`: nothing is reserved. */
+export interface Concurrency {
+  /** Of each function with a URL of its own. */
+  readonly ownUrl: number | undefined;
+  /** Of a function that a queue starts, which runs in `runs` instances at most. */
+  readonly forQueue: (runs: number) => number | undefined;
+  /** Removed from the account's pool, so that the rest opens no more connections than the cluster allows. */
+  readonly withheld: number;
+  /** Instances that can be at work at once. */
+  readonly most: number;
+}
+
+/**
+ * Divides the account's concurrency: some is reserved for the webhook and the queues and, if the cluster's connections
+ * are known, enough is withheld that all functions together cannot exhaust them. Nothing is reserved in an account
+ * whose quota is too small. Throws if the cluster allows too few connections for any limit that Lambda accepts.
+ */
+export const concurrencyOf = (
+  accountConcurrency: number,
+  mongoConnections: number,
+  runsOfQueues: readonly number[],
+): Concurrency => {
+  const kept = ownUrl + runsOfQueues.reduce((sum, runs) => sum + runs, 0);
+  if (accountConcurrency < kept + minUnreserved) {
+    return { ownUrl: undefined, forQueue: () => undefined, withheld: 0, most: accountConcurrency };
+  }
+  const bound = mongoConnections === 0 ? accountConcurrency : instancesFor(mongoConnections);
+  if (bound < kept + minUnreserved) {
+    const least = Math.ceil(((kept + minUnreserved) * connectionsPerInstance) / shareOfFunctions);
+    throw new DeployProblem(`Deployment setting mongoConnections must be 0 (unbounded) or at least ${least}`);
+  }
+  const most = Math.min(bound, accountConcurrency);
+  return { ownUrl, forQueue: (runs) => runs, withheld: accountConcurrency - most, most };
+};

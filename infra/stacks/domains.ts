@@ -1,0 +1,27 @@
+import type { DeploymentSettings } from '../settings/settings.ts';
+import type { ApiDomainProps } from './api-domain.ts';
+import type { Zone } from './domain-record.ts';
+
+interface Domains {
+  readonly public: ApiDomainProps | undefined;
+  readonly dashboard: ApiDomainProps | undefined;
+  readonly files: ApiDomainProps | undefined;
+}
+
+const withCertificate = (
+  name: string | undefined,
+  certificateArn: string | undefined,
+  zone: Zone | undefined,
+): ApiDomainProps | undefined =>
+  name !== undefined && certificateArn !== undefined ? { name, certificateArn, zone } : undefined;
+
+/** The domains that a deployment has of its own, each with its certificate and where its record is made. */
+export const domainsOf = (settings: DeploymentSettings): Domains => {
+  const { apiCertificateArn, filesCertificateArn, hostedZoneId: id, hostedZoneName: name } = settings;
+  const zone = id !== undefined && name !== undefined ? { id, name } : undefined;
+  return {
+    public: withCertificate(settings.publicDomain, apiCertificateArn, zone),
+    dashboard: withCertificate(settings.dashboardDomain, apiCertificateArn, zone),
+    files: withCertificate(settings.filesDomain, filesCertificateArn, zone),
+  };
+};

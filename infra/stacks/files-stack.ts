@@ -1,0 +1,186 @@
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import {
+  AllowedMethods,
+  CachePolicy,
+  CacheQueryStringBehavior,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HttpVersion,
+  S3OriginAccessControl,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  HttpMethods,
+  type IBucket,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { uploadCors } from '../../shared/files/upload-cors.ts';
+import { DomainRecord, type Zone } from './domain-record.ts';
+import { dispositionFunction } from './file-headers.ts';
+import { fileHeadersPolicy } from './file-headers-policy.ts';
+import { fileFolders, type Stores, transferFolders } from './grants.ts';
+
+export interface FilesStackProps extends StackProps {
+  /**
+   * Domain of the public files and the ARN of its certificate (in us-east-1), where they have a domain of their own.
+   */
+  readonly domain:
+    | { readonly name: string; readonly certificateArn: string; readonly zone: Zone | undefined }
+    | undefined;
+}
+
+/** How long CloudFront shows a file without asking the bucket: a deleted one is gone by then. */
+const edgeTime = Duration.minutes(5);
+
+/**
+ * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, with the
+ * headers that the local origin gives too (contract 4, "Public files"). Both outlive the stack.
+ */
+export class FilesStack extends Stack {
+  readonly files: Stores['files'];
+  readonly distribution: Distribution;
+
+  constructor(scope: Construct, id: string, { domain, ...props }: FilesStackProps) {
+    super(scope, id, { ...props, terminationProtection: true });
+    const bucket = new Bucket(this, 'Files', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      removalPolicy: RemovalPolicy.RETAIN,
+      cors: [
+        {
+          allowedOrigins: [...uploadCors.origins],
+          allowedMethods: uploadCors.methods.map((method) => HttpMethods[method]),
+          allowedHeaders: [...uploadCors.requestHeaders],
+          exposedHeaders: [...uploadCors.exposedHeaders],
+          maxAge: uploadCors.maxAgeSeconds,
+        },
+      ],
+      lifecycleRules: [
+        { id: 'abandoned-uploads', prefix: 'pending/', expiration: Duration.days(2) },
+        ...transferFolders.map((folder) => ({
+          id: `old-${folder}`,
+          prefix: `${folder}/`,
+          expiration: Duration.days(3),
+        })),
+        { id: 'unfinished-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
+      ],
+    });
+    const distribution = this.#distribution(bucket, domain);
+    this.distribution = distribution;
+    const readers = { principals: [new ServicePrincipal('cloudfront.amazonaws.com')] };
+    const conditions = { StringEquals: { 'AWS:SourceArn': distribution.distributionArn } };
+    bucket.addToResourcePolicy(
+      new PolicyStatement({
+        ...readers,
+        conditions,
+        actions: ['s3:GetObject'],
+        resources: [bucket.arnForObjects('files/*')],
+      }),
+    );
+    // Without it S3 answers 403 and not 404 for what is not there. No path that is asked for can be a list.
+    bucket.addToResourcePolicy(
+      new PolicyStatement({ ...readers, conditions, actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
+    );
+    // What no longer asks for one of these goes on importing it until its own stack is updated.
+    for (const value of [bucket.bucketName, distribution.distributionDomainName]) this.exportValue(value);
+    const url = `https://${domain?.name ?? distribution.distributionDomainName}`;
+    this.files = { bucketArn: bucket.bucketArn, bucketName: bucket.bucketName, url };
+    new CfnOutput(this, 'FilesUrl', { value: url });
+    new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
+    if (domain) {
+      new CfnOutput(this, 'DomainTarget', { value: distribution.distributionDomainName });
+      if (domain.zone) {
+        new DomainRecord(this, 'Record', domain.name, new CloudFrontTarget(distribution), domain.zone);
+      }
+    }
+    this.#acknowledge(bucket, distribution, domain !== undefined);
+    this.#acknowledgeFolders(bucket);
+  }
+
+  #distribution(bucket: Bucket, domain: FilesStackProps['domain']): Distribution {
+    const ownDomain = domain && {
+      domainNames: [domain.name],
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
+      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+    };
+    const { originAccessControlId } = new S3OriginAccessControl(this, 'FilesAccess');
+    const distribution = new Distribution(this, 'PublicFiles', {
+      ...ownDomain,
+      comment: 'The public files',
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      // What was not there a moment ago may have been confirmed since.
+      errorResponses: [404, 403].map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+      defaultBehavior: {
+        origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originPath: '/files', originAccessControlId }),
+        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+        compress: false,
+        cachePolicy: new CachePolicy(this, 'FilesCache', {
+          minTtl: Duration.seconds(0),
+          defaultTtl: edgeTime,
+          maxTtl: edgeTime,
+          queryStringBehavior: CacheQueryStringBehavior.none(),
+        }),
+        responseHeadersPolicy: fileHeadersPolicy(this),
+        functionAssociations: [
+          {
+            eventType: FunctionEventType.VIEWER_RESPONSE,
+            function: new EdgeFunction(this, 'Disposition', {
+              comment: 'Hands out as a download what a browser could run',
+              code: FunctionCode.fromInline(dispositionFunction),
+              runtime: FunctionRuntime.JS_2_0,
+            }),
+          },
+        ],
+      },
+    });
+    distribution.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    return distribution;
+  }
+
+  /** The grants of functions on the folders of this bucket, and on nothing else, may end with an asterisk. */
+  #acknowledgeFolders({ bucketArn }: Bucket): void {
+    const { 'Fn::ImportValue': arn } = this.resolve(this.exportValue(bucketArn)) as {
+      readonly 'Fn::ImportValue': string;
+    };
+    for (const folder of [...fileFolders, ...transferFolders]) {
+      Validations.of(this.node.root).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::${arn}/${folder}/*]`,
+        reason: 'The names of the files of a folder are known to the functions only.',
+      });
+    }
+  }
+
+  #acknowledge(bucket: Bucket, distribution: Distribution, hasDomain: boolean): void {
+    Validations.of(bucket).acknowledge({
+      id: 'AwsSolutions-S1',
+      reason: 'Uploads and deletions are recorded by the functions that permit them; reads come through CloudFront.',
+    });
+    const reasons = {
+      'AwsSolutions-CFR1': 'Files of the projects may be read from any country.',
+      'AwsSolutions-CFR2': 'Nothing but files that anybody may read is behind it, by GET and HEAD alone.',
+      'AwsSolutions-CFR3': 'Who reads public files is not recorded, for the sake of those who read.',
+      ...(hasDomain
+        ? {}
+        : { 'AwsSolutions-CFR4': "CloudFront's own domain has its own TLS policy; a domain sets 1.2." }),
+    };
+    for (const [rule, reason] of Object.entries(reasons)) {
+      Validations.of(distribution).acknowledge({ id: rule, reason });
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import type { Choice, DeploymentSettings } from '../settings/settings.ts';
+import type { Egress } from './egress.ts';
+import type { Sessions } from './grants.ts';
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Only those that the deployment has chosen. */
+const given = (variables: Readonly<Record<string, string | undefined>>): Variables =>
+  Object.fromEntries(Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined));
+
+/** What every function has: a text that starts it afresh when it changes. */
+export const commonEnvironment = ({ restart }: DeploymentSettings): Variables => given({ RESTART: restart });
+
+/** What was chosen, written down where the next deployment and the doctor find it. */
+export const recordEnvironment = (chosen: Choice): Variables => ({ DEPLOYED_SETTINGS: JSON.stringify(chosen) });
+
+/** The limits that functions behind a gateway count by. */
+export const limitsEnvironment = (settings: DeploymentSettings): Variables => ({
+  RATE_LIMIT: settings.rateLimit,
+  AUTH_RATE_LIMIT: settings.authRateLimit,
+  CREDENTIAL_RATE_LIMIT: settings.credentialRateLimit,
+  RATE_BLOCK: settings.rateBlock,
+});
+
+/** The sender of mails with the key that all projects share, and to how many addresses it sends a day. */
+export const sharedMailEnvironment = ({ emailFrom, mailRecipientsPerDay }: DeploymentSettings): Variables => ({
+  MAIL_RECIPIENTS_PER_DAY: mailRecipientsPerDay,
+  ...given({ EMAIL_FROM: emailFrom }),
+});
+
+/** How fast mails may go out. */
+export const mailPaceEnvironment = ({ mailPerSecond }: DeploymentSettings): Variables => ({
+  MAIL_PER_SECOND: mailPerSecond,
+});
+
+/** What only the functions of one API need to know. */
+export const apiEnvironment = (
+  { dashboardUrl, dashboardGithubClientId, dashboardOrigins, developerSignup }: DeploymentSettings,
+  dashboardApiUrl: string,
+): Readonly<Record<Sessions, Variables>> => ({
+  users: {},
+  developers: {
+    DASHBOARD_API_URL: dashboardApiUrl,
+    DEVELOPER_SIGNUP: developerSignup,
+    DASHBOARD_ORIGINS: dashboardOrigins.join(','),
+    ...given({ DASHBOARD_URL: dashboardUrl, DASHBOARD_GITHUB_CLIENT_ID: dashboardGithubClientId }),
+  },
+});
+
+/** What only the functions of one area need to know. */
+export const areaEnvironment = (
+  { aiBaseUrl, aiModel }: DeploymentSettings,
+  egress: Egress | undefined,
+): Readonly<Record<string, Variables>> => ({
+  'dashboard/assistant': given({ AI_BASE_URL: aiBaseUrl, AI_MODEL: aiModel }),
+  'dashboard/database': egress ? { VERIFIER_IP_A: egress.addresses.a, VERIFIER_IP_B: egress.addresses.b } : {},
+});

@@ -1,0 +1,16 @@
+import type { QueueName } from '../../functions/jobs/jobs.ts';
+import { mailTries, mailVisibilitySeconds } from '../../shared/mail/outbox/retries.ts';
+import { workTries, workVisibilitySeconds } from '../../shared/work/retries.ts';
+
+export interface QueueLimits {
+  /** How often a message is handed out before it goes to the dead-letter queue. */
+  readonly tries: number;
+  /** How long a message is kept back once it has been handed out. */
+  readonly visibilitySeconds: number;
+}
+
+/** Queue → what it promises, deployed and locally. */
+export const queueLimits: Readonly<Record<QueueName, QueueLimits>> = {
+  mail: { tries: mailTries, visibilitySeconds: mailVisibilitySeconds },
+  work: { tries: workTries, visibilitySeconds: workVisibilitySeconds },
+};

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
+import { type App, Tags, Validations } from 'aws-cdk-lib/core';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { jobs as jobTable } from '../../functions/jobs/jobs.ts';
+import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import type { RouteTable } from '../../shared/http/route.ts';
+import type { Packages } from '../build/packaged-function.ts';
+import { verifiersOf } from '../build/verifiers.ts';
+import { chosenSettings, type DeploymentSettings, settingsOf } from '../settings/settings.ts';
+import { ApiStack } from './api-stack.ts';
+import { AreaStack, areaStackName } from './area-stack.ts';
+import { concurrencyOf } from './concurrency.ts';
+import { dashboardCors, publicCors } from './cors.ts';
+import { DataStack } from './data-stack.ts';
+import { domainsOf } from './domains.ts';
+import { networkWildcards } from './egress.ts';
+import { FilesStack } from './files-stack.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
+import {
+  apiEnvironment,
+  areaEnvironment,
+  commonEnvironment,
+  limitsEnvironment,
+  mailPaceEnvironment,
+  recordEnvironment,
+  sharedMailEnvironment,
+} from './function-environment.ts';
+import type { Sessions, Stores } from './grants.ts';
+import { JobsStack } from './jobs-stack.ts';
+import { NetworkStack } from './network-stack.ts';
+import { QueueStack } from './queue-stack.ts';
+import { WatchStack } from './watch-stack.ts';
+
+const functionDefaults = (
+  app: App,
+  named: (part: string) => string,
+  settings: DeploymentSettings,
+  packages: Packages,
+): FunctionDefaults => {
+  const runs = Object.values(jobTable).flatMap(({ starts }) =>
+    typeof starts === 'object' && 'queue' in starts ? [starts.concurrency] : [],
+  );
+  return {
+    packages,
+    logRetention: settings.logDays,
+    platformLogs: settings.platformLogs === 'all' ? SystemLogLevel.INFO : SystemLogLevel.WARN,
+    concurrency: concurrencyOf(settings.accountConcurrency, settings.mongoConnections, runs),
+    egress: settings.egress === 'nat' ? new NetworkStack(app, named('Network')).egress : undefined,
+  };
+};
+
+/** The stacks that hold data, which the other stacks are granted access to. */
+const addStores = (app: App, named: (part: string) => string, settings: DeploymentSettings) => {
+  const data = new DataStack(app, named('Data'));
+  const { pairs } = new QueueStack(app, named('Queues'));
+  const { files, distribution } = new FilesStack(app, named('Files'), { domain: domainsOf(settings).files });
+  const stores: Stores = {
+    ...data.stores,
+    mailQueue: pairs.mail.queue,
+    workQueue: pairs.work.queue,
+    files,
+    verifiers: verifiersOf(settings.deployment),
+  };
+  return { stores, queues: pairs, table: data.table as ITable, distribution };
+};
+
+/** The tables of one API: area → its rows. */
+export type Areas = Readonly<Record<string, RouteTable>>;
+
+/** The areas behind each of the two APIs, by whose sessions they deal with. */
+const everyArea: Readonly<Record<Sessions, Areas>> = { users: publicRoutes, developers: dashboardRoutes };
+
+export interface ServiceOptions {
+  /** Other routes than those of the service. */
+  readonly tables?: Readonly<Record<Sessions, Areas>>;
+  /** Names this deployment; another name runs what a deployment runs once more. */
+  readonly run?: string;
+}
+
+/**
+ * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, one
+ * stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a
+ * reason fails the synthesis.
+ */
+export const addService = (
+  app: App,
+  packages: Packages,
+  { tables = everyArea, run = randomUUID() }: ServiceOptions = {},
+): void => {
+  const chosen = chosenSettings(app.node);
+  const settings = settingsOf(chosen);
+  const { deployment } = settings;
+  const named = (part: string): string => `${deployment}-${part}`;
+  const { stores, queues, table, distribution } = addStores(app, named, settings);
+  const defaults = functionDefaults(app, named, settings, packages);
+  const every = commonEnvironment(settings);
+  const limits = { ...every, ...limitsEnvironment(settings) };
+  const domains = domainsOf(settings);
+  const open = new ApiStack(app, named('PublicApi'), {
+    stores,
+    defaults,
+    environment: limits,
+    cors: publicCors,
+    requestsPerSecond: settings.publicRequestsPerSecond,
+    domain: domains.public,
+  });
+  const dashboard = new ApiStack(app, named('DashboardApi'), {
+    stores,
+    defaults,
+    environment: limits,
+    cors: dashboardCors(settings.dashboardOrigins),
+    requestsPerSecond: settings.dashboardRequestsPerSecond,
+    domain: domains.dashboard,
+  });
+
+  const sharedMail = sharedMailEnvironment(settings);
+  const jobs = new JobsStack(app, named('Jobs'), {
+    stores,
+    defaults,
+    environment: { ...every, ...sharedMail, ...mailPaceEnvironment(settings) },
+    record: recordEnvironment(chosen),
+    run,
+  });
+
+  const environment = { ...limits, ...sharedMail, PUBLIC_URL: settings.publicUrl ?? open.url };
+  const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
+  const ofOneArea = areaEnvironment(settings, defaults.egress);
+  const addAreas = ({ api }: ApiStack, sessions: Sessions): AreaStack[] =>
+    Object.entries(tables[sessions]).map(([area, rows]) => {
+      const own = { ...environment, ...ofOneApi[sessions], ...ofOneArea[area] };
+      const props = { area, table: rows, api, stores, sessions, defaults, environment: own };
+      const stack = new AreaStack(app, named(areaStackName(area)), props);
+      stack.addStackDependency(jobs);
+      return stack;
+    });
+  const areas = [...addAreas(open, 'users'), ...addAreas(dashboard, 'developers')];
+
+  new WatchStack(app, named('Watch'), {
+    deployment,
+    open,
+    dashboard,
+    queues,
+    table,
+    publicFiles: distribution,
+    jobs: jobs.functions,
+    webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
+    concurrency: defaults.concurrency,
+    alarmEmail: settings.alarmEmail,
+    monthlyBudget: settings.monthlyBudget,
+  });
+
+  for (const id of defaults.egress ? networkWildcards : []) {
+    Validations.of(app).acknowledge({
+      id,
+      reason: 'Lambda takes no narrower names, and the function itself is denied it.',
+    });
+  }
+  Tags.of(app).add('service', deployment);
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+};

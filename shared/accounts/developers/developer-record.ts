@@ -1,0 +1,56 @@
+import type { IndexDescription, ObjectId } from 'mongodb';
+import type { PlanName } from '../../projects/project.ts';
+import type { Identity } from '../users/user-record.ts';
+
+/**
+ * A document of `control.developers`. `email` is canonical: trimmed, lower case. The hash is that of no password at all
+ * while `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the password.
+ */
+export interface DeveloperRecord {
+  readonly _id: ObjectId;
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly hasPassword?: boolean;
+  readonly identities?: readonly Identity[];
+  readonly credentialVersion?: number;
+  readonly plan: PlanName;
+  readonly emailVerified: boolean;
+  /** When the account was deleted, or its removal failed last; it counts as gone from then on. */
+  readonly deletingSince?: Date;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** Indexes of `control.developers`: one account an address and an identity, whoever registers at once. */
+export const developerIndexes: readonly IndexDescription[] = [
+  { key: { email: 1 }, name: 'email', unique: true },
+  {
+    key: { 'identities.key': 1 },
+    name: 'identity',
+    unique: true,
+    partialFilterExpression: { 'identities.key': { $exists: true } },
+  },
+  { key: { deletingSince: 1 }, name: 'deleting', sparse: true },
+];
+
+/** What developers see of themselves; never the hash. `_id` is 24 hex characters. */
+export interface Developer {
+  readonly _id: string;
+  readonly email: string;
+  readonly plan: PlanName;
+  readonly emailVerified: boolean;
+  readonly createdAt: Date;
+}
+
+/** A record as developers see themselves. */
+export const toDeveloper = ({ _id, email, plan, emailVerified, createdAt }: DeveloperRecord): Developer => ({
+  _id: _id.toHexString(),
+  email,
+  plan,
+  emailVerified,
+  createdAt,
+});
+
+/** The version of a developer's credentials; an account of before they were counted has the first. */
+export const credentialVersionOf = ({ credentialVersion = 0 }: Pick<DeveloperRecord, 'credentialVersion'>): number =>
+  credentialVersion;

@@ -1,0 +1,97 @@
+import { ObjectId } from 'mongodb';
+import { onControl } from '../../../clients/mongo.ts';
+import { clock } from '../../../core/clock.ts';
+import { AppError } from '../../../core/errors.ts';
+import { newId } from '../../../core/new-id.ts';
+import { freeSlot } from '../../../projects/slots.ts';
+import type { DashboardBearer } from '../../dashboard-tokens.ts';
+import { requireSession } from '../../require-session.ts';
+import { developerScope } from '../../session-keys.ts';
+import { getDeveloper } from '../find-developer.ts';
+import type { Scope } from './scopes.ts';
+import { hashToken, newPersonalToken, type TokenRecord, type TokenView, toTokenView } from './token-record.ts';
+
+/** The body of `create-token`. */
+export interface NewToken {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Ids of projects, 24 hex characters each; left out or `null` for all that the developer reaches. */
+  readonly projectIds?: readonly string[] | null | undefined;
+  /** 1 to 365. */
+  readonly expiresInDays: number;
+}
+
+const maxTokens = 50;
+const dayMs = 86_400_000;
+
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
+const attempts = 200;
+
+/** The slots in use; what has expired gives its slot back first. */
+const usedSlots = (developerId: ObjectId, now: Date): Promise<number[]> =>
+  onControl(async (db) => {
+    const tokens = db.collection<TokenRecord>('personalTokens');
+    await tokens.deleteMany({ developerId, expiresAt: { $lte: now } });
+    const records = await tokens.find({ developerId }, { projection: { slot: 1 }, maxTimeMS: 5000 }).toArray();
+    return records.map(({ slot }) => slot);
+  });
+
+/** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
+const insert = async (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> => {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const slot = freeSlot(await usedSlots(token.developerId, token.createdAt), maxTokens);
+    if (slot === undefined) {
+      throw new AppError('LIMIT_REACHED', `You have ${maxTokens} personal access tokens. Revoke one to make another.`);
+    }
+    const record = { ...token, slot };
+    try {
+      await onControl((db) => db.collection<TokenRecord>('personalTokens').insertOne(record));
+      return record;
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
+    }
+  }
+  throw new AppError('TOO_MANY_WRITERS', 'Too many tokens are being made at once. Please try again.', {
+    retryAfter: 1,
+  });
+};
+
+/**
+ * Deletes a token that was never shown if the session ended while it was created; otherwise it would survive a password
+ * reset.
+ */
+const keepIfSignedIn = async (record: TokenRecord, { developerId, sessionId }: DashboardBearer): Promise<void> => {
+  try {
+    await requireSession(developerScope, developerId, sessionId);
+  } catch (error) {
+    await onControl((db) => db.collection<TokenRecord>('personalTokens').deleteOne({ _id: record._id }));
+    throw error;
+  }
+};
+
+/**
+ * Makes a personal access token; it is shown this once and kept as a hash only. A session that ends meanwhile → 401
+ * `TOKEN_INVALID`; more than 50 → 403 `LIMIT_REACHED`, exact under any number of parallel calls.
+ */
+export const createToken = async (
+  bearer: DashboardBearer,
+  { name, scopes, projectIds, expiresInDays }: NewToken,
+): Promise<TokenView & { readonly token: string }> => {
+  const { developerId } = bearer;
+  await getDeveloper(developerId);
+  const token = newPersonalToken();
+  const now = clock.now();
+  const record = await insert({
+    _id: newId(),
+    developerId: new ObjectId(developerId),
+    name,
+    hash: hashToken(token),
+    scopes: [...new Set(scopes)],
+    projectIds: projectIds ? [...new Set(projectIds)].map((id) => new ObjectId(id)) : null,
+    createdAt: new Date(now),
+    expiresAt: new Date(now + expiresInDays * dayMs),
+    lastUsedAt: null,
+  });
+  await keepIfSignedIn(record, bearer);
+  return { ...toTokenView(record), token };
+};

@@ -1,0 +1,75 @@
+import { ObjectId } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { describeError, log } from '../../core/log.ts';
+import { canonicalEmail } from '../email.ts';
+import type { SessionScope } from '../session-keys.ts';
+import { type Consumption, restoreItem } from '../single-use.ts';
+import { type ConsumedToken, consumeCode, consumeToken } from './consume-tokens.ts';
+import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
+
+/** What shows that someone has the mail, as sent: the token of its link, or its code along with the address. */
+export interface EmailProof {
+  readonly token?: string | undefined;
+  readonly email?: string | undefined;
+  readonly otp?: string | undefined;
+}
+
+/** The one refusal of a token or code, whatever is wrong with it. */
+const invalidEmailToken = (): AppError =>
+  new AppError(
+    'INVALID_EMAIL_TOKEN',
+    'The link or code is wrong, was used already or has expired. Request a new mail.',
+  );
+
+const incomplete = ({ email, otp }: EmailProof): AppError => {
+  const field = email === undefined && otp === undefined ? 'token' : email === undefined ? 'email' : 'otp';
+  const message = field === 'token' ? 'is required, or email and otp' : 'is required';
+  return new AppError('VALIDATION_FAILED', `Validation failed: ${field} ${message}`, { errors: [{ field, message }] });
+};
+
+const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): Promise<ConsumedToken | undefined> => {
+  const { token, email, otp } = proof;
+  if (token !== undefined) return consumeToken(scope, kind, token);
+  if (email === undefined || otp === undefined) throw incomplete(proof);
+  return consumeCode({ scope, kind, addressKey: addressKeyOf(canonicalEmail(email)) }, otp);
+};
+
+/** Matches the owner of a proof, as long as the address that had the mail is still theirs. */
+export interface ProofOwner {
+  readonly _id: ObjectId;
+  readonly email: { readonly $eq: string };
+}
+
+/**
+ * Makes a proof valid again after an action that did not complete; if that fails too, a new mail has to be requested.
+ */
+const giveBack = async (use: Consumption): Promise<void> => {
+  try {
+    await restoreItem(use);
+  } catch (error) {
+    log.error({ message: 'A token of a mail stays used up, though it did nothing', error: describeError(error) });
+  }
+};
+
+/**
+ * Runs `act` once for a valid proof. A proof that is wrong, used or expired, or for which `act` finds no owner (returns
+ * false) → 400 `INVALID_EMAIL_TOKEN`; if `act` throws, the proof stays valid.
+ */
+export const withProof = async (
+  scope: SessionScope,
+  kind: EmailTokenKind,
+  proof: EmailProof,
+  act: (owner: ProofOwner) => Promise<boolean>,
+): Promise<void> => {
+  const consumed = await consume(scope, kind, proof);
+  if (!consumed) throw invalidEmailToken();
+  const { owner, use } = consumed;
+  let done: boolean;
+  try {
+    done = await act({ _id: new ObjectId(owner.userId), email: { $eq: owner.email } });
+  } catch (error) {
+    await giveBack(use);
+    throw error;
+  }
+  if (!done) throw invalidEmailToken();
+};

@@ -1,0 +1,62 @@
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
+import { derivedKey } from '../../projects/master-key.ts';
+
+/** What a mail's token is good for: to verify an address, or to set a password anew. */
+export type EmailTokenKind = 'verify' | 'reset';
+
+/** A link token taken apart: the item it names, and the hash that must be stored there. */
+export interface LinkToken {
+  readonly addressKey: string;
+  readonly hash: string;
+}
+
+const keyBytes = 16;
+const secretBytes = 32;
+const wellFormedToken = /^[A-Za-z0-9_-]{64}$/;
+
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const codeLength = 8;
+const wellFormedCode = new RegExp(`^[${alphabet}]{${codeLength}}$`);
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** The name of an address in the keys of its items: half of its SHA-256, in base64url. */
+export const addressKeyOf = (email: string): string => sha256(email).toString('base64url', 0, keyBytes);
+
+/** A new token for a link: base64url of the address's key and 256 random bits. Only its hash is ever stored. */
+export const newLinkToken = (addressKey: string): { readonly token: string; readonly hash: string } => {
+  const token = Buffer.concat([Buffer.from(addressKey, 'base64url'), randomBytes(secretBytes)]).toString('base64url');
+  return { token, hash: sha256(token).toString('base64url') };
+};
+
+/** Reads a link token that a caller sent; `undefined` for anything that cannot be one. */
+export const parseLinkToken = (token: string): LinkToken | undefined => {
+  if (!wellFormedToken.test(token)) return undefined;
+  const addressKey = Buffer.from(token, 'base64url').toString('base64url', 0, keyBytes);
+  return { addressKey, hash: sha256(token).toString('base64url') };
+};
+
+/** A new code to type in: `XXXX-XXXX`. */
+export const newCode = (): string => {
+  const letters = Array.from({ length: codeLength }, () => alphabet[randomInt(alphabet.length)]).join('');
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+};
+
+/**
+ * The letters of a code as a person typed it, without regard to case, dashes and spaces; `undefined` where it cannot be
+ * one.
+ */
+export const parseCode = (typed: string): string | undefined => {
+  if (typed.length > 40) return undefined;
+  const letters = typed.replace(/[\s-]/g, '').toUpperCase();
+  return wellFormedCode.test(letters) ? letters : undefined;
+};
+
+/**
+ * The form in which a code is stored: keyed, because forty bits could be guessed from a plain hash, and bound to its
+ * item by `place`.
+ */
+export const hashCode = async (code: string, place: string): Promise<string> =>
+  createHmac('sha256', await derivedKey('email codes'))
+    .update(`${place}\n${code}`)
+    .digest('base64url');

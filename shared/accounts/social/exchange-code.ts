@@ -1,0 +1,88 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { nowSeconds } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { SessionScope } from '../session-keys.ts';
+import { consumeItem } from '../single-use.ts';
+
+const lifetimeSeconds = 60;
+const codeBytes = 32;
+const tagBytes = 16;
+const wellFormed = /^[A-Za-z0-9_-]{43}$/;
+const maxTokenLength = 4096;
+
+const algorithm = 'aes-256-gcm';
+
+/** Each code derives a key of its own that encrypts a single token, so a constant nonce is safe. */
+const nonce = Buffer.alloc(12);
+
+const keyOf = (code: string): Buffer => Buffer.from(hkdfSync('sha256', code, '', 'basalt exchange code', 32));
+
+const sealWith = (code: string, token: string): string => {
+  const cipher = createCipheriv(algorithm, keyOf(code), nonce);
+  return Buffer.concat([cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+};
+
+const openWith = (code: string, sealed: string): string => {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const decipher = createDecipheriv(algorithm, keyOf(code), nonce, { authTagLength: tagBytes });
+  decipher.setAuthTag(bytes.subarray(-tagBytes));
+  return decipher.update(bytes.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+};
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+const codeKey = (scope: SessionScope, code: string) => ({
+  pk: { S: scope },
+  sk: { S: `rtcode#${sha256(code)}` },
+});
+
+/** The tokens of a session that a social sign-in has just opened. */
+export interface SessionTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/**
+ * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social").
+ * Stored are hashes of both, and the refresh token sealed with a key that only the code itself gives.
+ */
+export const issueExchangeCode = async (
+  scope: SessionScope,
+  { accessToken, refreshToken }: SessionTokens,
+): Promise<string> => {
+  const code = randomBytes(codeBytes).toString('base64url');
+  await onTable((client, TableName) =>
+    client.send(
+      new PutItemCommand({
+        TableName,
+        Item: {
+          ...codeKey(scope, code),
+          accessToken: { S: sha256(accessToken) },
+          refreshToken: { S: sealWith(code, refreshToken) },
+          expiresAt: { N: String(nowSeconds() + lifetimeSeconds) },
+        },
+      }),
+    ),
+  );
+  return code;
+};
+
+const invalidCode = (): AppError =>
+  new AppError('INVALID_EXCHANGE_CODE', 'Invalid or expired refresh token exchange code');
+
+/**
+ * The refresh token behind a code: for one of any number of parallel callers, who shows the access token that the code
+ * was issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
+ */
+export const redeemExchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
+  if (!wellFormed.test(code) || accessToken.length > maxTokenLength) throw invalidCode();
+  const used = await consumeItem({
+    key: codeKey(scope, code),
+    condition: 'accessToken = :token AND expiresAt > :now',
+    values: { ':token': { S: sha256(accessToken) }, ':now': { N: String(nowSeconds()) } },
+  });
+  if (!used) throw invalidCode();
+  return openWith(code, used.item.refreshToken?.S ?? '');
+};

@@ -1,0 +1,42 @@
+import { AppError, statusOf } from '../../core/errors.ts';
+import { currentRequest, describeError, log } from '../../core/log.ts';
+
+/** The page of a site on which every social sign-in ends, with these query parameters. */
+export const landingUrl = (siteUrl: string, parameters: Readonly<Record<string, string>>): URL => {
+  const url = new URL(siteUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/auth/callback`;
+  url.search = new URLSearchParams(parameters).toString();
+  url.hash = '';
+  return url;
+};
+
+const ourFault = 'Something went wrong on our side. Please try again.';
+
+const messageOf = (error: unknown): string => {
+  const known = error instanceof AppError ? error : undefined;
+  const requestId = currentRequest.getStore()?.requestId;
+  if (!known || statusOf[known.code] >= 500) log.error({ requestId, ...describeError(error) });
+  else log.warn({ requestId, code: known.code, ...(known.cause ? { cause: describeError(known.cause) } : {}) });
+  return known?.message ?? ourFault;
+};
+
+/**
+ * Where to send the browser: what `act` answers, or, if it fails, the landing page of the project with `error`
+ * (contract 3, "Social"). A project without a site URL has nowhere to send it: 400 `SITE_URL_REQUIRED`.
+ */
+export const orErrorLanding = async <T>(
+  { siteUrl }: { readonly siteUrl: string | null },
+  act: (siteUrl: string) => Promise<T>,
+): Promise<T | { readonly location: string }> => {
+  if (siteUrl === null) {
+    throw new AppError(
+      'SITE_URL_REQUIRED',
+      'The project has no site URL to return to. Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.',
+    );
+  }
+  try {
+    return await act(siteUrl);
+  } catch (error) {
+    return { location: landingUrl(siteUrl, { error: messageOf(error) }).href };
+  }
+};

@@ -1,0 +1,70 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { nowSeconds } from '../../core/clock.ts';
+import type { SocialProviderName } from '../../projects/social-providers.ts';
+import type { SessionScope } from '../session-keys.ts';
+import { consumeItem } from '../single-use.ts';
+
+/** How long somebody may take at the provider, in seconds. */
+export const stateSeconds = 600;
+
+const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+const stateKey = (scope: SessionScope, state: string) => ({
+  pk: { S: scope },
+  sk: { S: `state#${sha256(state)}` },
+});
+
+/** The project that a state says it belongs to; `undefined` for what cannot be a state. Only its item proves it. */
+export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
+
+/**
+ * Begins a sign-in and returns its `state`, which begins with the id of the project. The browser keeps `verifier` in a
+ * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone.
+ */
+export const startState = async (
+  scope: SessionScope,
+  provider: SocialProviderName,
+  verifier: string,
+): Promise<string> => {
+  const state = `${scope.slice(2)}.${randomBytes(32).toString('base64url')}`;
+  await onTable((client, TableName) =>
+    client.send(
+      new PutItemCommand({
+        TableName,
+        Item: {
+          ...stateKey(scope, state),
+          provider: { S: provider },
+          challenge: { S: sha256(verifier) },
+          expiresAt: { N: String(nowSeconds() + stateSeconds) },
+        },
+      }),
+    ),
+  );
+  return state;
+};
+
+/**
+ * Uses up a state: true for one of any number of parallel callers, and only for the browser, scope and provider that it
+ * was begun with, within 10 minutes. A caller who is not entitled does not use it up.
+ */
+export const consumeState = async (
+  scope: SessionScope,
+  state: string,
+  provider: SocialProviderName,
+  verifier: string,
+): Promise<boolean> => {
+  const used = await consumeItem({
+    key: stateKey(scope, state),
+    condition: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
+    values: {
+      ':provider': { S: provider },
+      ':challenge': { S: sha256(verifier) },
+      ':now': { N: String(nowSeconds()) },
+    },
+  });
+  return used !== undefined;
+};

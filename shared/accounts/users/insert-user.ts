@@ -1,0 +1,82 @@
+import type { ObjectId } from 'mongodb';
+import { onManaged } from '../../clients/mongo.ts';
+import type { Collection } from '../../collections/collection.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/new-id.ts';
+import type { JsonObject } from '../../documents/document.ts';
+import { requireFit, sizeOf } from '../../documents/write/document-size.ts';
+import type { Project } from '../../projects/project.ts';
+import { requireManagedRoom } from '../../projects/quota/database-quota.ts';
+import { freePlanSlot } from './plan-slot.ts';
+import type { Identity, UserRecord } from './user-record.ts';
+
+/** The validated data of a new user, with the profile in its stored form. */
+export interface NewUser {
+  /** Given where something refers to the user before they are stored. */
+  readonly _id?: ObjectId;
+  /** Canonical. */
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly hasPassword: boolean;
+  readonly emailVerified: boolean;
+  readonly identities: readonly Identity[];
+  readonly profile: JsonObject;
+}
+
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
+const attempts = 200;
+
+/** The field of a unique value that is taken, where that is what went wrong. */
+export const takenField = (error: unknown): string | undefined =>
+  error instanceof AppError && error.code === 'DUPLICATE_VALUE' ? error.errors?.[0]?.field : undefined;
+
+/** The refusal of an address that has an account already, the one place where that is told. */
+export const userExists = (cause: unknown): AppError =>
+  new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
+
+const insert = async (project: Project, users: Collection, user: UserRecord): Promise<UserRecord> => {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const planSlot = await freePlanSlot(project);
+    const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
+    try {
+      await onManaged(project, (db) => db.collection<UserRecord>(users.name).insertOne(record));
+      return record;
+    } catch (error) {
+      const field = takenField(error);
+      if (field === 'email') throw userExists(error);
+      if (field !== 'planSlot') throw error;
+    }
+  }
+  throw new AppError('TOO_MANY_WRITERS', 'Too many accounts are being opened at once. Please try again.', {
+    retryAfter: 1,
+  });
+};
+
+/**
+ * Stores a new user. Address taken → 409 `USER_EXISTS`; another unique field, or the identity, taken → 409
+ * `DUPLICATE_VALUE`; over the plan's users → 403 `PLAN_LIMIT`, exact under any number of parallel calls; 403
+ * `DATABASE_QUOTA_EXCEEDED`; 413.
+ */
+export const insertUser = async (project: Project, users: Collection, user: NewUser): Promise<UserRecord> => {
+  const { _id = newId(), email, passwordHash, hasPassword, emailVerified, identities, profile } = user;
+  const now = new Date(clock.now());
+  const record = {
+    _id,
+    ...profile,
+    email,
+    password: passwordHash,
+    emailVerified,
+    hasPassword,
+    ...(identities.length > 0 ? { identities } : {}),
+    credentialVersion: 0,
+    isDeleted: false,
+    deletedAt: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const size = sizeOf(record);
+  requireFit(record, size);
+  await requireManagedRoom(project, size);
+  return insert(project, users, record);
+};

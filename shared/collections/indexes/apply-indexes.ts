@@ -1,0 +1,41 @@
+import type { IndexDescription } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Collection } from '../collection.ts';
+import { requireRecord } from '../control-collections.ts';
+import { schemaConflict } from '../schema/schema-conflicts.ts';
+import { managedIndexes } from './indexes.ts';
+import { buildIndexes, dropObsoleteIndexes } from './sync-indexes.ts';
+import { formerNames, wantedIndexes } from './wanted-indexes.ts';
+
+const build = async (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> => {
+  try {
+    await buildIndexes(project, name, wanted);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
+    const errors = (error.errors ?? []).map(({ field }) => ({ field, message: `${field} must be unique` }));
+    throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
+  }
+};
+
+/**
+ * Builds what must hold before an edit does: unique indexes. A value that came in twice meanwhile → 409
+ * `SCHEMA_CONFLICT`.
+ */
+export const buildConstraints = (project: Project, collection: Collection): Promise<void> =>
+  build(
+    project,
+    collection.name,
+    managedIndexes(collection).filter(({ unique }) => unique),
+  );
+
+/**
+ * Leaves the indexes as the record now has them, whoever wrote it last. Drops first: with all that row security
+ * exchanges there would be more than the 64 that a collection may have.
+ */
+export const tidyIndexes = async (project: Project, name: string): Promise<void> => {
+  const current = await requireRecord(project, name);
+  const wanted = wantedIndexes(current);
+  await dropObsoleteIndexes(project, name, wanted, formerNames(current));
+  await build(project, name, wanted);
+};

@@ -1,0 +1,107 @@
+import type { IndexDescription } from 'mongodb';
+import {
+  type Collection,
+  type Field,
+  type FieldType,
+  isPrivate,
+  noRowSecurity,
+  type RowSecurity,
+} from '../collection.ts';
+import { usersCollection } from '../schema/collection-name.ts';
+import { schemaError } from '../schema/schema-error.ts';
+
+/** Every index of the service's own begins so, and none of a developer's may. */
+export const managedPrefix = 'basalt_';
+
+/**
+ * MongoDB takes 64 indexes a collection: 20 of the developer's own, `_id`, the trash, the owner or those of users; the
+ * rest is for fields.
+ */
+const roomForFields = 40;
+
+/** How a value of a type is stored; `null` and missing values are of none of these types, so they never collide. */
+const storedAs: Readonly<Partial<Record<FieldType, string>>> = {
+  String: 'string',
+  Number: 'number',
+  Boolean: 'bool',
+  Date: 'date',
+  Ref: 'objectId',
+};
+
+/**
+ * The documents among which a unique field is unique. `deletedAt: null` holds for documents without system fields too,
+ * which `isDeleted: false` would leave out; a trashed document always has its date and so frees its value.
+ */
+export const uniqueFilter = ({ key, type }: Field): { readonly [key: string]: unknown } => ({
+  deletedAt: null,
+  [key]: { $type: storedAs[type] },
+});
+
+const uniqueIndex = (field: Field): IndexDescription => ({
+  name: `${managedPrefix}unique_${field.type}_${field.key}`,
+  key: { [field.key]: 1 },
+  unique: true,
+  partialFilterExpression: uniqueFilter(field),
+});
+
+/**
+ * Serves filters on a field in the default order; a partial unique index serves none. In a private collection it begins
+ * with the owner, as lists of one owner's documents do; not that of a unique field, by which servers find any owner's.
+ */
+const readIndex = (key: string, rls: RowSecurity): IndexDescription =>
+  isPrivate(rls) && key !== rls.ownerField
+    ? { name: `${managedPrefix}owner_${key}`, key: { [rls.ownerField]: 1, [key]: 1, _id: 1 } }
+    : { name: `${managedPrefix}read_${key}`, key: { [key]: 1, _id: 1 } };
+
+const trashIndex: IndexDescription = {
+  name: `${managedPrefix}trash`,
+  key: { deletedAt: 1 },
+  partialFilterExpression: { isDeleted: true },
+};
+
+/** One account an identity of a provider, and one a place of the plan, whoever signs up at once. */
+const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].map((key) => ({
+  name: `${managedPrefix}${key}`,
+  key: { [key]: 1 },
+  unique: true,
+  partialFilterExpression: { [key]: { $exists: true } },
+}));
+
+/** Public profiles are looked up by it. */
+const username = 'username';
+
+/**
+ * The indexes a collection gets on the project's own database: trash, unique fields, and what lists are filtered by.
+ */
+export const managedIndexes = ({
+  name,
+  schema,
+  rls,
+}: Pick<Collection, 'name' | 'schema' | 'rls'>): readonly IndexDescription[] => {
+  const isUsers = name === usersCollection;
+  const fields = schema ?? [];
+  const read = new Set(
+    fields
+      .filter(({ key, unique, type }) => unique || type === 'Ref' || (isUsers && key === username))
+      .map(({ key }) => key),
+  );
+  const unique = new Set(fields.flatMap((field) => (field.unique ? [field.key] : [])));
+  if (rls.enabled) read.add(rls.ownerField);
+  return [
+    trashIndex,
+    ...fields.filter(({ unique }) => unique).map(uniqueIndex),
+    ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
+    ...(isUsers ? userIndexes : []),
+  ];
+};
+
+/** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */
+export const requireIndexRoom = (fields: readonly Field[]): void => {
+  const needed = fields.reduce((sum, { unique, type }) => sum + (unique ? 2 : type === 'Ref' ? 1 : 0), 0);
+  if (needed > roomForFields) {
+    throw schemaError(
+      'schema',
+      `needs too many indexes: a unique field counts 2, a Ref 1, and all together may not be over ${roomForFields}`,
+    );
+  }
+};

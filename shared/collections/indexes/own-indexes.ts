@@ -1,0 +1,98 @@
+import { MongoServerError } from 'mongodb';
+import { isOutage } from '../../clients/mongo-failure.ts';
+import { AppError, statusOf } from '../../core/errors.ts';
+import type { Page, PageRequest } from '../../core/page.ts';
+import type { Project } from '../../projects/project.ts';
+import { requireRecord } from '../control-collections.ts';
+import { onCollection } from '../on-collection.ts';
+import { type IndexKind, type NewIndex, type OwnIndex, parseNewIndex, toIndexDescription } from './own-index.ts';
+import { namesOf } from './owner-first.ts';
+import { confirmIndex, releaseIndex, removeIndex, reserveIndex } from './reserve-index.ts';
+import { buildIndexes, buildLimitMs, isAlreadyGone, isIndexConflict } from './sync-indexes.ts';
+import { wantedIndexes } from './wanted-indexes.ts';
+
+/** An index of the developer's own as the dashboard returns it (contract 6, "Records"). */
+export interface IndexView {
+  readonly name: string;
+  readonly keys: Record<string, IndexKind>;
+}
+
+const toView = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>): IndexView => ({
+  name,
+  keys: Object.fromEntries(keys),
+});
+
+/** A page of the developer's own indexes of a collection, oldest first. */
+export const listIndexes = async (
+  project: Project,
+  collectionName: string,
+  { page, limit }: PageRequest,
+): Promise<Page<IndexView>> => {
+  const { indexes = [] } = await requireRecord(project, collectionName);
+  const ready = indexes.filter((index) => index.ready);
+  const start = (page - 1) * limit;
+  return { items: ready.slice(start, start + limit).map(toView), total: ready.length, page, limit };
+};
+
+/** What the caller's own keys cause; `undefined` for a failure that says nothing about them. */
+const refusal = (cause: unknown): AppError | undefined => {
+  if (!(cause instanceof MongoServerError) || isOutage(cause)) return undefined;
+  return isIndexConflict(cause)
+    ? new AppError('INDEX_EXISTS', 'An index with this name or these keys exists already; only one text index fits.', {
+        cause,
+      })
+    : new AppError('INVALID_INDEX', 'The documents of this collection cannot be indexed by these keys.', { cause });
+};
+
+const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
+  onCollection(project, collectionName, async (db) => {
+    for (const built of namesOf(name)) {
+      try {
+        await db.collection(collectionName).dropIndex(built);
+      } catch (error) {
+        if (!isAlreadyGone(error)) throw error;
+      }
+    }
+  });
+
+/**
+ * Builds an index of the developer's own and resolves once it is built. Not an index, or more than 20 → 400
+ * `INVALID_INDEX`; its name or keys taken → 409 `INDEX_EXISTS`.
+ */
+export const createIndex = async (project: Project, collectionName: string, input: NewIndex): Promise<IndexView> => {
+  const wanted = parseNewIndex(input);
+  const record = await requireRecord(project, collectionName);
+  const index = await reserveIndex(record, wanted, (name) => dropIndex(project, collectionName, name));
+  try {
+    await onCollection(
+      project,
+      collectionName,
+      (db) =>
+        db
+          .collection(collectionName)
+          .createIndexes([toIndexDescription(index, record)])
+          .catch((error: unknown) => {
+            throw refusal(error) ?? error;
+          }),
+      buildLimitMs,
+    );
+  } catch (error) {
+    const refused = error instanceof AppError && statusOf[error.code] < 500;
+    await (refused ? removeIndex(record, index) : releaseIndex(record, index)).catch(() => undefined);
+    throw error;
+  }
+  await confirmIndex(record, index);
+  return toView(index);
+};
+
+/** Drops an index of the developer's own, never one of the service's; unknown → 404 `INDEX_NOT_FOUND`. */
+export const deleteIndex = async (project: Project, collectionName: string, name: string): Promise<void> => {
+  const record = await requireRecord(project, collectionName);
+  const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
+  if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${name.slice(0, 100)}" of yours.`);
+  await dropIndex(project, collectionName, name);
+  await removeIndex(record, index);
+  // The dropped index may have stood in for one that the service needs.
+  const indexes = record.indexes?.filter((other) => other !== index) ?? [];
+  await buildIndexes(project, collectionName, wantedIndexes({ ...record, indexes }));
+};

@@ -1,0 +1,65 @@
+import { ObjectId } from 'mongodb';
+import { AppError, statusOf } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { onCollections } from '../control-collections.ts';
+import { onCollection } from '../on-collection.ts';
+import { usersCollection } from '../schema/collection-name.ts';
+import { buildMissing } from './sync-indexes.ts';
+import { wantedIndexes } from './wanted-indexes.ts';
+
+/** A collection that a database could not be made ready for. */
+export interface Unprepared {
+  readonly collection: string;
+  readonly error: AppError;
+}
+
+/** Collections prepared side by side: as many as a customer's database gets connections. */
+const workers = 2;
+
+const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
+  onCollections((collections) =>
+    collections
+      .find({ projectId: new ObjectId(project.id), state: 'active' }, { sort: { slot: 1 }, maxTimeMS: 5000 })
+      .toArray(),
+  );
+
+const prepare = (project: Project, record: CollectionRecord, limitMs: number): Promise<void> => {
+  return onCollection(project, record.name, (db) => buildMissing(db, record.name, wantedIndexes(record)), limitMs);
+};
+
+const outOfTime = ({ placement }: Project): AppError =>
+  new AppError(
+    placement.kind === 'managed' ? 'SERVICE_UNAVAILABLE' : 'OWN_DATABASE_UNAVAILABLE',
+    'The indexes of the collections are still being built in that database. Send this again in a minute; what is built stays.',
+    { retryAfter: 60 },
+  );
+
+const isRefusal = (error: unknown): error is AppError => error instanceof AppError && statusOf[error.code] < 500;
+
+/**
+ * Makes the database that a project is placed in ready for its collections: builds what indexes they lack there, those
+ * of the developer's own too. Returns the collections whose documents there do not allow it. `users` stay where they
+ * are. May be repeated; not done within `limitMs` → 503 `SERVICE_UNAVAILABLE`, of an
+ * own database `OWN_DATABASE_UNAVAILABLE`.
+ */
+export const prepareDatabase = async (project: Project, limitMs: number): Promise<readonly Unprepared[]> => {
+  const waiting = (await recordsOf(project)).filter(({ name }) => name !== usersCollection);
+  const end = performance.now() + limitMs;
+  const unprepared: Unprepared[] = [];
+  const work = async (): Promise<void> => {
+    for (let record = waiting.shift(); record; record = waiting.shift()) {
+      const leftMs = end - performance.now();
+      if (leftMs < 100) throw outOfTime(project);
+      try {
+        await prepare(project, record, leftMs);
+      } catch (error) {
+        if (performance.now() >= end) throw outOfTime(project);
+        if (!isRefusal(error)) throw error;
+        unprepared.push({ collection: record.name, error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return unprepared;
+};

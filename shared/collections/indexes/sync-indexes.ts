@@ -1,0 +1,95 @@
+import { type Db, type IndexDescription, type IndexDescriptionInfo, MongoServerError } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import { onCollection } from '../on-collection.ts';
+import { managedPrefix } from './indexes.ts';
+
+/** Building an index reads the whole collection; API Gateway waits 30 s. */
+export const buildLimitMs = 22_000;
+
+const namespaceNotFound = 26;
+const indexNotFound = 27;
+
+/** True for the error of a server that was asked to drop an index or a collection that is not there. */
+export const isAlreadyGone = (error: unknown): boolean =>
+  error instanceof MongoServerError && (error.code === indexNotFound || error.code === namespaceNotFound);
+
+const existingIndexes = async (db: Db, name: string): Promise<IndexDescriptionInfo[]> => {
+  try {
+    return await db.collection(name).listIndexes().toArray();
+  } catch (error) {
+    if (isAlreadyGone(error)) return [];
+    throw error;
+  }
+};
+
+const keysOf = (key: IndexDescription['key']): readonly (readonly [string, unknown])[] =>
+  key instanceof Map ? [...key] : Object.entries(key);
+
+/** A text index is stored under keys of MongoDB's own, and a collection has at most one. */
+const isText = (key: IndexDescription['key']): boolean =>
+  keysOf(key).some(([path, kind]) => path === '_fts' || kind === 'text');
+
+const hasKeysOf = (existing: IndexDescriptionInfo, wanted: IndexDescription): boolean =>
+  JSON.stringify(keysOf(existing.key)) === JSON.stringify(keysOf(wanted.key)) ||
+  (isText(existing.key) && isText(wanted.key));
+
+const documentsIn = ({ partialFilterExpression }: IndexDescription | IndexDescriptionInfo): string =>
+  JSON.stringify(partialFilterExpression ?? {});
+
+/** An index of the developer's own may already do what one of ours would, and MongoDB refuses a second such. */
+const serves = (existing: IndexDescriptionInfo, wanted: IndexDescription): boolean =>
+  hasKeysOf(existing, wanted) &&
+  (existing.name === wanted.name ||
+    (documentsIn(existing) === documentsIn(wanted) &&
+      !existing.sparse &&
+      (!wanted.unique || existing.unique === true)));
+
+/** MongoDB's IndexOptionsConflict and IndexKeySpecsConflict: the same keys, or the same name, stand already. */
+export const isIndexConflict = (error: unknown): boolean =>
+  error instanceof MongoServerError && (error.code === 85 || error.code === 86);
+
+/**
+ * Builds those of the wanted indexes that a collection of this database lacks. One of the database's own that stands in
+ * the way of them → 409 `INDEX_EXISTS`.
+ */
+export const buildMissing = async (db: Db, name: string, wanted: readonly IndexDescription[]): Promise<void> => {
+  const existing = await existingIndexes(db, name);
+  const missing = wanted.filter((index) => !existing.some((candidate) => serves(candidate, index)));
+  if (missing.length === 0) return;
+  try {
+    await db.collection(name).createIndexes(missing);
+  } catch (cause) {
+    if (!isIndexConflict(cause)) throw cause;
+    const message = `An index that the database has of its own on "${name}" stands in the way of one that is needed. Drop it there first.`;
+    throw new AppError('INDEX_EXISTS', message, { cause });
+  }
+};
+
+/** Builds those of the wanted indexes that are missing, and resolves once they are built. */
+export const buildIndexes = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
+  onCollection(project, name, (db) => buildMissing(db, name, wanted), buildLimitMs);
+
+/**
+ * Drops the service's own indexes that are not wanted any more, and those named `former`; others of the developer's
+ * stay.
+ */
+export const dropObsoleteIndexes = (
+  project: Project,
+  name: string,
+  wanted: readonly IndexDescription[],
+  former: readonly string[],
+): Promise<void> =>
+  onCollection(project, name, async (db) => {
+    const keep = new Set(wanted.map((index) => index.name));
+    for (const index of await existingIndexes(db, name)) {
+      if (index.name === undefined || keep.has(index.name)) continue;
+      if (!index.name.startsWith(managedPrefix) && !former.includes(index.name)) continue;
+      await db
+        .collection(name)
+        .dropIndex(index.name)
+        .catch((error: unknown) => {
+          if (!isAlreadyGone(error)) throw error;
+        });
+    }
+  });

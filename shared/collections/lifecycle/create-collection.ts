@@ -1,0 +1,100 @@
+import type { Db } from 'mongodb';
+import { MongoServerError } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { projectSaved } from '../../core/saved-projects.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Collection } from '../collection.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { type CollectionSummary, summarize } from '../collection-summary.ts';
+import { onCollections } from '../control-collections.ts';
+import { managedIndexes } from '../indexes/indexes.ts';
+import { buildMissing } from '../indexes/sync-indexes.ts';
+import { isInOwnDatabase, onCollection } from '../on-collection.ts';
+import { requireCollectionName, usersCollection } from '../schema/collection-name.ts';
+import { parseRowSecurity, type RowSecurityInput, withoutOwnerDefault } from '../schema/row-security-rules.ts';
+import { parseSchema } from '../schema/schema-rules.ts';
+import { toUsersSchema } from '../schema/users-rules.ts';
+import { dropCollection, mayGoOn } from './drop-collection.ts';
+import { reserveCollection } from './reserve-collection.ts';
+
+/** Together these stay well below the lease of a creation. */
+const prepareLimitMs = 10_000;
+const dropMs = 4000;
+const namespaceExists = 48;
+
+/** A collection as sent; `schema` is checked by `parseSchema`. */
+export interface CollectionInput {
+  readonly schema: unknown;
+  readonly rls?: RowSecurityInput | null | undefined;
+}
+
+/**
+ * A collection as a developer defines it, by the rules of the specification; else 400 `INVALID_NAME`, `INVALID_SCHEMA`.
+ */
+export const parseCollection = (name: string, { schema: given, rls }: CollectionInput): Collection => {
+  requireCollectionName(name);
+  const parsed = parseSchema(given);
+  const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
+  const rowSecurity = parseRowSecurity(rls, name, schema);
+  return { name, schema: withoutOwnerDefault(schema, rowSecurity), rls: rowSecurity };
+};
+
+/** Documents that an insert left behind while the collection was being deleted belong to no collection any more. */
+const dropLeftover = async (db: Db, name: string): Promise<void> => {
+  const [leftover] = await db.listCollections({ name }, { nameOnly: true }).toArray();
+  if (leftover) await dropCollection(db, name, dropMs);
+};
+
+const prepare = (project: Project, collection: Collection): Promise<void> =>
+  onCollection(
+    project,
+    collection.name,
+    async (db) => {
+      const own = isInOwnDatabase(project, collection.name);
+      if (!own) await dropLeftover(db, collection.name);
+      await db.createCollection(collection.name).catch((error: unknown) => {
+        if (!(error instanceof MongoServerError && error.code === namespaceExists)) throw error;
+      });
+      const indexes = managedIndexes(collection);
+      // A collection of the developer's own may have stood, with indexes, before it was registered.
+      if (own) await buildMissing(db, collection.name, indexes);
+      else await db.collection(collection.name).createIndexes([...indexes]);
+    },
+    prepareLimitMs,
+  );
+
+const activate = async ({ _id, updatedAt }: CollectionRecord): Promise<void> => {
+  const { matchedCount } = await onCollections((collections) =>
+    collections.updateOne({ _id, state: 'creating', updatedAt }, { $set: { state: 'active' } }),
+  );
+  if (matchedCount === 0) {
+    throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Please try again.', {
+      retryAfter: 1,
+    });
+  }
+};
+
+const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
+  onCollections((collections) => collections.deleteOne({ _id, state: 'creating', updatedAt }));
+
+/**
+ * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is
+ * taken over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
+ */
+export const createCollection = async (
+  project: Project,
+  name: string,
+  input: CollectionInput,
+): Promise<CollectionSummary> => {
+  const collection = parseCollection(name, input);
+  const record = await reserveCollection(project, collection);
+  try {
+    await prepare(project, collection);
+    await activate(record);
+    projectSaved(project.id);
+  } catch (error) {
+    if (!mayGoOn(error)) await release(record).catch(() => undefined);
+    throw error;
+  }
+  return summarize(project, record);
+};

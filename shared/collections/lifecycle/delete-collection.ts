@@ -1,0 +1,102 @@
+import { type Db, ObjectId } from 'mongodb';
+import { onManaged, onProject } from '../../clients/mongo.ts';
+import { clock } from '../../core/clock.ts';
+import { projectSaved } from '../../core/saved-projects.ts';
+import type { Project } from '../../projects/project.ts';
+import { removeUserItems } from '../../projects/project-items.ts';
+import { collectionNotFound } from '../collection-not-found.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { leaseEnd, onCollections } from '../control-collections.ts';
+import { usersCollection } from '../schema/collection-name.ts';
+import { dropCollection, mayGoOn } from './drop-collection.ts';
+
+/** How long a caller waits for one database, and how long the database itself tries. */
+const dropLimitMs = 20_000;
+const dropMs = 15_000;
+
+/** How long ending the sessions of users may take at once; what is left then is left to the clean-up job. */
+const sessionsLimitMs = 5000;
+
+/** The own database that holds a collection, by its stored URI. */
+const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
+  placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
+
+/**
+ * Drops in the project's own database at most once, and only in the one the collection was deleted in: what is created
+ * there later under its name is not ours.
+ */
+const dropDocuments = async (project: Project, { name, dropUri }: CollectionRecord): Promise<void> => {
+  const drop = (db: Db): Promise<void> => dropCollection(db, name, dropMs);
+  if (dropUri !== undefined && dropUri === ownUriOf(project, name)) await onProject(project, drop, dropLimitMs);
+  await onManaged(project, drop, dropLimitMs);
+};
+
+/**
+ * Drops the documents of a collection whose deletion the caller has claimed, and ends the sessions of users; may be
+ * repeated. Its name and place are free from then on. Where functions may still know the collection its record stays,
+ * as `dropped`, until it is claimed again; `isLast` says that none does. Where the project has a database of its own,
+ * what the collection left behind in ours goes too.
+ */
+export const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
+  const { _id, name, updatedAt } = claimed;
+  await dropDocuments(project, claimed);
+  if (name === usersCollection && !(await removeUserItems(project.id, sessionsLimitMs)).complete) return;
+  const mine = { _id, state: 'deleting', updatedAt } as const;
+  await onCollections<unknown>((collections) =>
+    isLast
+      ? collections.deleteOne(mine)
+      : collections.updateOne(mine, {
+          $set: { state: 'dropped', slot: _id, updatedAt: new Date(clock.now()) },
+          $unset: { dropUri: 1 },
+        }),
+  );
+};
+
+/** Takes over a deletion, or the removal of a creation, that was cut short; one of any number of callers gets it. */
+export const claimForDeletion = ({ _id, state, updatedAt }: CollectionRecord): Promise<CollectionRecord | null> =>
+  onCollections((collections) =>
+    collections.findOneAndUpdate(
+      { _id, state, updatedAt },
+      { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } },
+      { returnDocument: 'after' },
+    ),
+  );
+
+/** Whether no function can have the collection cached any more, judged by the record before it was claimed. */
+export const isForgotten = ({ state, updatedAt }: CollectionRecord): boolean =>
+  state !== 'deleting' || updatedAt <= leaseEnd('dropped');
+
+/** Expires the lease of a failed deletion at once, so that the next caller can finish it. */
+const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
+  onCollections((collections) =>
+    collections.updateOne({ _id, state: 'deleting', updatedAt }, { $set: { updatedAt: leaseEnd('deleting') } }),
+  );
+
+/**
+ * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no
+ * look-up finds it. A deletion that was cut short is finished by the next one, by a creation of the same name, or by
+ * the clean-up job. Unknown → 404 `COLLECTION_NOT_FOUND`.
+ */
+export const deleteCollection = async (project: Project, name: string): Promise<void> => {
+  const uri = ownUriOf(project, name);
+  const dropUri = { $cond: [{ $eq: ['$state', 'active'] }, uri ? { $literal: uri } : '$$REMOVE', '$dropUri'] };
+  const record = await onCollections((collections) =>
+    collections.findOneAndUpdate(
+      {
+        projectId: new ObjectId(project.id),
+        name: { $eq: name },
+        $or: [{ state: 'active' }, { state: 'deleting', updatedAt: { $lte: leaseEnd('deleting') } }],
+      },
+      [{ $set: { state: 'deleting', updatedAt: new Date(clock.now()), dropUri } }],
+      { returnDocument: 'after' },
+    ),
+  );
+  if (!record) throw collectionNotFound(name);
+  projectSaved(project.id);
+  try {
+    await finishDeletion(project, record, false);
+  } catch (error) {
+    if (!mayGoOn(error)) await release(record).catch(() => undefined);
+    throw error;
+  }
+};

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ObjectId } from 'mongodb';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/new-id.ts';
+import { plans } from '../../projects/plans.ts';
+import type { Project } from '../../projects/project.ts';
+import { freeSlot } from '../../projects/slots.ts';
+import type { Collection } from '../collection.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { leaseEnd, onCollections } from '../control-collections.ts';
+import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
+
+/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
+const attempts = 200;
+
+/** How long a creation waits for a deletion of the same name that is under way. */
+const patienceMs = 3000;
+const pauseMs = 100;
+
+const limitReached = ({ plan }: Project): AppError =>
+  new AppError(
+    'PLAN_LIMIT',
+    `The ${plan} plan allows ${plans[plan].collections} collections in a project. Delete one, or ask the operator of this service for a larger plan.`,
+  );
+
+const whatIsTaken = ({ name, state }: CollectionRecord): string => {
+  if (state === 'creating') return `A collection "${name}" is just being created. Try again in a moment.`;
+  if (state === 'deleting') return `The collection "${name}" is still being deleted. Try again in a few minutes.`;
+  return `This project already has a collection "${name}"; upper and lower case do not differ.`;
+};
+
+const alreadyExists = (record: CollectionRecord): AppError => new AppError('COLLECTION_EXISTS', whatIsTaken(record));
+
+const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
+  onCollections((collections) =>
+    collections
+      .find(
+        { projectId: new ObjectId(project.id) },
+        { projection: { schema: 0, indexes: 0 }, sort: { slot: 1 }, maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
+
+/** Takes over the record of a creation that was cut short; one of any number of callers wins. */
+const takeOver = (abandoned: CollectionRecord, wanted: Collection, now: Date): Promise<CollectionRecord | null> =>
+  onCollections((collections) =>
+    collections.findOneAndUpdate(
+      { _id: abandoned._id, state: 'creating', updatedAt: abandoned.updatedAt },
+      { $set: { ...wanted, createdAt: now, updatedAt: now } },
+      { returnDocument: 'after' },
+    ),
+  );
+
+const insert = async (record: CollectionRecord): Promise<CollectionRecord | null> => {
+  try {
+    await onCollections((collections) => collections.insertOne(record));
+    return record;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return null;
+    throw error;
+  }
+};
+
+/** Finishes what is left of a deletion, so that the name can be taken; nothing where another caller does. */
+const makeWay = async (project: Project, leftover: CollectionRecord): Promise<void> => {
+  const claimed = await claimForDeletion(leftover);
+  if (claimed) await finishDeletion(project, claimed, isForgotten(leftover));
+};
+
+const attempt = async (project: Project, wanted: Collection, waitUntil: number): Promise<CollectionRecord | null> => {
+  const records = await recordsOf(project);
+  const nameKey = wanted.name.toLowerCase();
+  const now = new Date(clock.now());
+  const same = records.find((record) => record.nameKey === nameKey);
+  if (same?.state === 'active') throw alreadyExists(same);
+  if (same?.state === 'creating') {
+    if (same.updatedAt > leaseEnd('creating')) throw alreadyExists(same);
+    return takeOver(same, wanted, now);
+  }
+  if (same?.state === 'deleting' && same.updatedAt > leaseEnd('deleting')) {
+    if (performance.now() >= waitUntil) throw alreadyExists(same);
+    await sleep(pauseMs);
+    return null;
+  }
+  const slot = freeSlot(
+    records.flatMap((record) => (typeof record.slot === 'number' && record !== same ? record.slot : [])),
+    plans[project.plan].collections,
+  );
+  if (slot === undefined) throw limitReached(project);
+  if (same) {
+    await makeWay(project, same);
+    return null;
+  }
+  const projectId = new ObjectId(project.id);
+  return insert({
+    _id: newId(),
+    projectId,
+    slot,
+    state: 'creating',
+    nameKey,
+    ...wanted,
+    createdAt: now,
+    updatedAt: now,
+  });
+};
+
+/**
+ * Reserves a name and a place for a new collection: a record in state `creating`, decided by unique indexes. The name
+ * taken in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under
+ * parallel calls.
+ */
+export const reserveCollection = async (project: Project, wanted: Collection): Promise<CollectionRecord> => {
+  const waitUntil = performance.now() + patienceMs;
+  for (let tries = 0; tries < attempts; tries++) {
+    const record = await attempt(project, wanted, waitUntil);
+    if (record) return record;
+  }
+  throw new AppError('TOO_MANY_WRITERS', 'Too many collections are being made at once. Please try again.', {
+    retryAfter: 1,
+  });
+};

@@ -1,0 +1,69 @@
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { projectSaved } from '../../core/saved-projects.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Collection } from '../collection.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { type CollectionSummary, summarize } from '../collection-summary.ts';
+import { onCollections, requireRecord } from '../control-collections.ts';
+import { buildConstraints, tidyIndexes } from '../indexes/apply-indexes.ts';
+import { changedRowSecurity, type RowSecurityChanges } from '../schema/row-security-rules.ts';
+import { refuseConflicts, schemaConflict } from '../schema/schema-conflicts.ts';
+import { parseCollection } from './create-collection.ts';
+import { beginEdit, endEdit } from './tidy-edited.ts';
+
+/** What is left out stays as it is, parts of `rls` too. */
+export interface CollectionChanges {
+  readonly name?: string | undefined;
+  readonly schema?: unknown;
+  readonly rls?: RowSecurityChanges | null | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** The edit takes effect only on the record it was checked against. */
+const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
+  const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
+  const saved = await onCollections((collections) =>
+    collections.findOneAndUpdate(
+      { _id: before._id, state: 'active', updatedAt: before.updatedAt },
+      { $set: { schema: now.schema, rls: now.rls, updatedAt } },
+      { returnDocument: 'after' },
+    ),
+  );
+  if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
+  return saved;
+};
+
+/**
+ * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is
+ * refused with 409 `SCHEMA_CONFLICT` unless `force`; unique indexes are built before the answer, and the edit is
+ * refused where one cannot be. What an edit leaves that is cut short is tidied by the clean-up job. Unknown → 404.
+ */
+export const updateCollection = async (
+  project: Project,
+  name: string,
+  { name: sameName = name, schema, rls, force = false }: CollectionChanges,
+): Promise<CollectionSummary> => {
+  const before = await requireRecord(project, name);
+  if (sameName !== name) throw new AppError('INVALID_NAME', 'A collection cannot be renamed.');
+  const now = parseCollection(name, {
+    schema: schema === undefined ? before.schema : schema,
+    rls: changedRowSecurity(before.rls, rls),
+  });
+  await refuseConflicts(project, name, now.schema, before.schema, force);
+  const mark = await beginEdit(project, name);
+  const tidy = async (): Promise<void> => {
+    await tidyIndexes(project, name);
+    await endEdit(project, name, mark);
+  };
+  try {
+    await buildConstraints(project, now);
+    const saved = await save(before, now);
+    projectSaved(project.id);
+    await tidy();
+    return await summarize(project, saved);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'SCHEMA_CONFLICT') await tidy().catch(() => undefined);
+    throw error;
+  }
+};

@@ -1,0 +1,29 @@
+import { AppError } from '../../core/errors.ts';
+
+const wellFormed = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+
+/** The reserved collection of user accounts. */
+export const usersCollection = 'users';
+
+/** Whether a text may name a collection: well-formed, and not reserved in any case (contract 2, "Collection name"). */
+export const isCollectionName = (name: string): boolean => {
+  const key = name.toLowerCase();
+  if (key.startsWith('users')) return name === usersCollection;
+  return wellFormed.test(name) && !key.startsWith('system');
+};
+
+/** Refuses a name that no new collection may have: 400 `INVALID_NAME`. */
+export const requireCollectionName = (name: string): void => {
+  if (!wellFormed.test(name)) {
+    throw new AppError(
+      'INVALID_NAME',
+      'A collection name begins with a letter and has at most 63 letters, digits, _ and -.',
+    );
+  }
+  if (!isCollectionName(name)) {
+    throw new AppError(
+      'INVALID_NAME',
+      'Collection names that begin with users or system are reserved; users itself is for user accounts.',
+    );
+  }
+};

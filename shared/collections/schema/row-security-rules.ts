@@ -1,0 +1,71 @@
+import { AppError } from '../../core/errors.ts';
+import { type Field, noRowSecurity, type RowSecurity } from '../collection.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { usersCollection } from './collection-name.ts';
+import { requireFieldKey } from './field-key.ts';
+import { schemaError } from './schema-error.ts';
+
+/** Row security as a developer writes it; what is left out of a new collection's has its default. */
+export interface RowSecurityInput {
+  readonly enabled: boolean;
+  readonly mode?: RowSecurity['mode'] | null | undefined;
+  readonly ownerField?: string | null | undefined;
+  readonly trash?: RowSecurity['trash'] | null | undefined;
+}
+
+/** Row security as an edit gives it, in parts. */
+export type RowSecurityChanges = { readonly [K in keyof RowSecurityInput]?: RowSecurityInput[K] | null | undefined };
+
+/**
+ * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId` and everyone's trash. The
+ * owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only
+ * its own routes reach it.
+ */
+export const parseRowSecurity = (
+  input: RowSecurityInput | null | undefined,
+  name: string,
+  schema: readonly Field[] | null,
+): RowSecurity => {
+  if (!input) return noRowSecurity;
+  const { enabled, mode, ownerField, trash } = input;
+  if (enabled && name === usersCollection) {
+    throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
+  }
+  const owner = ownerField ?? noRowSecurity.ownerField;
+  requireFieldKey(owner, owner === '' ? 'rls.ownerField' : owner, true);
+  const declared = schema?.find(({ key }) => key === owner);
+  if (enabled && declared && declared.type !== 'String') {
+    throw schemaError(owner, 'is the owner field of row security and must be a String');
+  }
+  return { enabled, mode: mode ?? noRowSecurity.mode, ownerField: owner, trash: trash ?? noRowSecurity.trash };
+};
+
+/**
+ * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a
+ * private collection, or has its documents belong to nobody, without saying so.
+ */
+export const changedRowSecurity = (
+  before: CollectionRecord['rls'],
+  input: RowSecurityChanges | null | undefined,
+): RowSecurityInput => ({
+  enabled: input?.enabled ?? before.enabled,
+  mode: input?.mode ?? before.mode,
+  ownerField: input?.ownerField ?? before.ownerField,
+  trash: input?.trash ?? before.trash,
+});
+
+/**
+ * The owner is the user who writes, so a default of that field would never be used; as of a required field, it is
+ * dropped.
+ */
+export const withoutOwnerDefault = (
+  schema: readonly Field[] | null,
+  { enabled, ownerField }: RowSecurity,
+): readonly Field[] | null => {
+  if (!enabled || !schema) return schema;
+  return schema.map((field) => {
+    if (field.key !== ownerField) return field;
+    const { default: _dropped, ...rest } = field;
+    return rest;
+  });
+};

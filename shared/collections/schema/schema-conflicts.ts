@@ -1,0 +1,133 @@
+import type { Document, ObjectId } from 'mongodb';
+import { AppError, type FieldError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Field } from '../collection.ts';
+import { uniqueFilter } from '../indexes/indexes.ts';
+import { onCollection } from '../on-collection.ts';
+import { type Constraint, newConstraints, newlyUnique } from './schema-constraints.ts';
+
+const examples = 5;
+/** Constraints that one pass over the collection checks. */
+const perPass = 25;
+const limitMs = 20_000;
+const options = { maxTimeMS: limitMs - 2000, allowDiskUse: true };
+
+interface Broken {
+  readonly count: number;
+  readonly examples: readonly ObjectId[];
+}
+
+const toError = (field: string, message: string, { count, examples: ids }: Broken): FieldError => ({
+  field,
+  message: `${field} ${message}`,
+  count,
+  examples: ids.map(String),
+});
+
+const breaking = ({ schema }: Constraint): Document[] => [
+  { $match: { $nor: [{ $jsonSchema: schema }] } },
+  { $group: { _id: null, count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id' } } } },
+];
+
+const checkPass = async (project: Project, name: string, constraints: readonly Constraint[]): Promise<FieldError[]> => {
+  const facets = Object.fromEntries(constraints.map((constraint, index) => [`c${index}`, breaking(constraint)]));
+  const [found] = await onCollection(
+    project,
+    name,
+    (db) =>
+      db
+        .collection(name)
+        .aggregate<Record<string, Broken[]>>([{ $match: { isDeleted: { $ne: true } } }, { $facet: facets }], options)
+        .toArray(),
+    limitMs,
+  );
+  return constraints.flatMap(({ path, message }, index) => {
+    const [broken] = found?.[`c${index}`] ?? [];
+    return broken ? [toError(path, message, broken)] : [];
+  });
+};
+
+const checkUnique = async (project: Project, name: string, field: Field): Promise<FieldError[]> => {
+  const [found] = await onCollection(
+    project,
+    name,
+    (db) =>
+      db
+        .collection(name)
+        .aggregate<Broken>(
+          [
+            { $match: uniqueFilter(field) },
+            { $group: { _id: `$${field.key}`, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
+            { $match: { n: { $gt: 1 } } },
+            { $group: { _id: null, count: { $sum: '$n' }, ids: { $firstN: { n: examples, input: '$ids' } } } },
+            {
+              $project: {
+                count: 1,
+                examples: {
+                  $slice: [
+                    { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } },
+                    examples,
+                  ],
+                },
+              },
+            },
+          ],
+          options,
+        )
+        .toArray(),
+    limitMs,
+  );
+  return found ? [toError(field.key, 'must be unique', found)] : [];
+};
+
+/** The refusal of an edit, 409 `SCHEMA_CONFLICT`, with what is in its way. */
+export const schemaConflict = (message: string, errors: readonly FieldError[] = [], cause?: unknown): AppError =>
+  new AppError('SCHEMA_CONFLICT', message, { errors, cause });
+
+const inTime = async <T>(check: Promise<T>): Promise<T> => {
+  try {
+    return await check;
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'QUERY_TIMEOUT')) throw error;
+    throw schemaConflict(
+      'The collection is too large to check its documents against the new schema in time. Send "force": true to hold only new writes to it.',
+      [],
+      error,
+    );
+  }
+};
+
+const checkConstraints = async (
+  project: Project,
+  name: string,
+  constraints: readonly Constraint[],
+): Promise<FieldError[]> => {
+  const errors: FieldError[] = [];
+  for (let start = 0; start < constraints.length; start += perPass) {
+    errors.push(...(await checkPass(project, name, constraints.slice(start, start + perPass))));
+  }
+  return errors;
+};
+
+/**
+ * Refuses a change of schema that active documents would break: 409 `SCHEMA_CONFLICT` naming each path with how many
+ * documents and up to 5 of their ids. `force` passes over all but values that would have to be unique and are not.
+ */
+export const refuseConflicts = async (
+  project: Project,
+  name: string,
+  now: readonly Field[] | null,
+  before: readonly Field[] | null,
+  force: boolean,
+): Promise<void> => {
+  const unique: FieldError[] = [];
+  for (const field of newlyUnique(now, before)) unique.push(...(await inTime(checkUnique(project, name, field))));
+  const broken = force ? [] : await inTime(checkConstraints(project, name, newConstraints(now, before)));
+  const errors = [...broken, ...unique];
+  if (errors.length === 0) return;
+  const remedy =
+    unique.length > 0
+      ? 'Values that are to be unique must be made so first.'
+      : 'Change them first, or send "force": true to hold only new writes to the new schema.';
+  throw schemaConflict(`Documents of this collection do not fit the new schema. ${remedy}`, errors);
+};

@@ -1,0 +1,86 @@
+import type { Field, FieldType, Items } from '../collection.ts';
+
+/** A `$jsonSchema` document of MongoDB. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */
+export interface Constraint {
+  readonly path: string;
+  /** What is asked, as it follows the path in a sentence. */
+  readonly message: string;
+  readonly schema: JsonSchema;
+}
+
+const bsonTypes: Readonly<Record<FieldType, string>> = {
+  String: 'string',
+  Number: 'number',
+  Boolean: 'bool',
+  Date: 'date',
+  Object: 'object',
+  Array: 'array',
+  Ref: 'objectId',
+};
+
+const article = (type: FieldType): string => (type === 'Object' || type === 'Array' ? 'an' : 'a');
+
+/** Lifts what must hold for an inner value to the document that contains it. */
+type Lift = (inner: JsonSchema) => JsonSchema;
+
+const messageOf = (typeIsNew: boolean, requiredIsNew: boolean, type: FieldType): string =>
+  [...(requiredIsNew ? ['is required'] : []), ...(typeIsNew ? [`must be ${article(type)} ${type}`] : [])].join(' and ');
+
+const ofField = (field: Field, old: Field | undefined, path: string, lift: Lift): Constraint[] => {
+  const typeIsNew = old?.type !== field.type;
+  const requiredIsNew = field.required && !old?.required;
+  if (!typeIsNew && !requiredIsNew) return [];
+  const value = { bsonType: field.required ? [bsonTypes[field.type]] : [bsonTypes[field.type], 'null'] };
+  return [
+    {
+      path,
+      message: messageOf(typeIsNew, requiredIsNew, field.type),
+      schema: lift({ properties: { [field.key]: value }, ...(field.required ? { required: [field.key] } : {}) }),
+    },
+  ];
+};
+
+const inside = (now: Items, before: Items | undefined, path: string, lift: Lift): Constraint[] => {
+  const old = before?.type === now.type ? before : undefined;
+  if (now.fields) return ofFields(now.fields, old?.fields ?? [], `${path}.`, lift);
+  if (!now.items) return [];
+  const { items } = now;
+  const liftItem: Lift = (inner) => lift({ items: inner });
+  const own =
+    old?.items?.type === items.type
+      ? []
+      : [
+          {
+            path,
+            message: `may only have elements of type ${items.type}`,
+            schema: liftItem({ bsonType: bsonTypes[items.type] }),
+          },
+        ];
+  return [...own, ...inside(items, old?.items, path, liftItem)];
+};
+
+const ofFields = (now: readonly Field[], before: readonly Field[], prefix: string, lift: Lift): Constraint[] =>
+  now.flatMap((field) => {
+    const old = before.find(({ key }) => key === field.key);
+    const path = prefix + field.key;
+    return [
+      ...ofField(field, old, path, lift),
+      ...inside(field, old, path, (inner) => lift({ properties: { [field.key]: inner } })),
+    ];
+  });
+
+/**
+ * What a new schema asks that the old one did not, path by path: types that changed, fields that became required, at
+ * every depth. What was relaxed asks nothing. `null` is a schema that asks nothing.
+ */
+export const newConstraints = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Constraint[] =>
+  ofFields(now ?? [], before ?? [], '', (inner) => inner);
+
+/** The fields that are to be unique in a way they were not. */
+export const newlyUnique = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Field[] =>
+  (now ?? []).filter(
+    (field) => field.unique && !before?.some((old) => old.unique && old.key === field.key && old.type === field.type),
+  );

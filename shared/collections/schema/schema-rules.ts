@@ -1,0 +1,100 @@
+import type { Field, FieldType, Items } from '../collection.ts';
+import { requireIndexRoom } from '../indexes/indexes.ts';
+import { isCollectionName } from './collection-name.ts';
+import { requireFieldKey } from './field-key.ts';
+import { FieldShape, ItemsShape, keyOf, type RawField, type RawItems, readShape } from './field-shape.ts';
+import { schemaError } from './schema-error.ts';
+
+const maxFields = 100;
+const maxLevels = 8;
+/** Each function that serves a collection has its schema in memory. */
+const maxFieldsInAll = 2000;
+
+const uniqueTypes: ReadonlySet<FieldType> = new Set(['String', 'Number', 'Boolean', 'Date', 'Ref']);
+
+const join = (parent: string, key: string): string => (parent ? `${parent}.${key}` : key);
+
+const refuseMisplaced = (raw: RawItems | RawField, path: string): void => {
+  if (raw.ref != null && raw.type !== 'Ref') throw schemaError(path, 'has a ref, which only a Ref may have');
+  if (raw.items != null && raw.type !== 'Array') throw schemaError(path, 'has items, which only an Array may have');
+  if (raw.fields?.length && raw.type !== 'Object') throw schemaError(path, 'has fields, which only an Object may have');
+};
+
+const parseRef = (ref: string | null | undefined, path: string): string => {
+  if (ref == null) throw schemaError(path, 'needs a ref: the name of the collection it points into');
+  if (!isCollectionName(ref)) throw schemaError(path, 'has a ref that cannot be the name of a collection');
+  return ref;
+};
+
+const parseDetails = (raw: RawItems | RawField, path: string, level: number): Items => {
+  refuseMisplaced(raw, path);
+  const { type, items, fields } = raw;
+  if (type === 'Ref') return { type, ref: parseRef(raw.ref, path) };
+  if (items != null) return { type, items: parseItems(items, join(path, 'items'), level + 1) };
+  if (fields?.length) return { type, fields: parseFields(fields, path, level + 1) };
+  return { type };
+};
+
+const parseItems = (value: unknown, path: string, level: number): Items => {
+  if (level > maxLevels) throw schemaError(path, `is nested more than ${maxLevels} levels deep`);
+  return parseDetails(readShape(ItemsShape, value, path), path, level);
+};
+
+const parseDefault = ({ type, default: value }: RawField, path: string): string | number | boolean => {
+  if (type !== 'String' && type !== 'Number' && type !== 'Boolean') {
+    throw schemaError(path, 'has a default, which only a String, Number or Boolean may have');
+  }
+  if (type === 'String' && typeof value === 'string') return value;
+  if (type === 'Number' && typeof value === 'number') return value;
+  if (type === 'Boolean' && typeof value === 'boolean') return value;
+  throw schemaError(path, `has a default that is not a ${type}`);
+};
+
+const parseField = (value: unknown, parent: string, position: number, level: number): Field => {
+  const path = join(parent, keyOf(value) || String(position));
+  const raw = readShape(FieldShape, value, path);
+  requireFieldKey(raw.key, path, level === 1);
+  if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
+  if (raw.unique && !uniqueTypes.has(raw.type)) throw schemaError(path, `is unique, which no ${raw.type} may be`);
+  return {
+    key: raw.key,
+    required: raw.required,
+    unique: raw.unique,
+    // A required field is never absent, so a default would never be used (specification, "default").
+    ...(raw.default == null || raw.required ? {} : { default: parseDefault(raw, path) }),
+    ...parseDetails(raw, path, level),
+  };
+};
+
+const parseFields = (values: readonly unknown[], parent: string, level: number): Field[] => {
+  if (level > maxLevels) throw schemaError(parent, `is nested more than ${maxLevels} levels deep`);
+  if (values.length > maxFields) throw schemaError(parent || 'schema', `has more than ${maxFields} fields`);
+  const fields = values.map((value, position) => parseField(value, parent, position, level));
+  const seen = new Set<string>();
+  for (const { key } of fields) {
+    if (seen.has(key)) throw schemaError(join(parent, key), 'is defined twice');
+    seen.add(key);
+  }
+  return fields;
+};
+
+const countItems = ({ items, fields }: Items): number => (items ? countItems(items) : 0) + countFields(fields ?? []);
+
+const countFields = (fields: readonly Field[]): number =>
+  fields.reduce((count, field) => count + 1 + countItems(field), 0);
+
+/**
+ * Reads a schema as a developer writes it: a list of fields, or `null` for a collection that takes any JSON object.
+ * Fills defaults in, so that what is stored is complete. Anything that breaks a rule of the specification's "Collection
+ * schema" or contract 2 → 400 `INVALID_SCHEMA` naming the field by its dot path.
+ */
+export const parseSchema = (value: unknown): readonly Field[] | null => {
+  if (value === null) return null;
+  if (!Array.isArray(value)) throw schemaError('', 'schema must be a list of fields, or null for any JSON object');
+  if (value.length === 0) throw schemaError('', 'At least one field is required');
+  const fields = parseFields(value, '', 1);
+  if (countFields(fields) > maxFieldsInAll)
+    throw schemaError('', `schema has more than ${maxFieldsInAll} fields in all`);
+  requireIndexRoom(fields);
+  return fields;
+};

@@ -1,0 +1,55 @@
+import type { Field } from '../collection.ts';
+import { schemaError } from './schema-error.ts';
+
+/** Fields of a user that the service alone writes and never shows; no schema may name them. */
+export const hiddenUserFields: ReadonlySet<string> = new Set([
+  'isDisabled',
+  'hasPassword',
+  'identities',
+  'planSlot',
+  'credentialVersion',
+]);
+
+/** Whether the user's address is verified: written by the service only, visible to that user. */
+export const emailVerifiedField = 'emailVerified';
+
+/**
+ * Whether a user is shut out, as the dashboard shows and takes it: a field of that name could be neither seen nor
+ * changed.
+ */
+const disabledField = 'disabled';
+
+const requireString = (fields: readonly Field[], key: string): void => {
+  const field = fields.find((candidate) => candidate.key === key);
+  if (field?.type !== 'String' || !field.required) {
+    throw schemaError(key, 'must be a required String: the users collection needs email and password');
+  }
+};
+
+/** A schema may declare `emailVerified` as the Boolean that it is, so that imported schemas fit; it stays read-only. */
+const refuseServiceFields = (fields: readonly Field[]): void => {
+  for (const { key, type, unique } of fields) {
+    if (hiddenUserFields.has(key)) throw schemaError(key, 'is written by the service');
+    if (key === disabledField) {
+      throw schemaError(key, 'is what the dashboard calls a user who may not sign in; choose another name');
+    }
+    if (key === emailVerifiedField && (type !== 'Boolean' || unique)) {
+      throw schemaError(key, 'is written by the service and must be a Boolean that is not unique');
+    }
+  }
+};
+
+/**
+ * The schema of the `users` collection: it needs required `String` fields `email` and `password`; `email` is unique
+ * whether or not that was asked for. Fields of the service's own, and anything else → 400 `INVALID_SCHEMA`.
+ */
+export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[] => {
+  if (schema === null) throw schemaError('', 'The users collection needs a schema with email and password');
+  requireString(schema, 'email');
+  requireString(schema, 'password');
+  refuseServiceFields(schema);
+  if (schema.some(({ key, unique }) => key === 'password' && unique)) {
+    throw schemaError('password', 'is unique, which a password may not be');
+  }
+  return schema.map((field) => (field.key === 'email' ? { ...field, unique: true } : field));
+};

@@ -1,0 +1,79 @@
+import { onProject } from '../../clients/mongo.ts';
+import type { Collection } from '../../collections/collection.ts';
+import { findCollections } from '../../collections/find-collections.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import type { JsonObject } from '../document.ts';
+import { hintForAll, withHint } from '../read/owner-hint.ts';
+import { readFilter } from '../row-security.ts';
+import { maxDocumentBytes } from '../write/document-size.ts';
+import { boundPipeline } from './bound-pipeline.ts';
+import { checkPipeline } from './check-pipeline.ts';
+import { pipelineFailure } from './pipeline-failure.ts';
+import { readResults } from './read-results.ts';
+import { restrictPipeline } from './restrict-pipeline.ts';
+import type { Source } from './sources.ts';
+
+const limitMs = 5000;
+
+/** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
+const batchSize = 1000;
+
+/** Documents that others have written may be as large as MongoDB lets them be. */
+const largestStored = ({ placement }: Project): number =>
+  placement.kind === 'managed' ? maxDocumentBytes : 16 * 1024 * 1024;
+
+const sourceOf = (collection: Collection, caller: Caller, includeDeleted: boolean): Source => ({
+  collection,
+  readFilter: readFilter(collection, caller, includeDeleted),
+});
+
+const joinedSources = async (
+  project: Project,
+  names: ReadonlySet<string>,
+  caller: Caller,
+  includeDeleted: boolean,
+): Promise<ReadonlyMap<string, Source>> => {
+  const collections = await findCollections(project, [...names]);
+  for (const name of names) {
+    if (!collections.has(name)) {
+      throw new AppError(
+        'COLLECTION_NOT_FOUND',
+        `The collection "${name.slice(0, 63)}" of the pipeline does not exist.`,
+      );
+    }
+  }
+  return new Map([...collections].map(([name, collection]) => [name, sourceOf(collection, caller, includeDeleted)]));
+};
+
+/**
+ * Runs the aggregation of a body `{ pipeline: [stage, …] }` on a collection; the results are ready for
+ * `JSON.stringify`. Contract 2, "Aggregation": only allowed stages, only the caller's active documents of every
+ * collection it reads, at most 5 s, 50 stages and 5 MiB of JSON, nothing spilled to disk.
+ */
+export const aggregateDocuments = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  body: JsonObject,
+  { includeDeleted }: { readonly includeDeleted: boolean },
+): Promise<unknown[]> => {
+  const main = sourceOf(collection, caller, includeDeleted);
+  const { pipeline, joined } = checkPipeline(body.pipeline);
+  const stages = restrictPipeline(boundPipeline(pipeline, largestStored(project)), {
+    main,
+    joined: await joinedSources(project, joined, caller, includeDeleted),
+    includeDeleted,
+  });
+  const options = { raw: true, batchSize, maxTimeMS: limitMs, allowDiskUse: false };
+  const hint = main.readFilter && stages[0]?.$match ? hintForAll(collection, caller) : undefined;
+  return onProject(project, async (db) => {
+    try {
+      return await withHint(hint, (named) =>
+        readResults(db.collection(collection.name).aggregate(stages, { ...options, ...named }), limitMs),
+      );
+    } catch (error) {
+      throw pipelineFailure(error, pipeline);
+    }
+  });
+};

@@ -1,0 +1,168 @@
+import { AppError } from '../../core/errors.ts';
+import type { JsonObject } from '../document.ts';
+import { isJsonObject } from '../write/schema-values.ts';
+import { countInFacet, countKeeping, type Kept } from './kept-memory.ts';
+import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
+import { readOperand } from './read-operand.ts';
+
+const allowedStages: ReadonlySet<string> = new Set([
+  ...['$match', '$project', '$addFields', '$set', '$unset', '$group', '$sort', '$limit', '$skip', '$count', '$unwind'],
+  ...['$lookup', '$graphLookup', '$unionWith', '$facet', '$bucket', '$bucketAuto', '$sortByCount', '$replaceRoot'],
+  ...['$replaceWith', '$sample', '$geoNear', '$search', '$vectorSearch', '$setWindowFields', '$densify', '$fill'],
+  '$redact',
+]);
+
+/** Everything a joining stage may say; MongoDB knows internal options besides, and another database as target. */
+const joinOptions: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['$lookup', new Set(['from', 'localField', 'foreignField', 'let', 'pipeline', 'as'])],
+  ['$unionWith', new Set(['coll', 'pipeline'])],
+  [
+    '$graphLookup',
+    new Set([
+      ...['from', 'startWith', 'connectFromField', 'connectToField', 'as', 'maxDepth', 'depthField'],
+      'restrictSearchWithMatch',
+    ]),
+  ],
+]);
+
+const maxStages = 50;
+const maxDepth = 4;
+
+/**
+ * Field names and operators in all conditions: the planner's work on them grows with their square, without a time
+ * limit.
+ */
+const maxConditionKeys = 2000;
+
+/** Field names and operators in all, used or defined: the work on a `$project` grows with their square too. */
+const maxKeys = 5000;
+
+interface Tally extends Kept {
+  stages: number;
+  conditionKeys: number;
+  readonly joined: Set<string>;
+}
+
+const countKeys = (value: unknown): number => {
+  if (Array.isArray(value)) return value.reduce((sum: number, element) => sum + countKeys(element), 0);
+  if (!isJsonObject(value)) return 0;
+  return Object.values(value).reduce((sum: number, inner) => sum + 1 + countKeys(inner), 0);
+};
+
+/** The same where texts may stand for fields, which counts them as names. */
+const countNames = (value: unknown): number => {
+  if (typeof value === 'string') return value.startsWith('$') ? 1 : 0;
+  if (Array.isArray(value)) return value.reduce((sum: number, element) => sum + countNames(element), 0);
+  if (!isJsonObject(value)) return 0;
+  return Object.entries(value).reduce(
+    (sum, [key, inner]) => sum + 1 + (key === '$match' ? countKeys(inner) : countNames(inner)),
+    0,
+  );
+};
+
+const requireObject = (value: unknown, what: string): JsonObject => {
+  if (!isJsonObject(value)) throw invalidPipeline(`${what} must be an object.`);
+  return value;
+};
+
+const checkCondition = (value: unknown, what: string, tally: Tally): void => {
+  tally.conditionKeys += countKeys(requireObject(value, what));
+  if (tally.conditionKeys > maxConditionKeys) {
+    throw invalidPipeline(
+      `The conditions of the pipeline name more than ${maxConditionKeys} fields and operators. Use $in for long lists of values.`,
+    );
+  }
+};
+
+const checkCollection = (name: unknown, what: string, tally: Tally): void => {
+  if (typeof name !== 'string' || name === '') throw invalidPipeline(`${what} must be the name of a collection.`);
+  if (name.toLowerCase().startsWith('users')) {
+    throw new AppError(
+      'USERS_RESERVED',
+      'The users collection cannot be joined; it is reached through /api/userAuth only.',
+    );
+  }
+  tally.joined.add(name);
+};
+
+const checkJoin = (name: string, operand: unknown, at: string, depth: number, tally: Tally): void => {
+  if (name === '$unionWith' && typeof operand === 'string') {
+    checkCollection(operand, `${at}.$unionWith`, tally);
+    return;
+  }
+  const join = requireObject(operand, `${at}.${name}`);
+  if (name !== '$unionWith') countKeeping(tally);
+  for (const key of Object.keys(join)) {
+    if (!joinOptions.get(name)?.has(key)) {
+      throw invalidPipeline(`${at}.${name} has an unknown option "${key.slice(0, 40)}".`);
+    }
+  }
+  const target = name === '$unionWith' ? 'coll' : 'from';
+  checkCollection(join[target], `${at}.${name}.${target}`, tally);
+  if (Object.hasOwn(join, 'pipeline')) checkStages(join.pipeline, `${at}.${name}.pipeline`, depth + 1, tally);
+  if (Object.hasOwn(join, 'restrictSearchWithMatch')) {
+    checkCondition(join.restrictSearchWithMatch, `${at}.${name}.restrictSearchWithMatch`, tally);
+  }
+};
+
+const checkOperand = (name: string, operand: unknown, at: string, depth: number, tally: Tally): void => {
+  if (joinOptions.has(name)) {
+    checkJoin(name, operand, at, depth, tally);
+  } else if (name === '$facet') {
+    for (const [key, stages] of Object.entries(requireObject(operand, `${at}.$facet`))) {
+      if (Array.isArray(stages)) {
+        countInFacet(tally, stages, `${at}.$facet.${key.slice(0, 40)}`);
+      }
+      checkStages(stages, `${at}.$facet.${key.slice(0, 40)}`, depth + 1, tally);
+    }
+  } else if (name === '$match') {
+    checkCondition(operand, `${at}.$match`, tally);
+  } else if (name === '$geoNear') {
+    const near = requireObject(operand, `${at}.$geoNear`);
+    if (Object.hasOwn(near, 'query')) checkCondition(near.query, `${at}.$geoNear.query`, tally);
+  }
+};
+
+const checkStages = (stages: unknown, at: string, depth: number, tally: Tally): void => {
+  if (!Array.isArray(stages)) throw invalidPipeline(`${at} must be an array of stages.`);
+  if (depth > maxDepth) throw invalidPipeline(`Pipelines may be nested at most ${maxDepth} deep.`);
+  tally.stages += stages.length;
+  if (tally.stages > maxStages) throw invalidPipeline(`A pipeline may have at most ${maxStages} stages in all.`);
+  for (const [position, stage] of stages.entries()) {
+    const where = `${at}[${position}]`;
+    if (!isJsonObject(stage) || Object.keys(stage).length !== 1) {
+      throw invalidPipeline(`${where} must be an object with exactly one key, the name of the stage.`);
+    }
+    const [name, operand] = stageParts(stage);
+    if (!allowedStages.has(name)) {
+      throw new AppError(
+        'BLOCKED_STAGE',
+        `The stage ${name.slice(0, 40)} (${where}) is not allowed in an aggregation.`,
+      );
+    }
+    checkOperand(name, operand, where, depth, tally);
+  }
+};
+
+/** A pipeline of allowed stages only, its Extended JSON read, and the names of the collections it joins. */
+export interface CheckedPipeline {
+  readonly pipeline: Pipeline;
+  readonly joined: ReadonlySet<string>;
+}
+
+/**
+ * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"): not a list of
+ * stages, too many or nested too deep → 400 `INVALID_PIPELINE`, another stage than the allowed ones → 400
+ * `BLOCKED_STAGE`, a join of `users` → 403 `USERS_RESERVED`.
+ */
+export const checkPipeline = (value: unknown): CheckedPipeline => {
+  if (!Array.isArray(value) || value.length === 0) {
+    throw invalidPipeline('Send {"pipeline": […]} with an array of at least one stage.');
+  }
+  const tally: Tally = { stages: 0, inFacets: 0, gathering: 0, conditionKeys: 0, keeping: 0, joined: new Set() };
+  checkStages(value, 'pipeline', 0, tally);
+  if (countNames(value) > maxKeys) {
+    throw invalidPipeline(`The pipeline names more than ${maxKeys} fields and operators.`);
+  }
+  return { pipeline: value.map((stage: Stage) => readOperand(stage) as Stage), joined: tally.joined };
+};

@@ -1,0 +1,84 @@
+import { ObjectId } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { parseDate } from '../date-value.ts';
+import type { JsonObject } from '../document.ts';
+import { isJsonObject } from '../write/schema-values.ts';
+import { invalidPipeline } from './pipeline.ts';
+import { requireOwnNames } from './variable-names.ts';
+
+/** Server-side JavaScript; names starting with `$_` are MongoDB's own internals. */
+const blockedOperators: ReadonlySet<string> = new Set(['$where', '$function', '$accumulator']);
+
+/** The first tells the service's own database roles, the second counts documents that the caller may not read. */
+const blockedVariables = /^\$\$(USER_ROLES|SEARCH_META)(?![A-Za-z0-9_])/;
+
+/** What `$meta` may show; `recordId` counts the documents that others insert. */
+const knownMeta: ReadonlySet<string> = new Set([
+  ...['textScore', 'searchScore', 'searchScoreDetails', 'searchHighlights', 'vectorSearchScore', 'score'],
+  ...['scoreDetails', 'geoNearDistance', 'geoNearPoint', 'sortKey', 'randVal'],
+]);
+
+const requireMeta = (name: unknown): void => {
+  if (typeof name === 'string' && knownMeta.has(name)) return;
+  throw invalidPipeline(`$meta can be one of ${[...knownMeta].join(', ')}.`);
+};
+
+const requireKey = (key: string): void => {
+  if (blockedOperators.has(key) || key.startsWith('$_')) {
+    throw new AppError('BLOCKED_STAGE', `${key.slice(0, 40)} is not allowed in an aggregation.`);
+  }
+  if (key.includes('\0')) throw new AppError('INVALID_BODY', 'A field name of the pipeline contains a NUL character.');
+};
+
+const readText = (text: string): string => {
+  const variable = blockedVariables.exec(text)?.[0];
+  if (variable) throw invalidPipeline(`The variable ${variable} is not available.`);
+  return text;
+};
+
+const readObjectId = (value: unknown): ObjectId => {
+  if (typeof value !== 'string' || !/^[0-9a-f]{24}$/i.test(value)) {
+    throw invalidPipeline('{"$oid"} must hold 24 hexadecimal characters.');
+  }
+  return ObjectId.createFromHexString(value);
+};
+
+const readDate = (value: unknown): Date => {
+  const date = parseDate(value);
+  if (!date) throw invalidPipeline('{"$date"} must hold an ISO 8601 date or whole milliseconds since 1970.');
+  return date;
+};
+
+const extendedTypes: ReadonlyMap<string, (value: unknown) => unknown> = new Map<string, (value: unknown) => unknown>([
+  ['$oid', readObjectId],
+  ['$date', readDate],
+]);
+
+const readObject = (object: JsonObject): unknown => {
+  const entries = Object.entries(object);
+  for (const [key, value] of entries) {
+    const read = extendedTypes.get(key);
+    if (!read) continue;
+    if (entries.length > 1) throw invalidPipeline(`{"${key}"} must be the only key of its object.`);
+    return read(value);
+  }
+  return Object.fromEntries(
+    entries.map(([key, value]) => {
+      requireKey(key);
+      requireOwnNames(key, value);
+      if (key === '$meta') requireMeta(value);
+      return [key, readOperand(value)];
+    }),
+  );
+};
+
+/**
+ * A value of a pipeline with its Extended JSON (`{"$oid"}`, `{"$date"}`) read, at any depth. Malformed Extended JSON,
+ * variables and `$meta` that tell too much, and variables of MongoDB's own that are set anew → 400 `INVALID_PIPELINE`;
+ * server-side JavaScript and internal operators → 400 `BLOCKED_STAGE`.
+ */
+export const readOperand = (value: unknown): unknown => {
+  if (typeof value === 'string') return readText(value);
+  if (Array.isArray(value)) return value.map(readOperand);
+  return isJsonObject(value) ? readObject(value) : value;
+};

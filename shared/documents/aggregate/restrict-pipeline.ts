@@ -1,0 +1,123 @@
+import type { JsonObject } from '../document.ts';
+import { barrier } from '../read/revealing-condition.ts';
+import { convertMatch } from './convert-match.ts';
+import { firstStages, tellsOfOthers } from './first-stages.ts';
+import { joinByFields } from './join-by-fields.ts';
+import { type Pipeline, type Stage, stageParts } from './pipeline.ts';
+import { both, type Source, type Sources } from './sources.ts';
+
+interface Rewriting extends Sources {
+  /** Some source has documents that the caller may not read. */
+  readonly hidesDocuments: boolean;
+}
+
+/** MongoDB moves conditions that follow these stages into them. */
+const readingOthers: ReadonlySet<string> = new Set(['$lookup', '$unionWith', '$graphLookup', '$facet']);
+
+/** Stages that hand documents on as they are stored, so that a `$match` after them still sees the schema's types. */
+const preserving: ReadonlySet<string> = new Set([
+  ...['$match', '$sort', '$limit', '$skip', '$sample', '$geoNear', '$search', '$vectorSearch'],
+]);
+
+const conditionOf = ({ readFilter }: Source, { includeDeleted }: Rewriting): JsonObject | undefined => {
+  const active = includeDeleted ? undefined : { isDeleted: { $ne: true } };
+  return readFilter ? both(active, readFilter) : active;
+};
+
+const joinedSource = (name: unknown, { joined }: Rewriting): Source => {
+  const source = joined.get(String(name));
+  if (!source) throw new Error('A joined collection was not looked up');
+  return source;
+};
+
+const restrictLookup = (lookup: JsonObject, rewriting: Rewriting): JsonObject => {
+  const source = joinedSource(lookup.from, rewriting);
+  const theirs = (lookup.pipeline as Pipeline | undefined) ?? [];
+  if (source.readFilter) {
+    const [rest, comparison] = joinByFields(lookup, source.collection.name);
+    return { ...rest, pipeline: restrictSource(theirs, source, rewriting, comparison) };
+  }
+  const pipeline = restrictSource(theirs, source, rewriting);
+  return lookup.pipeline === undefined && pipeline.length === 0 ? lookup : { ...lookup, pipeline };
+};
+
+const restrictUnion = (operand: unknown, rewriting: Rewriting): JsonObject => {
+  const union = typeof operand === 'string' ? { coll: operand } : (operand as JsonObject);
+  const source = joinedSource(union.coll, rewriting);
+  return { ...union, pipeline: restrictSource((union.pipeline as Pipeline | undefined) ?? [], source, rewriting) };
+};
+
+const restrictGraph = (graph: JsonObject, rewriting: Rewriting): JsonObject => {
+  const source = joinedSource(graph.from, rewriting);
+  if (source.readFilter) throw tellsOfOthers('$graphLookup', source);
+  const theirs = convertMatch(source.collection, (graph.restrictSearchWithMatch as JsonObject | undefined) ?? {});
+  const restrictSearchWithMatch = both(conditionOf(source, rewriting), theirs);
+  return Object.keys(restrictSearchWithMatch).length === 0 ? graph : { ...graph, restrictSearchWithMatch };
+};
+
+/** Rewrites the operands of the stages of one pipeline; `stored`: its documents come as the collection stores them. */
+const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewriting: Rewriting): Stage[] => {
+  let typed = stored;
+  let readsOthers = false;
+  return pipeline.flatMap((stage): Stage[] => {
+    const [name, operand] = stageParts(stage);
+    const seesStored = typed;
+    typed &&= preserving.has(name);
+    const mayMove = readsOthers && rewriting.hidesDocuments;
+    readsOthers ||= readingOthers.has(name);
+    switch (name) {
+      case '$match': {
+        const condition = operand as JsonObject;
+        const match: Stage = { $match: seesStored ? convertMatch(source.collection, condition) : condition };
+        return mayMove ? [barrier, match] : [match];
+      }
+      case '$geoNear': {
+        const near = operand as JsonObject;
+        if (near.query === undefined) return [stage];
+        return [{ $geoNear: { ...near, query: convertMatch(source.collection, near.query as JsonObject) } }];
+      }
+      case '$facet': {
+        const facets = Object.entries(operand as Readonly<Record<string, Pipeline>>).map(([key, stages]) => [
+          key,
+          rewriteStages(stages, source, seesStored, rewriting),
+        ]);
+        return [{ $facet: Object.fromEntries(facets) }];
+      }
+      case '$lookup':
+        return [{ $lookup: restrictLookup(operand as JsonObject, rewriting) }];
+      case '$unionWith':
+        return [{ $unionWith: restrictUnion(operand, rewriting) }];
+      case '$graphLookup':
+        return [{ $graphLookup: restrictGraph(operand as JsonObject, rewriting) }];
+      default:
+        return [stage];
+    }
+  });
+};
+
+/**
+ * A pipeline that starts at a collection: what the caller may not see there is left out before anything else happens.
+ * Where documents are hidden nothing of the caller's crosses the barrier behind that, so that it cannot choose an index
+ * that leads to them; `behind` are stages to run next.
+ */
+const restrictSource = (
+  pipeline: Pipeline,
+  source: Source,
+  rewriting: Rewriting,
+  behind: readonly Stage[] = [],
+): Stage[] => {
+  const stages = rewriteStages(pipeline, source, true, rewriting);
+  const [first, rest] = firstStages(stages, source, conditionOf(source, rewriting));
+  return [...first, ...(source.readFilter ? [barrier] : []), ...behind, ...rest];
+};
+
+/**
+ * The pipeline as it is run: every collection it reads, joined ones at any depth too, gives only active documents
+ * (unless `includeDeleted`) that the caller may read, and strings compared with typed fields in leading `$match` stages
+ * are converted. Takes a checked pipeline whose joined collections are all in `sources`. Contract 2, "Aggregation" and
+ * "Row security".
+ */
+export const restrictPipeline = (pipeline: Pipeline, sources: Sources): Stage[] => {
+  const hidesDocuments = [sources.main, ...sources.joined.values()].some(({ readFilter }) => readFilter !== undefined);
+  return restrictSource(pipeline, sources.main, { ...sources, hidesDocuments });
+};

@@ -1,0 +1,51 @@
+import type { Collection, Field, FieldType, Items } from '../../collections/collection.ts';
+import { fieldsOf } from '../collection-fields.ts';
+
+/** What the schema says about the value at a path. */
+export interface FieldAt {
+  readonly type: FieldType;
+  readonly ref?: string;
+  readonly items?: Items;
+  readonly fields?: readonly Field[];
+}
+
+/** The system fields have a type without any schema; `_id` is an ObjectId like a `Ref`, but points nowhere. */
+const systemTypes: ReadonlyMap<string, FieldAt> = new Map([
+  ['_id', { type: 'Ref' }],
+  ['isDeleted', { type: 'Boolean' }],
+  ['deletedAt', { type: 'Date' }],
+  ['createdAt', { type: 'Date' }],
+  ['updatedAt', { type: 'Date' }],
+]);
+
+const named = (fields: readonly Field[] | undefined, key: string): FieldAt | undefined =>
+  fields?.find((field) => field.key === key);
+
+/** The number of an array element in a path: `0`, `17`, never `01`. */
+export const isPosition = (segment: string): boolean => /^(0|[1-9]\d{0,15})$/.test(segment);
+
+const below = (at: FieldAt, segment: string): FieldAt | undefined => {
+  if (at.type === 'Object') return named(at.fields, segment);
+  if (at.type !== 'Array') return undefined;
+  if (isPosition(segment)) return at.items;
+  return at.items?.type === 'Object' ? named(at.items.fields, segment) : undefined;
+};
+
+/**
+ * What a schema says about the value at a dotted path; `undefined` where it says nothing (unknown field, no schema).
+ * Array elements are reached by number (`tags.0`), sub-fields of array elements also straight through (`tags.author`).
+ * `_id` answers as a `Ref` without target, the system dates as `Date`, `isDeleted` as `Boolean`, in every collection.
+ */
+export const fieldAt = (schema: readonly Field[] | null, path: string): FieldAt | undefined => {
+  const [first = '', ...rest] = path.split('.');
+  let at = systemTypes.get(first) ?? named(schema ?? [], first);
+  for (const segment of rest) {
+    if (!at) return undefined;
+    at = below(at, segment);
+  }
+  return at;
+};
+
+/** `fieldAt` for a collection, its implied owner field included. */
+export const typeAt = (collection: Collection, path: string): FieldAt | undefined =>
+  fieldAt(fieldsOf(collection), path);

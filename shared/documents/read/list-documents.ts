@@ -1,0 +1,178 @@
+import { MongoServerError } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { AppError } from '../../core/errors.ts';
+import { recordSlowList } from '../../insight/usage/slow-lists.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import type { Document } from '../document.ts';
+import { mayReadAll, readFilter } from '../row-security.ts';
+import type { Condition, Selection } from './condition.ts';
+import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
+import { filterConditions, filteredFields } from './filters.ts';
+import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
+import { hintById, hintForList } from './owner-hint.ts';
+import { pageTooLarge } from './page-size.ts';
+import { populatePage } from './populate.ts';
+import { refPaths } from './populate-path.ts';
+import { type Page, readPage, readPosition } from './read-page.ts';
+import { mayReveal } from './revealing-condition.ts';
+import { sortFingerprint } from './sort.ts';
+import { countMatching, filteredTotal, isActive, type Total, unfilteredTotal } from './total.ts';
+
+/** `data` of a list answer: `page` with offset pagination, `cursor` and `nextCursor` with cursor pagination. */
+export interface DocumentPage extends Total {
+  readonly items: Document[];
+  readonly limit: number;
+  readonly page?: number;
+  readonly cursor?: string;
+  /** `null` at the end of the list; with cursor pagination only. */
+  readonly nextCursor?: string | null;
+  /** The page was cut at 5 MiB, with cursor pagination only; `nextCursor` carries on. */
+  readonly truncated?: true;
+}
+
+/** `data` of the answer to `count=true`. */
+export interface DocumentCount {
+  readonly count: number;
+}
+
+/** A list that the database gave up counts as one that took as long as a list may take. */
+const timeLimitMs = 5000;
+
+interface Request {
+  readonly project: Project;
+  readonly collection: Collection;
+  readonly caller: Caller;
+  readonly query: ListQuery;
+  /** Row security: what the list may show to the caller, and which documents they may know of at all. */
+  readonly readable: readonly Condition[];
+  readonly knowable: readonly Condition[];
+  /** The request's own filters. */
+  readonly filters: readonly Condition[];
+}
+
+const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
+
+/** The selection of a request; only if row security hides documents are patterns deferred and an index named. */
+const selectionOf = ({ collection, caller, query, readable, filters }: Request): Selection => {
+  const active = query.includeDeleted ? [] : [isActive];
+  if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [] };
+  const afterwards = filters.filter(mayReveal);
+  const beside = filters.filter((filter) => !afterwards.includes(filter));
+  const hint = hintForList(collection, caller, { ...filteredFields(collection, query.filters), sort: query.sort });
+  return { conditions: [...readable, ...active, ...beside], afterwards, hint };
+};
+
+const countAll = async (request: Request): Promise<DocumentCount> => ({
+  count: await countMatching(request.project, request.collection.name, selectionOf(request)),
+});
+
+const fingerprint = ({ project, collection, query }: Request): string =>
+  sortFingerprint(project.id, collection.name, query.sort);
+
+/** Where a cursor says the page before ended. One that names a document counts only if the caller may read it. */
+const positionOf = async (request: Request): Promise<readonly unknown[] | undefined> => {
+  const { project, collection, caller, query, knowable } = request;
+  if (!query.cursor) return undefined;
+  const position = decodeCursor(fingerprint(request), query.sort.length, query.cursor);
+  if ('values' in position) return position.values;
+  const conditions = [{ _id: { $eq: position.id } } as Condition, ...knowable];
+  const hint = knowable.length > 0 ? { hint: hintById(collection, caller) } : {};
+  const named: Selection = { conditions, afterwards: [], ...hint };
+  const values = await readPosition(project, collection.name, named, query.sort);
+  if (!values) throw invalidCursor();
+  return values;
+};
+
+/** The total as far as the page itself tells it: it is the last one, and not an empty one somewhere behind the end. */
+const totalFromPage = ({ query }: Request, { rows, cut, more }: Page): number | undefined => {
+  if (cut || more) return undefined;
+  if (query.cursor !== undefined) return query.cursor === '' ? rows.length : undefined;
+  const isLast = rows.length < query.limit && (query.skip === 0 || rows.length > 0);
+  return isLast ? query.skip + rows.length : undefined;
+};
+
+const totalOf = async (request: Request, page: Page): Promise<Total> => {
+  const { project, collection, query, readable, filters } = request;
+  const known = totalFromPage(request, page);
+  if (known !== undefined) return { total: known };
+  if (readable.length + filters.length > 0) return filteredTotal(project, collection.name, selectionOf(request));
+  return unfilteredTotal(project, collection.name, query.includeDeleted);
+};
+
+/** The page after one by number begins where that should have ended, so only a walk by cursors may cut one. */
+const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): void => {
+  if (truncated && query.cursor === undefined) {
+    throw pageTooLarge(
+      fitting,
+      'Walk the list with cursor= (empty for the first page, then nextCursor), which cuts where it must and carries on there; or ask with a smaller limit, or for single fields with fields=a,b.',
+    );
+  }
+};
+
+const listPage = async (request: Request): Promise<DocumentPage> => {
+  const { project, collection, caller, query } = request;
+  refPaths(collection, query.populate);
+  const position = await positionOf(request);
+  const page = await readPage(project, collection.name, selectionOf(request), query, position);
+  requireWhole(request, page.cut, page.rows.length);
+  const [total, items] = await Promise.all([
+    totalOf(request, page),
+    populatePage(
+      { project, collection, caller, paths: query.populate, includeDeleted: query.includeDeleted },
+      page.rows.map(({ sized }) => sized),
+    ),
+  ]);
+  const truncated = page.cut || items.length < page.rows.length;
+  requireWhole(request, truncated, items.length);
+  const last = page.rows[items.length - 1];
+  const nextCursor = last && (truncated || page.more) ? encodeCursor(fingerprint(request), last.position) : null;
+  return {
+    items,
+    ...total,
+    limit: query.limit,
+    ...(query.cursor === undefined ? { page: query.page } : { cursor: query.cursor, nextCursor }),
+    ...(truncated ? { truncated } : {}),
+  };
+};
+
+/** Notes how long the list took, for the advice on indexes. */
+const note = ({ collection, caller, query }: Request, ms: number): void => {
+  const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
+  const owner = mayReadAll(collection, caller) ? {} : { owner: collection.rls.ownerField };
+  recordSlowList(collection, { ...owner, ...filteredFields(collection, query.filters), sort }, ms);
+};
+
+const memoryCodes: ReadonlySet<unknown> = new Set([146, 292]);
+
+/** True where the database gave a list up that an index could have served: too slow, or too much to sort in memory. */
+const wasGivenUp = (error: unknown): boolean =>
+  error instanceof AppError &&
+  (error.code === 'QUERY_TIMEOUT' || (error.cause instanceof MongoServerError && memoryCodes.has(error.cause.code)));
+
+/**
+ * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true`
+ * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for,
+ * and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
+ */
+export const listDocuments = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  entries: QueryEntries,
+): Promise<DocumentPage | DocumentCount> => {
+  const knowable = conditionsOf(readFilter(collection, caller, true));
+  const query = parseListQuery(entries);
+  const readable = conditionsOf(readFilter(collection, caller, query.includeDeleted));
+  const filters = filterConditions(collection, query.filters);
+  const request: Request = { project, collection, caller, query, readable, knowable, filters };
+  const begin = performance.now();
+  const sinceBegin = () => performance.now() - begin;
+  try {
+    const answer = await (query.count ? countAll(request) : listPage(request));
+    note(request, sinceBegin());
+    return answer;
+  } catch (error) {
+    if (wasGivenUp(error)) note(request, Math.max(sinceBegin(), timeLimitMs));
+    throw error;
+  }
+};

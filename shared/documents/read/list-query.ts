@@ -1,0 +1,127 @@
+import { AppError } from '../../core/errors.ts';
+import { isFieldPath, shown } from './field-path.ts';
+import { parseSort, type Sort } from './sort.ts';
+
+/** The decoded pairs of a query string, in order; a name may come more than once. */
+export type QueryEntries = readonly (readonly [name: string, value: string])[];
+
+/** What a list request asks for, defaults filled in. */
+export interface ListQuery {
+  /** 1-indexed. */
+  readonly page: number;
+  readonly limit: number;
+  /** How many documents the page leaves out before it; at most 2^31 − 1. */
+  readonly skip: number;
+  /** Present chooses cursor pagination; '' is the first page. */
+  readonly cursor: string | undefined;
+  readonly sort: Sort;
+  readonly includeDeleted: boolean;
+  readonly count: boolean;
+  /** Paths to project; `undefined` is all. */
+  readonly fields: readonly string[] | undefined;
+  /** False drops the system fields but `_id`. */
+  readonly meta: boolean;
+  /** Paths of `Ref` fields to populate. */
+  readonly populate: readonly string[];
+  /** Everything that is not a reserved parameter. */
+  readonly filters: QueryEntries;
+}
+
+const reserved: ReadonlySet<string> = new Set([
+  'page',
+  'limit',
+  'skip',
+  'sort',
+  'cursor',
+  'include_deleted',
+  'fields',
+  'populate',
+  'expand',
+  'count',
+  'meta',
+]);
+
+const maxLimit = 1000;
+const maxSkip = 2 ** 31 - 1;
+const maxPopulated = 5;
+
+const wholeNumber = (name: string, text: string | undefined, least: number, fallback: number): number => {
+  if (text === undefined) return fallback;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least)) {
+    const kind = least === 0 ? 'a whole number' : 'a positive whole number';
+    throw new AppError('INVALID_QUERY', `${name} must be ${kind}, not "${shown(text)}".`);
+  }
+  return value;
+};
+
+const flag = (name: string, text: string | undefined, fallback: boolean): boolean => {
+  if (text === undefined) return fallback;
+  if (text !== 'true' && text !== 'false') {
+    throw new AppError('INVALID_QUERY', `${name} must be true or false, not "${shown(text)}".`);
+  }
+  return text === 'true';
+};
+
+/** The paths of a comma list, each once; nothing for an empty text. */
+const paths = (name: string, text: string | undefined): readonly string[] => {
+  if (text === undefined || text === '') return [];
+  const list = [...new Set(text.split(','))];
+  const wrong = list.find((path) => !isFieldPath(path));
+  if (wrong !== undefined) {
+    throw new AppError('INVALID_QUERY', `${name}: "${shown(wrong)}" is not a field name.`);
+  }
+  return list;
+};
+
+const projected = (text: string | undefined): readonly string[] | undefined => {
+  const list = paths('fields', text);
+  for (const path of list) {
+    const inside = list.find((other) => other.startsWith(`${path}.`));
+    if (inside) {
+      throw new AppError(
+        'INVALID_QUERY',
+        `fields: "${shown(path)}" already contains "${shown(inside)}"; name only one of the two.`,
+      );
+    }
+  }
+  return list.length > 0 ? list : undefined;
+};
+
+/** The paths that `populate` and `expand`, two names of one parameter, ask for together; at most 5. */
+export const parsePopulate = (populate: string | undefined, expand: string | undefined): readonly string[] => {
+  const list = [...new Set([...paths('populate', populate), ...paths('expand', expand)])];
+  if (list.length > maxPopulated) {
+    throw new AppError('INVALID_QUERY', `At most ${maxPopulated} fields can be populated; ${list.length} were given.`);
+  }
+  return list;
+};
+
+/**
+ * Reads the parameters of a list request. A reserved parameter given twice or with an impossible value → 400
+ * `INVALID_QUERY`; everything else becomes a filter (contract 2, "List", "Reserved parameters").
+ */
+export const parseListQuery = (entries: QueryEntries): ListQuery => {
+  const given = new Map<string, string>();
+  for (const [name, value] of entries.filter(([entry]) => reserved.has(entry))) {
+    if (given.has(name)) throw new AppError('INVALID_QUERY', `${name} was given more than once.`);
+    given.set(name, value);
+  }
+  const limit = Math.min(wholeNumber('limit', given.get('limit'), 1, 100), maxLimit);
+  const offset = wholeNumber('skip', given.get('skip'), 0, 0);
+  const page = given.has('page') ? wholeNumber('page', given.get('page'), 1, 1) : Math.floor(offset / limit) + 1;
+  if (!Number.isSafeInteger(page)) throw new AppError('INVALID_QUERY', 'page is too large.');
+  return {
+    page,
+    limit,
+    skip: Math.min(given.has('page') ? (page - 1) * limit : offset, maxSkip),
+    cursor: given.get('cursor'),
+    sort: parseSort(given.get('sort') ?? ''),
+    includeDeleted: flag('include_deleted', given.get('include_deleted'), false),
+    count: flag('count', given.get('count'), false),
+    fields: projected(given.get('fields')),
+    meta: flag('meta', given.get('meta'), true),
+    populate: parsePopulate(given.get('populate'), given.get('expand')),
+    filters: entries.filter(([entry]) => !reserved.has(entry)),
+  };
+};

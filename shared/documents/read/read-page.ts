@@ -1,0 +1,153 @@
+import { type AbstractCursor, BSON, type Collection, type Document as MongoDocument, MongoServerError } from 'mongodb';
+import { onProject } from '../../clients/mongo.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Document } from '../document.ts';
+import { sendable } from '../sendable.ts';
+import { wireDocument } from '../wire-value.ts';
+import { allOf, type Selection } from './condition.ts';
+import { afterPosition, type Ids } from './keyset.ts';
+import type { ListQuery } from './list-query.ts';
+import { type Hint, withHint } from './owner-hint.ts';
+import { PageBudget, Sized } from './page-size.ts';
+import { presentProjected, toProjection } from './projection.ts';
+import { isById, type Sort, sortKeyField, toMongoSort } from './sort.ts';
+import { afterBySortKey, needsSortKey, withPatterns } from './sort-key-pipeline.ts';
+
+/** One document of a page and the key that MongoDB sorted it by. */
+export interface Row {
+  readonly sized: Sized;
+  readonly position: readonly unknown[];
+}
+
+/** The documents of one page, in order. */
+export interface Page {
+  readonly rows: readonly Row[];
+  /** The page was cut because of its size, before its limit. */
+  readonly cut: boolean;
+  /** At least one more document follows; known only where one more than `limit` was read. */
+  readonly more: boolean;
+}
+
+const maxTimeMS = 5000;
+
+/** MongoDB refuses to sort by two arrays at once. */
+const parallelArrays = 2;
+
+const refuseParallelArrays = (error: unknown, sort: Sort): unknown =>
+  error instanceof MongoServerError && error.code === parallelArrays && sort.length > 2
+    ? new AppError(
+        'INVALID_QUERY',
+        'sort: two of these fields hold arrays, and documents cannot be sorted by two arrays.',
+        {
+          cause: error,
+        },
+      )
+    : error;
+
+const toRow = (raw: Uint8Array, query: ListQuery): Row => {
+  const stored = BSON.deserialize(raw, { validation: { utf8: false } });
+  const position = (stored[sortKeyField] as Row['position'] | undefined) ?? [stored._id];
+  delete stored[sortKeyField];
+  const document = presentProjected(wireDocument(stored) as Document, query);
+  return { sized: new Sized(document, raw.byteLength), position };
+};
+
+/** Takes documents off a cursor batch by batch and stops where the page is full, so that memory stays bounded. */
+const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Promise<Page> => {
+  const rows: Row[] = [];
+  const budget = new PageBudget();
+  try {
+    while (await cursor.hasNext()) {
+      for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+        if (rows.length === query.limit) return { rows, cut: false, more: true };
+        const row = toRow(raw, query);
+        if (!budget.add(row.sized) && rows.length > 0) return { rows, cut: true, more: true };
+        rows.push(row);
+      }
+    }
+    return { rows, cut: false, more: false };
+  } finally {
+    await cursor.close();
+  }
+};
+
+const open = (
+  documents: Collection,
+  selection: Selection,
+  query: ListQuery,
+  position: readonly unknown[] | undefined,
+  ids: Ids,
+  hint: { readonly hint?: Hint },
+): AbstractCursor<unknown> => {
+  const { sort } = query;
+  const limit = query.cursor === undefined ? query.limit : query.limit + 1;
+  const skip = query.cursor === undefined ? query.skip : 0;
+  const options = { batchSize: limit, maxTimeMS, raw: true, ...hint };
+  const projection = toProjection(query);
+  const piped = (stages: MongoDocument[]): AbstractCursor<unknown> => {
+    const shown = { ...projection, ...(query.fields ? { [sortKeyField]: 1 } : {}) };
+    const shape = Object.keys(shown).length > 0 ? [{ $project: shown }] : [];
+    return documents.aggregate([...stages, ...shape], options);
+  };
+  if (position && needsSortKey(sort, position)) return piped(afterBySortKey(selection, sort, position, limit));
+  const conditions = position ? [...selection.conditions, afterPosition(sort, position, ids)] : selection.conditions;
+  if (selection.afterwards.length > 0) return piped(withPatterns({ ...selection, conditions }, sort, { skip, limit }));
+  return documents.find(allOf(conditions), {
+    ...options,
+    sort: toMongoSort(sort),
+    limit,
+    skip,
+    projection: isById(sort) ? projection : { ...projection, [sortKeyField]: { $meta: 'sortKey' } },
+  });
+};
+
+/**
+ * Reads one page in one command: at most `query.limit` documents and 5 MiB of JSON, the first one whatever its size.
+ * With a cursor the page begins after `position`, and one document more is looked for, to know whether the list goes
+ * on.
+ */
+export const readPage = (
+  project: Project,
+  collectionName: string,
+  selection: Selection,
+  query: ListQuery,
+  position?: readonly unknown[],
+): Promise<Page> =>
+  onProject(project, async (db) => {
+    const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
+    try {
+      return await withHint(selection.hint, (hint) =>
+        takePage(open(db.collection(collectionName), selection, query, position, ids, hint), query),
+      );
+    } catch (error) {
+      throw refuseParallelArrays(error, query.sort);
+    }
+  });
+
+/**
+ * The sort key of one document, for a cursor that names it. `selection` decides which documents the caller may know of;
+ * `undefined` for any other.
+ */
+export const readPosition = (
+  project: Project,
+  collectionName: string,
+  { conditions, hint }: Selection,
+  sort: Sort,
+): Promise<readonly unknown[] | undefined> =>
+  onProject(project, async (db) => {
+    const options = {
+      sort: toMongoSort(sort),
+      limit: 1,
+      projection: { _id: 1, ...(isById(sort) ? {} : { [sortKeyField]: { $meta: 'sortKey' } }) },
+      maxTimeMS,
+    };
+    const [found] = await withHint(hint, (named) =>
+      db
+        .collection(collectionName)
+        .find(allOf(conditions), { ...options, ...named })
+        .toArray(),
+    );
+    if (!found) return undefined;
+    return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);
+  });

@@ -1,0 +1,34 @@
+import type { Collection } from '../../collections/collection.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import type { Document } from '../document.ts';
+import { present } from '../present.ts';
+import { wireDocumentOf } from '../wire-value.ts';
+import { changeDocument } from '../write/change-document.ts';
+import { isUnchanged, lacksRoom, nothingAdded, surelyHasRoom } from '../write/document-size.ts';
+
+/** Only a document that others wrote into an own database can be so large. */
+const tooLargeToAnswer = (): AppError =>
+  new AppError('DOCUMENT_TOO_LARGE', 'The document is larger than an answer can be, so it can only be removed.');
+
+/**
+ * Takes a document back out of the trash and returns it, in one command. Not trashed → 404; its unique value taken
+ * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413. Contract 2,
+ * "Restore".
+ */
+export const recoverDocument = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  id: string,
+): Promise<Document> => {
+  const recovered = await changeDocument(project, collection, caller, id, {
+    state: 'trashed',
+    conditions: [surelyHasRoom(nothingAdded)],
+    conditionsFor: (document, bytes) => [isUnchanged(document, bytes)],
+    refusal: (document, bytes) => (lacksRoom(document, bytes, nothingAdded) ? tooLargeToAnswer() : undefined),
+    write: (documents, filter) =>
+      documents.findOneAndUpdate(filter, { $set: { isDeleted: false, deletedAt: null } }, { returnDocument: 'after' }),
+  });
+  return present(wireDocumentOf(project, recovered));
+};

@@ -1,0 +1,65 @@
+import { BSON, type Filter, type Document as MongoDocument } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { answerPerBson, maxPageBytes, measured } from '../read/page-size.ts';
+
+/** How large a document may grow, in bytes of BSON (contract 2, "Insert"). */
+export const maxDocumentBytes = 4 * 1024 * 1024;
+
+/** The refusal of a document that is or would become too large (413). */
+export const documentTooLarge = (): AppError =>
+  new AppError(
+    'DOCUMENT_TOO_LARGE',
+    'The document would be larger than 4 MiB, or than 5 MiB of JSON, in which each quote and backslash counts twice. Split it into several documents.',
+  );
+
+/** Size of a JSON object in bytes of BSON. */
+export const sizeOf = (object: JsonObject): number => BSON.calculateObjectSize(object);
+
+/** What a write adds to a document at most, in bytes: of BSON, and of an answer that has it. */
+export interface Added {
+  readonly stored: number;
+  readonly answered: number;
+}
+
+/** What stays as it is in size, such as a document that leaves the trash. */
+export const nothingAdded: Added = { stored: 0, answered: 0 };
+
+/** Up to this many bytes of BSON an upper bound is used instead of measuring. */
+const worthMeasuring = 16 * 1024;
+
+/** What an object of so many bytes of BSON adds where its fields are set. Too large for any document → 413. */
+export const addedBy = (object: JsonObject): Added => {
+  const stored = sizeOf(object);
+  if (stored > maxDocumentBytes) throw documentTooLarge();
+  return { stored, answered: stored < worthMeasuring ? stored * answerPerBson : measured(object) };
+};
+
+/** Refuses a document of `stored` bytes of BSON that is too large in itself: 413. */
+export const requireFit = (document: JsonObject, stored: number): void => {
+  const fits = stored * answerPerBson <= maxPageBytes || measured(document) <= maxPageBytes;
+  if (stored > maxDocumentBytes || !fits) throw documentTooLarge();
+};
+
+/**
+ * Filter for documents that have room for the addition whatever they contain; larger ones have to be read and measured.
+ */
+export const surelyHasRoom = ({ stored, answered }: Added): Filter<MongoDocument> => ({
+  $expr: {
+    $lte: [
+      { $bsonSize: '$$ROOT' },
+      Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)),
+    ],
+  },
+});
+
+/** Whether a document that was fetched, of `bytes` bytes of BSON, lacks room for more. */
+export const lacksRoom = (document: Document, bytes: number, { stored, answered }: Added): boolean =>
+  bytes + stored > maxDocumentBytes ||
+  (bytes * answerPerBson + answered > maxPageBytes && measured(document) + answered > maxPageBytes);
+
+/** Filter for a document that has not changed since it was fetched, so that its measured size still holds. */
+export const isUnchanged = (document: Document, bytes: number): Filter<MongoDocument> => ({
+  updatedAt: { $eq: document.updatedAt ?? null },
+  $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
+});

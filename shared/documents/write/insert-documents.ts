@@ -1,0 +1,85 @@
+import { type Db, MongoBulkWriteError } from 'mongodb';
+import { allOrNone } from '../../clients/all-or-none.ts';
+import { onProject } from '../../clients/mongo.ts';
+import type { Collection } from '../../collections/collection.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError, type FieldError } from '../../core/errors.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { requireWriteAccess } from '../row-security.ts';
+import { type NewDocument, newDocument } from './new-document.ts';
+
+const maxItems = 100;
+
+/** `data` of the response to a bulk insert. */
+export interface Inserted {
+  readonly insertedCount: number;
+  /** 24 hex characters each, in the order of the bodies. */
+  readonly ids: readonly string[];
+}
+
+const atIndex = (errors: readonly FieldError[] = [], index: number): FieldError[] =>
+  errors.map((error) => ({ index, ...error }));
+
+/** Makes every body into a document; the failures of all of them are answered together, other refusals at once. */
+const newDocuments = (collection: Collection, caller: Caller, bodies: readonly JsonObject[]): NewDocument[] => {
+  const now = clock.now();
+  const errors: FieldError[] = [];
+  let first: string | undefined;
+  const made = bodies.flatMap((body, index) => {
+    try {
+      return [newDocument(collection, caller, body, now)];
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const message = `${error.message} (item ${index})`;
+      if (error.code !== 'VALIDATION_FAILED') {
+        throw new AppError(error.code, message, { errors: atIndex(error.errors, index) });
+      }
+      first ??= message;
+      errors.push(...atIndex(error.errors, index));
+      return [];
+    }
+  });
+  if (first) throw new AppError('VALIDATION_FAILED', first, { errors });
+  return made;
+};
+
+/** A transaction leaves nothing of a failed one; without, what was written before a clash is removed again. */
+const insertAll = (db: Db, name: string, documents: readonly Document[]): Promise<void> =>
+  allOrNone(db, async (session) => {
+    const stored = db.collection(name);
+    try {
+      await stored.insertMany(documents, { ordered: true, ...(session ? { session } : {}) });
+    } catch (error) {
+      if (!session && error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0) {
+        await stored.deleteMany({ _id: { $in: documents.map(({ _id }) => _id) } });
+      }
+      throw error;
+    }
+  });
+
+/**
+ * Inserts 1 to 100 documents in one command, all or none: failed validation → 400 with `errors: [{index, field,
+ * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `insertDocument`. Contract 2,
+ * "Bulk".
+ */
+export const insertDocuments = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  bodies: readonly JsonObject[],
+): Promise<Inserted> => {
+  requireWriteAccess(collection, caller);
+  if (bodies.length === 0 || bodies.length > maxItems) {
+    throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
+  }
+  const made = newDocuments(collection, caller, bodies);
+  await requireDatabaseRoom(
+    project,
+    made.reduce((bytes, { size }) => bytes + size, 0),
+  );
+  const documents = made.map(({ document }) => document);
+  await onProject(project, (db) => insertAll(db, collection.name, documents));
+  return { insertedCount: documents.length, ids: documents.map(({ _id }) => _id.toHexString()) };
+};

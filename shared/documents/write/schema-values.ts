@@ -1,0 +1,96 @@
+import { ObjectId } from 'mongodb';
+import type { Field, FieldType } from '../../collections/collection.ts';
+import { AppError, type FieldError } from '../../core/errors.ts';
+import { parseDate } from '../date-value.ts';
+import type { JsonObject } from '../document.ts';
+import type { FieldAt } from '../read/field-at.ts';
+
+/** An answer names at most this many failures, so that it stays small whatever was sent. */
+const maxErrors = 100;
+
+const typeNames: Readonly<Record<FieldType, string>> = {
+  String: 'a String',
+  Number: 'a Number',
+  Boolean: 'a Boolean',
+  Date: 'a Date',
+  Object: 'an Object',
+  Array: 'an Array',
+  Ref: 'a Ref',
+};
+
+/** True for a JSON object: no array, no `null`, no date or id. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Date) &&
+  !(value instanceof ObjectId);
+
+const fail = (errors: FieldError[], field: string, message: string): undefined => {
+  if (errors.length < maxErrors) errors.push({ field, message });
+  return undefined;
+};
+
+const convertElements = (items: FieldAt, values: readonly unknown[], path: string, errors: FieldError[]): unknown[] =>
+  values.map((value, position) => convertValue(items, value, `${path}.${position}`, errors));
+
+/** The stored form of a value of the type, or `undefined` where it is not of the type. */
+const typed = (at: FieldAt, value: unknown, path: string, errors: FieldError[]): unknown => {
+  switch (at.type) {
+    case 'String':
+      return typeof value === 'string' ? value : undefined;
+    case 'Number':
+      return typeof value === 'number' ? value : undefined;
+    case 'Boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'Date':
+      return parseDate(value);
+    case 'Ref':
+      return typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? new ObjectId(value) : undefined;
+    case 'Object':
+      if (!isJsonObject(value)) return undefined;
+      return at.fields ? convertFields(at.fields, value, `${path}.`, errors) : value;
+    case 'Array':
+      if (!Array.isArray(value)) return undefined;
+      return at.items ? convertElements(at.items, value, path, errors) : value;
+  }
+};
+
+const convertValue = (at: FieldAt, value: unknown, path: string, errors: FieldError[]): unknown => {
+  const converted = typed(at, value, path, errors);
+  return converted === undefined ? fail(errors, path, `${path} must be ${typeNames[at.type]}`) : converted;
+};
+
+/**
+ * The stored form of the value of a field or array element: `Date` → BSON date, `Ref` → ObjectId, sub-fields and
+ * elements likewise. `null` passes for an optional field, never for an element. What fails goes to `errors` under its
+ * dot path.
+ */
+export const convert = (at: FieldAt | Field, value: unknown, path: string, errors: FieldError[]): unknown => {
+  if (value !== null || !('required' in at)) return convertValue(at, value, path, errors);
+  return at.required ? fail(errors, path, `${path} is required`) : null;
+};
+
+/**
+ * The stored form of a whole object: absent required fields fail, absent fields with a default get it, fields that the
+ * schema does not name stay. `prefix` is the path in front of its keys, with its last dot.
+ */
+export const convertFields = (
+  fields: readonly Field[],
+  object: JsonObject,
+  prefix: string,
+  errors: FieldError[],
+): JsonObject => {
+  const stored: Record<string, unknown> = { ...object };
+  for (const field of fields) {
+    const path = prefix + field.key;
+    if (Object.hasOwn(object, field.key)) stored[field.key] = convert(field, object[field.key], path, errors);
+    else if (field.required) fail(errors, path, `${path} is required`);
+    else if (field.default !== undefined) stored[field.key] = field.default;
+  }
+  return stored;
+};
+
+/** The refusal of values that a schema does not accept: the first failure in the message, all in `errors`. */
+export const validationFailed = (errors: readonly FieldError[]): AppError =>
+  new AppError('VALIDATION_FAILED', `Validation failed: ${errors[0]?.message}`, { errors });

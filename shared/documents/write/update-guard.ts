@@ -1,0 +1,77 @@
+import type { Filter, Document as MongoDocument } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { sizeOf } from './document-size.ts';
+import { isJsonObject, validationFailed } from './schema-values.ts';
+
+/**
+ * What a document must look like for a dotted path to mean what the schema says: as a filter, and as a check in code.
+ */
+export interface UpdateGuard {
+  readonly filter: Filter<MongoDocument>;
+  readonly refusal: (document: Document) => AppError | undefined;
+}
+
+const invalid = (message: string): AppError => new AppError('INVALID_UPDATE', message);
+
+/** The value a fetched document has at a path of names and positions. */
+const valueAt = (document: Document, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, segment) => {
+    if (Array.isArray(value)) return value[Number(segment)];
+    return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+  }, document);
+
+/**
+ * An element is set only where there is an array: MongoDB would make an absent one an object with numbers for names.
+ */
+export const mustBeArray = (path: string): UpdateGuard => ({
+  filter: { [path]: { $type: 'array' } },
+  refusal: (document) =>
+    Array.isArray(valueAt(document, path))
+      ? undefined
+      : invalid(`"${path}" is not set to an array, so no element of it can be set. Set "${path}" as a whole.`),
+});
+
+/** A position beyond the end is refused: MongoDB would fill the gap with nulls, up to 1.5 million of them. */
+export const mustReach = (path: string, position: number): UpdateGuard => ({
+  filter: {
+    $or: [{ [path]: { $not: { $type: 'array' } } }, { [`${path}.${position - 1}`]: { $exists: true } }],
+  },
+  refusal: (document) => {
+    const value = valueAt(document, path);
+    return Array.isArray(value) && value.length < position
+      ? invalid(`"${path}.${position}" is beyond the end of the array, which has ${value.length} elements.`)
+      : undefined;
+  },
+});
+
+/** An absent object is not brought into being without the sub-fields it requires. */
+export const mustBeObject = (path: string, requiredField: string): UpdateGuard => ({
+  filter: { [path]: { $type: 'object' } },
+  refusal: (document) => {
+    if (isJsonObject(valueAt(document, path))) return undefined;
+    const field = `${path}.${requiredField}`;
+    return validationFailed([{ field, message: `${field} is required` }]);
+  },
+});
+
+const isPosition = (segment: string): boolean => /^\d+$/.test(segment);
+
+/** Bytes of BSON that a value takes, and a little more. */
+const bytesOf = (value: unknown): number => sizeOf({ v: value });
+
+/**
+ * What an update replaces must take as much room as what it sets. What stands at a position of an array counts as
+ * nothing, as MongoDB's expressions know no such paths.
+ */
+export const mustNotGrow = (set: JsonObject, refusal: AppError): UpdateGuard => {
+  const paths = Object.keys(set);
+  const named = paths.filter((path) => !path.split('.').some(isPosition));
+  const unnamed = (paths.length - named.length) * bytesOf(undefined);
+  const needed = paths.reduce((bytes, path) => bytes + bytesOf(set[path]), 0) - unnamed;
+  return {
+    filter: { $expr: { $gte: [{ $add: [0, ...named.map((path) => ({ $bsonSize: { v: `$${path}` } }))] }, needed] } },
+    refusal: (document) =>
+      named.reduce((bytes, path) => bytes + bytesOf(valueAt(document, path)), 0) < needed ? refusal : undefined,
+  };
+};

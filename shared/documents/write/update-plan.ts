@@ -1,0 +1,115 @@
+import type { Filter, Document as MongoDocument } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { AppError, type FieldError } from '../../core/errors.ts';
+import { fieldsOf } from '../collection-fields.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { fieldAt } from '../read/field-at.ts';
+import { type Added, addedBy, documentTooLarge, isUnchanged, lacksRoom, surelyHasRoom } from './document-size.ts';
+import { sanitizeUpdate } from './sanitize.ts';
+import { convert, validationFailed } from './schema-values.ts';
+import { mustNotGrow, type UpdateGuard } from './update-guard.ts';
+import { guardsOf, requireFewPaths, requirePath } from './update-path.ts';
+
+/** A validated update, prepared before the database is asked. */
+export interface UpdatePlan {
+  /** Dotted path → stored value, for `$set`. */
+  readonly set: JsonObject;
+  /** Bytes of BSON that the document can grow by. */
+  readonly size: number;
+  /** Filter under which the update can be made without reading the document; large documents do not match. */
+  readonly conditions: readonly Filter<MongoDocument>[];
+  /** What a document must match that was fetched, has `bytes` bytes of BSON, and is not refused. */
+  readonly conditionsFor: (document: Document, bytes: number) => readonly Filter<MongoDocument>[];
+  /** Why a document that was fetched cannot be updated; `undefined` where it can. */
+  readonly refusal: (document: Document, bytes: number) => AppError | undefined;
+}
+
+const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner field immutable');
+
+/** The owner field is that value and no array which holds it; `null` is an owner that is absent, too. */
+const hasOwner = (ownerField: string, owner: unknown): Filter<MongoDocument> => ({
+  [ownerField]: { $eq: owner, $not: { $type: 'array' } },
+});
+
+/**
+ * The owner may be sent along unchanged, as clients do that send whole documents back. Who `mayClaim` may also give one
+ * to a document that has none; the write decides, so that of several who try at once one does.
+ */
+const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): UpdateGuard => {
+  const same = hasOwner(ownerField, owner);
+  const claims = mayClaim && typeof owner === 'string';
+  return {
+    filter: claims ? { $or: [same, hasOwner(ownerField, null)] } : same,
+    refusal: (document) => {
+      const now = document[ownerField] ?? null;
+      if (now === owner || (claims && now === null)) return undefined;
+      if (!mayClaim || now !== null) return ownerImmutable();
+      return validationFailed([{ field: ownerField, message: `${ownerField} must be a String` }]);
+    },
+  };
+};
+
+/** The owner field of a collection under row security, which no update changes once a document has it. */
+const immutableField = ({ rls }: Collection): string | undefined => (rls.enabled ? rls.ownerField : undefined);
+
+const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
+  const owner = immutableField(collection);
+  const fields = fieldsOf(collection);
+  const errors: FieldError[] = [];
+  const entries = Object.entries(sent).map(([path, value]): [string, unknown] => {
+    const at = path === owner ? undefined : fieldAt(fields, path);
+    return [path, at ? convert(at, value, path, errors) : value];
+  });
+  if (errors.length > 0) throw validationFailed(errors);
+  return Object.fromEntries(entries);
+};
+
+const planOf = (set: JsonObject, added: Added, guards: readonly UpdateGuard[]): UpdatePlan => {
+  const filters = guards.map(({ filter }) => filter);
+  return {
+    set,
+    size: added.stored,
+    conditions: [...filters, surelyHasRoom(added)],
+    conditionsFor: (document, bytes) => [...filters, isUnchanged(document, bytes)],
+    refusal: (document, bytes) => {
+      for (const guard of guards) {
+        const refusal = guard.refusal(document);
+        if (refusal) return refusal;
+      }
+      return lacksRoom(document, bytes, added) ? documentTooLarge() : undefined;
+    },
+  };
+};
+
+/** The same update, made only where the document does not become larger by it; `refusal` is that of one that would. */
+export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan => {
+  const guard = mustNotGrow(plan.set, refusal);
+  return {
+    ...plan,
+    conditions: [...plan.conditions, guard.filter],
+    conditionsFor: (document, bytes) => [...plan.conditionsFor(document, bytes), guard.filter],
+    refusal: (document, bytes) => plan.refusal(document, bytes) ?? guard.refusal(document),
+  };
+};
+
+/**
+ * Works out an update: what is set and what must hold for it. `mayClaim`: an absent owner may be set. 400
+ * `INVALID_BODY`, `NOTHING_TO_UPDATE`, `INVALID_UPDATE` (a path through a scalar, beyond the end of an array, or two
+ * that conflict), `VALIDATION_FAILED`; 403 `OWNER_IMMUTABLE`; 413. Contract 2, "Update".
+ */
+export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = false): UpdatePlan => {
+  const sent = sanitizeUpdate(body);
+  const paths = Object.keys(sent);
+  if (paths.length === 0) {
+    throw new AppError('NOTHING_TO_UPDATE', 'There is nothing to update: send at least one field to change.');
+  }
+  requireFewPaths(paths);
+  for (const path of paths) requirePath(path, sent[path]);
+  const owner = immutableField(collection);
+  if (owner !== undefined && paths.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
+  const guards = [...guardsOf(fieldsOf(collection), paths)];
+  const set = storedValues(collection, sent);
+  const added = addedBy(set);
+  if (owner !== undefined && Object.hasOwn(set, owner)) guards.unshift(keepsOwner(owner, set[owner], mayClaim));
+  return planOf(set, added, guards);
+};

@@ -1,0 +1,63 @@
+import { onControl } from '../clients/mongo.ts';
+import { isOverdue, timed } from '../clients/timed.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { projectSaved } from '../core/saved-projects.ts';
+import type { OwnedProject } from '../projects/find-owned-project.ts';
+import type { ProjectRecord } from '../projects/project-record.ts';
+import { type ProjectView, toProjectView } from '../projects/project-view.ts';
+import { externalBucket } from './external-bucket.ts';
+import { checkedEndpoint, invalidStorage } from './storage-endpoint.ts';
+import { type ExternalPlace, externalStorageId, type StorageKeys, sealStorageKeys } from './storage-keys.ts';
+import { tryStorage } from './try-storage.ts';
+
+/** A customer's bucket as entered. `publicHost`: base address under which everyone can read its objects. */
+export interface StorageConnection extends StorageKeys, Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'> {
+  readonly publicHost?: string | null | undefined;
+}
+
+/** For all of the test together. */
+const testLimitMs = 5000;
+
+const test = async (connection: StorageConnection, keys: StorageKeys): Promise<string> => {
+  try {
+    return await timed(testLimitMs, async () => {
+      const endpoint = await checkedEndpoint(connection.endpoint);
+      await tryStorage(externalBucket({ ...connection, endpoint }, keys));
+      return endpoint;
+    });
+  } catch (error) {
+    if (!isOverdue(error)) throw error;
+    throw invalidStorage('endpoint could not be reached, or took longer than 5 s to answer.', 'endpoint', error);
+  }
+};
+
+const change = async ({ project, record }: OwnedProject, update: object): Promise<ProjectView> => {
+  const updated = await onControl((db) =>
+    db
+      .collection<ProjectRecord>('projects')
+      .findOneAndUpdate({ _id: record._id, state: 'active' }, update, { returnDocument: 'after' }),
+  );
+  if (!updated) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  projectSaved(project.id);
+  return toProjectView(updated, project.plan);
+};
+
+/**
+ * Has the project's files put into a bucket of the developer's own from now on, in place of ours or of another one,
+ * after a test write to it; its keys are kept sealed. Whatever does not work within 5 s → 400 `INVALID_STORAGE`
+ * (contract 4, "External storage"). Files that the project has elsewhere stay there.
+ */
+export const connectStorage = async (owned: OwnedProject, connection: StorageConnection): Promise<ProjectView> => {
+  const { region, bucket, publicHost = null, accessKeyId, secretAccessKey } = connection;
+  const keys = { accessKeyId, secretAccessKey };
+  const endpoint = await test(connection, keys);
+  const place = { kind: 'external', endpoint, region, bucket, publicHost } as const;
+  const sealedKeys = await sealStorageKeys(owned.project.id, keys);
+  const storage = { ...place, id: externalStorageId(place), sealedKeys } satisfies ExternalPlace;
+  return change(owned, { $set: { storage, updatedAt: new Date(clock.now()) } });
+};
+
+/** Has the project's files put into our bucket again; also where they already are. Its own bucket is left as it is. */
+export const disconnectStorage = (owned: OwnedProject): Promise<ProjectView> =>
+  change(owned, { $unset: { storage: '' }, $set: { updatedAt: new Date(clock.now()) } });

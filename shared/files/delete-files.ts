@@ -1,0 +1,66 @@
+import { describeError, log } from '../core/log.ts';
+import type { Project } from '../projects/project.ts';
+import { bucketOf } from './bucket-of.ts';
+import { fileKey, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
+import { findFile } from './find-file.ts';
+import { storageIdOf } from './storage-keys.ts';
+import { discharge } from './upload-states.ts';
+
+/** Takes a file out of the table and its size out of the quota; false where there is no such file (any more). */
+const forget = async (project: Project, filePath: string): Promise<boolean> => {
+  if (!isPathOf(project.id, filePath)) return false;
+  const file = await findFile(project, filePath);
+  if (!file) return false;
+  return discharge({ projectId: project.id, storageId: storageIdOf(project.storage), filePath }, file.size);
+};
+
+/** What has been uploaded to a path, confirmed or not: a later confirm finds nothing to publish. */
+const objectsAt = (filePath: string): string[] => [pendingKey(filePath), fileKey(filePath)];
+
+/**
+ * Removes the bytes of files that are deleted already. Where their storage does not do it now the sweep does: it was
+ * told so with the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
+ */
+const removeBytes = async (project: Project, filePaths: readonly string[]): Promise<void> => {
+  try {
+    await (await bucketOf(project)).remove(filePaths.flatMap(objectsAt));
+  } catch (error) {
+    log.warn({
+      message: 'Bytes of deleted files wait for the sweep',
+      project: project.id,
+      error: describeError(error),
+    });
+  }
+};
+
+/**
+ * Deletes a confirmed file and frees exactly what it was charged, once (contract 4). Malformed, foreign, unconfirmed or
+ * gone → 404 `FILE_NOT_FOUND`. Where its storage does not answer in time, the file is deleted, and the sweep removes
+ * its bytes.
+ */
+export const deleteFile = async (project: Project, filePath: string): Promise<void> => {
+  if (!(await forget(project, filePath))) throw fileNotFound();
+  await removeBytes(project, [filePath]);
+};
+
+/** Which of the paths were files, and are deleted, and which were not. */
+export interface DeletedFiles {
+  readonly deleted: readonly string[];
+  readonly notFound: readonly string[];
+}
+
+/**
+ * Deletes up to 100 files, each as `deleteFile` does, and their bytes in one go; a path that is no file stops none of
+ * the others.
+ */
+export const deleteFiles = async (project: Project, filePaths: readonly string[]): Promise<DeletedFiles> => {
+  const deleted: string[] = [];
+  const notFound: string[] = [];
+  // All change the same counter, so side by side they would only get in each other's way.
+  for (const filePath of new Set(filePaths)) {
+    if (await forget(project, filePath)) deleted.push(filePath);
+    else notFound.push(filePath);
+  }
+  await removeBytes(project, deleted);
+  return { deleted, notFound };
+};

@@ -1,0 +1,78 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host.ts';
+import { publishCommands } from '../clients/publish-commands.ts';
+import { isStorageDecision } from '../clients/s3.ts';
+import { timedOwn } from '../clients/timed.ts';
+import { AppError } from '../core/errors.ts';
+import { LimitedHandler } from './limited-handler.ts';
+import type { OnBucket } from './s3-bucket.ts';
+import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
+
+/** Longest wait for one call; a copy takes the storage its time, as there is no limit to the size. */
+const callLimitMs = 20_000;
+const maxClients = 20;
+/** Longer than any call that may still be under way. */
+const closeAfterMs = 30_000;
+
+const clients = new Map<string, S3Client>();
+
+type Address = Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>;
+
+const openClient = ({ endpoint, region }: Address, credentials: StorageKeys): S3Client => {
+  const { hostname, port, protocol } = new URL(endpoint);
+  // Node asks no look-up for a host that is an address, so that one has to be looked at here.
+  if (isRestrictedHost(hostname, Number(port || (protocol === 'http:' ? 80 : 443)))) throw new RestrictedHost();
+  return publishCommands(
+    new S3Client({
+      endpoint,
+      region,
+      credentials: { ...credentials },
+      forcePathStyle: true,
+      maxAttempts: 2,
+      requestHandler: new LimitedHandler(),
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    }),
+    's3',
+    'deserialize',
+  );
+};
+
+/** The least recently used are given up; calls that they still have under way may end. */
+const clientOf = (place: Address, keys: StorageKeys): S3Client => {
+  const name = JSON.stringify([place.endpoint, place.region, keys.accessKeyId, keys.secretAccessKey]);
+  const client = clients.get(name) ?? openClient(place, keys);
+  clients.delete(name);
+  clients.set(name, client);
+  for (const [oldest, unused] of clients) {
+    if (clients.size <= maxClients) break;
+    clients.delete(oldest);
+    setTimeout(() => unused.destroy(), closeAfterMs).unref();
+  }
+  return client;
+};
+
+/**
+ * Runs calls on a bucket of a project's own. What the storage decides (404, 409, 412) is thrown as the SDK throws it;
+ * everything else, refused keys among it, becomes `STORAGE_UNAVAILABLE`.
+ */
+export const onExternal =
+  (place: Address, keys: StorageKeys): OnBucket =>
+  async (call) => {
+    try {
+      const client = clientOf(place, keys);
+      return await timedOwn(callLimitMs, () => call(client, place.bucket));
+    } catch (cause) {
+      if (isStorageDecision(cause)) throw cause;
+      throw new AppError('STORAGE_UNAVAILABLE', 'The storage of this project cannot be reached or refuses its keys.', {
+        cause,
+        retryAfter: 5,
+      });
+    }
+  };
+
+/** Closes this process's connections, so that scripts and tests can exit. */
+export const closeExternalStorages = (): void => {
+  for (const client of clients.values()) client.destroy();
+  clients.clear();
+};

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+
+const maxNameLength = 100;
+
+const shape = /^([0-9a-f]{24})\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}_(?!.*\.\.)([A-Za-z0-9._-]{1,100})$/;
+
+/**
+ * A file name that means nothing to a path, a shell or a reader's eye: `[A-Za-z0-9._-]`, no `..`, at most 100
+ * characters.
+ */
+export const sanitisedName = (filename: string): string => {
+  const name = filename.replace(/[^A-Za-z0-9._-]/gu, '_').replace(/\.{2,}/g, '.');
+  const [ending = ''] = /\.[A-Za-z0-9]{1,10}$/.exec(name) ?? [];
+  return name.length <= maxNameLength
+    ? name
+    : name.slice(0, maxNameLength - ending.length).replace(/\.$/, '_') + ending;
+};
+
+/** A UUID (version 7) that sorts by the time it was made, so that the newest files of a project can be read first. */
+const sortableUuid = (): string => {
+  const time = clock.now().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+};
+
+/** A new `<project_id>/<uuid>_<sanitised name>` (contract 4). */
+export const newFilePath = (projectId: string, filename: string): string =>
+  `${projectId}/${sortableUuid()}_${sanitisedName(filename)}`;
+
+/** The refusal of a path that is not a file of the project (404). */
+export const fileNotFound = (): AppError =>
+  new AppError('FILE_NOT_FOUND', 'There is no such file. Send the path that the upload answered, not the URL.');
+
+/** Whether a text is a path that this project may have given out. */
+export const isPathOf = (projectId: string, text: string): boolean => shape.exec(text)?.[1] === projectId;
+
+/** Malformed paths and those of other projects → 404 `FILE_NOT_FOUND`, as for files that do not exist. */
+export const requirePathOf = (projectId: string, text: string): void => {
+  if (!isPathOf(projectId, text)) throw fileNotFound();
+};
+
+/** The sanitised name in a path. */
+export const nameIn = (filePath: string): string => shape.exec(filePath)?.[2] ?? '';
+
+/** Where an upload waits to be confirmed; nobody can read it there. */
+export const pendingKey = (filePath: string): string => `pending/${filePath}`;
+
+/** Where a confirmed file is. */
+export const fileKey = (filePath: string): string => `files/${filePath}`;

@@ -1,0 +1,52 @@
+import { AppError } from '../core/errors.ts';
+import type { Project } from '../projects/project.ts';
+import { bucketOf } from './bucket-of.ts';
+import { newFilePath, pendingKey } from './file-path.ts';
+import { storageIdOf } from './storage-keys.ts';
+import { storageLimit } from './storage-usage.ts';
+import { reserve } from './upload-states.ts';
+
+const MiB = 1024 * 1024;
+const largestFile = 10 * MiB;
+const urlSeconds = 600;
+
+/** The body of `request-upload`. */
+export interface UploadRequest {
+  readonly filename: string;
+  readonly contentType: string;
+  /** Bytes, at least 1. */
+  readonly size: number;
+}
+
+/** Response of `request-upload` (contract 4). */
+export interface RequestedUpload {
+  /** Takes a PUT of exactly this type and size for 10 minutes. */
+  readonly signedUrl: string;
+  readonly filePath: string;
+}
+
+const full = (limit: number): AppError =>
+  new AppError(
+    'STORAGE_QUOTA_EXCEEDED',
+    `The storage of this project has no room for this file: its plan allows ${Math.round(limit / MiB)} MiB, uploads that wait to be confirmed included. Delete files, or change the plan.`,
+  );
+
+/**
+ * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
+ * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that is not confirmed ends a day later.
+ */
+export const requestUpload = async (
+  project: Project,
+  { filename, ...upload }: UploadRequest,
+): Promise<RequestedUpload> => {
+  if (project.storage.kind === 'managed' && upload.size > largestFile) {
+    throw new AppError('FILE_TOO_LARGE', 'A file may have at most 10 MiB (10485760 bytes).');
+  }
+  const limit = storageLimit(project);
+  const filePath = newFilePath(project.id, filename);
+  const bucket = await bucketOf(project);
+  const signedUrl = await bucket.presignUpload(pendingKey(filePath), { ...upload, expiresIn: urlSeconds });
+  const ref = { projectId: project.id, storageId: storageIdOf(project.storage), filePath };
+  if (!(await reserve(ref, upload, limit))) throw full(limit ?? 0);
+  return { signedUrl, filePath };
+};

@@ -1,0 +1,105 @@
+import { timed } from '../clients/timed.ts';
+import { clock } from '../core/clock.ts';
+import { describeError, log } from '../core/log.ts';
+import { findProjectById } from '../projects/find-project-by-id.ts';
+import { inLanes } from '../work/in-lanes.ts';
+import type { Bucket } from './bucket.ts';
+import { bucketOf } from './bucket-of.ts';
+import type { DueEntry } from './due-entries.ts';
+import { postpone, removeDueEntry } from './due-queue.ts';
+import { fileKey, pendingKey } from './file-path.ts';
+import { managedBucket } from './managed-bucket.ts';
+import { managedStorageId, storageIdOf } from './storage-keys.ts';
+import { expire, stateOf } from './upload-states.ts';
+
+/** Paths of one page that are looked at or put off, and storages that are asked, at the same time. */
+const lanes = 5;
+
+/**
+ * A storage of a project's own that does not let us in for so long after something was due there is not asked for it
+ * again.
+ */
+const patienceMs = 7 * 24 * 60 * 60 * 1000;
+
+/** Longest wait for the removal of a page's objects from a storage of a project's own. */
+const externalLimitMs = 10_000;
+
+/**
+ * A storage that has failed so often in a run is not tried again in it: one that does not answer must not use up its
+ * time.
+ */
+const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
+
+/** The objects of a path that nobody needs (any more). A request that nobody confirmed expires here. */
+const unneeded = async (entry: DueEntry): Promise<string[]> => {
+  const pending = pendingKey(entry.filePath);
+  let state = await stateOf(entry);
+  if (state?.kind === 'requested') state = (await expire(entry, state.size)) ? undefined : await stateOf(entry);
+  return state ? [pending] : [pending, fileKey(entry.filePath)];
+};
+
+/**
+ * The bucket in which the objects of an entry are; `undefined` where the project has another storage now, or is gone.
+ */
+const bucketFor = async ({ projectId, storageId }: DueEntry): Promise<Bucket | undefined> => {
+  if (storageId === managedStorageId) return managedBucket;
+  const project = await findProjectById(projectId);
+  return project && storageIdOf(project.storage) === storageId ? bucketOf(project) : undefined;
+};
+
+const placeOf = ({ projectId, storageId }: DueEntry): string =>
+  storageId === managedStorageId ? managedStorageId : `${projectId} ${storageId}`;
+
+const isGivenUp = ({ storageId, first }: DueEntry): boolean =>
+  storageId !== managedStorageId && clock.now() - first > patienceMs;
+
+/** Settles what one run finds due, and knows which storages have failed in it. */
+export class Settlement {
+  /** How many paths are done with. */
+  settled = 0;
+  /** How many were put off, because their storage did not do what it was asked. */
+  postponed = 0;
+  readonly #failures = new Map<string, number>();
+
+  /** Does what is due of some paths; every step may be repeated, and their entries go last. */
+  async settle(entries: readonly DueEntry[]): Promise<void> {
+    const keys = new Map<DueEntry, readonly string[]>();
+    await inLanes(entries, lanes, async (entry) => keys.set(entry, await unneeded(entry)));
+    await inLanes([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
+      const removed = await this.#remove(place, group, keys);
+      await inLanes(group, lanes, (entry) => this.#finish(entry, removed));
+    });
+  }
+
+  /** False where the storage is to be asked again by a later run. */
+  async #remove(
+    place: string,
+    [first, ...more]: readonly DueEntry[],
+    keys: ReadonlyMap<DueEntry, readonly string[]>,
+  ): Promise<boolean> {
+    if (!first) return true;
+    const failures = this.#failures.get(place) ?? 0;
+    if (failures >= mostFailures(first.storageId)) return false;
+    const all = [first, ...more].flatMap((entry) => keys.get(entry) ?? []);
+    try {
+      await timed(externalLimitMs, async () => (await bucketFor(first))?.remove(all));
+      return true;
+    } catch (error) {
+      this.#failures.set(place, failures + 1);
+      const line = { job: 'sweep-uploads', project: first.projectId, error: describeError(error) };
+      if (first.storageId === managedStorageId) log.error(line);
+      else log.warn(line);
+      return false;
+    }
+  }
+
+  async #finish(entry: DueEntry, removed: boolean): Promise<void> {
+    if (removed || isGivenUp(entry)) {
+      await removeDueEntry(entry);
+      this.settled++;
+    } else {
+      await postpone(entry);
+      this.postponed++;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { HeadBucketCommand } from '@aws-sdk/client-s3';
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { ObjectId } from 'mongodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { onControl } from '../../clients/mongo.ts';
+import { onFiles } from '../../clients/s3.ts';
+import { onQueues } from '../../clients/sqs.ts';
+import { timed } from '../../clients/timed.ts';
+import { clock } from '../../core/clock.ts';
+import { mailQueueSettings, workQueueSettings } from '../../core/config.ts';
+import { describeError, log } from '../../core/log.ts';
+import { ShortCache } from '../../core/short-cache.ts';
+import { version } from '../../core/version.ts';
+import { derivedKey } from '../../projects/master-key.ts';
+
+/** Longest wait for a part. */
+const partLimitMs = 2000;
+
+/** How long a check stands in a process, so that asking often asks the parts no more often than that. */
+const cacheMs = 2000;
+
+const nobody = new ObjectId('0'.repeat(24));
+
+const askQueue = (QueueUrl: string): Promise<unknown> =>
+  onQueues((sqs) => sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] })));
+
+/** A write, as that is what requests need of the table; beside the rate counts, which every function may write. */
+const touchTable = (): Promise<unknown> =>
+  onTable((client, TableName) =>
+    client.send(
+      new UpdateItemCommand({
+        TableName,
+        Key: { pk: { S: 'rate#health' }, sk: { S: 'health' } },
+        UpdateExpression: 'SET expiresAt = :expires',
+        ExpressionAttributeValues: { ':expires': { N: String(Math.ceil(clock.now() / 1000) + 3600) } },
+      }),
+    ),
+  );
+
+/** What the service stands on, each asked the least that shows that it does its work. */
+const parts = {
+  mongodb: () => onControl((db) => db.collection('projects').findOne({ _id: nobody }, { maxTimeMS: partLimitMs })),
+  dynamodb: touchTable,
+  files: () => onFiles((s3, Bucket) => s3.send(new HeadBucketCommand({ Bucket }))),
+  queues: () => Promise.all([mailQueueSettings().MAIL_QUEUE_URL, workQueueSettings().WORK_QUEUE_URL].map(askQueue)),
+  encryption: () => derivedKey('sealed v1'),
+} as const;
+
+/** Name of a part of the service. */
+export type PartName = keyof typeof parts;
+
+/** Health of one part. */
+export interface PartHealth {
+  readonly ok: boolean;
+  /** Milliseconds that the part took to answer, or was waited for. */
+  readonly ms: number;
+}
+
+/** `data` of the health check: `degraded` if any part is not `ok`. */
+export interface Health {
+  readonly status: 'ok' | 'degraded';
+  readonly version: string;
+  readonly parts: Readonly<Record<PartName, PartHealth>>;
+}
+
+const checkPart = async (name: PartName): Promise<[PartName, PartHealth]> => {
+  const start = performance.now();
+  const ms = () => Math.round(performance.now() - start);
+  try {
+    await timed<unknown>(partLimitMs, parts[name]);
+    return [name, { ok: true, ms: ms() }];
+  } catch (error) {
+    log.error({ message: 'A part of the service does not answer', part: name, error: describeError(error) });
+    return [name, { ok: false, ms: ms() }];
+  }
+};
+
+const check = async (): Promise<Health> => {
+  const checked = await Promise.all((Object.keys(parts) as PartName[]).map(checkPart));
+  return {
+    status: checked.every(([, { ok }]) => ok) ? 'ok' : 'degraded',
+    version,
+    parts: Object.fromEntries(checked) as Health['parts'],
+  };
+};
+
+const checks = new ShortCache<Health>(cacheMs, 1);
+
+/**
+ * Whether every part that the service stands on answers, within about 2 s; a check stands for 2 s in a process. Says
+ * nothing of why one does not: that is in the log.
+ */
+export const checkHealth = (): Promise<Health> => checks.get('', check);

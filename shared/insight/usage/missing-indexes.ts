@@ -1,0 +1,100 @@
+import { ObjectId } from 'mongodb';
+import { isPrivate } from '../../collections/collection.ts';
+import type { CollectionRecord } from '../../collections/collection-record.ts';
+import { onCollections } from '../../collections/control-collections.ts';
+import { keysBuilt } from '../../collections/indexes/owner-first.ts';
+import { clock } from '../../core/clock.ts';
+import type { Project } from '../../projects/project.ts';
+import { readStats } from './read-stats.ts';
+import type { ListShape } from './slow-lists.ts';
+import { dayOf, queriesOn } from './stats-items.ts';
+
+const dayMs = 24 * 3600_000;
+const maxReturned = 20;
+const maxCollections = 1000;
+
+/** Lists that were slow today or yesterday, and the index that would serve them: the body of a call that builds it. */
+export interface MissingIndex {
+  readonly collection: string;
+  readonly filters: readonly string[];
+  readonly sort: readonly string[];
+  readonly lists: number;
+  /** How long one took on average, in ms. */
+  readonly averageMs: number;
+  readonly index: { readonly keys: Readonly<Record<string, 1 | -1>> };
+}
+
+type Keys = readonly (readonly [field: string, direction: 1 | -1])[];
+
+/** First what is equal, the owner before all, then the order, then ranges; `_id` last, which ends every order. */
+const keysFor = ({ owner, equal: compared, sort, range }: ListShape): Keys => {
+  const equal = owner === undefined ? compared : [owner, ...compared.filter((field) => field !== owner)];
+  const ordered = sort.filter(([field]) => !equal.includes(field));
+  const ranged = range.filter((field) => !equal.includes(field) && !ordered.some(([name]) => name === field));
+  return [
+    ...equal.map((field) => [field, 1] as const),
+    ...ordered,
+    ...ranged.map((field) => [field, 1] as const),
+    ['_id', ordered.at(-1)?.[1] ?? 1] as const,
+  ];
+};
+
+/** True where an index of the developer's own begins with these keys. */
+const isBuilt = (wanted: Keys, { indexes = [], rls }: CollectionRecord): boolean =>
+  indexes.some(({ keys }) => {
+    const built = keysBuilt(keys, rls);
+    return wanted.every(([field], at) => field === '_id' || built[at]?.[0] === field);
+  });
+
+/** In a private collection an index begins with the owner unless it names the owner elsewhere. */
+const askedFor = (wanted: Keys, { owner }: ListShape, { rls }: CollectionRecord): Keys =>
+  isPrivate(rls) && owner === undefined && !wanted.some(([field]) => field === rls.ownerField)
+    ? [...wanted, [rls.ownerField, 1]]
+    : wanted;
+
+const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
+  onCollections((collections) =>
+    collections
+      .find({ projectId: new ObjectId(project.id), state: 'active' }, { limit: maxCollections, maxTimeMS: 5000 })
+      .toArray(),
+  );
+
+const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: number; ms: number }>> => {
+  const sums = new Map<string, { lists: number; ms: number }>();
+  for (const day of [dayOf(clock.now()), dayOf(clock.now() - dayMs)]) {
+    for (const [name, value] of await readStats(projectId, queriesOn(day))) {
+      const cut = name.indexOf('|');
+      const shape = name.slice(cut + 1);
+      const { lists, ms } = sums.get(shape) ?? { lists: 0, ms: 0 };
+      sums.set(shape, name.startsWith('n|') ? { lists: lists + value, ms } : { lists, ms: ms + value });
+    }
+  }
+  return sums;
+};
+
+/**
+ * The indexes that a project misses, the one that would save most time first, at most 20: each is the body of `POST
+ * …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
+ */
+export const missingIndexes = async (project: Project): Promise<readonly MissingIndex[]> => {
+  const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);
+  if (sums.length === 0) return [];
+  const records = new Map((await recordsOf(project)).map((record) => [record.name, record]));
+  const found = sums.flatMap(([text, { lists, ms }]): MissingIndex[] => {
+    const shape = JSON.parse(text) as ListShape;
+    const record = records.get(shape.collection);
+    const keys = keysFor(shape);
+    if (lists === 0 || !record || isBuilt(keys, record)) return [];
+    return [
+      {
+        collection: shape.collection,
+        filters: [...shape.equal, ...shape.range],
+        sort: shape.sort.map(([field, direction]) => (direction === 1 ? field : `-${field}`)),
+        lists,
+        averageMs: Math.round(ms / lists),
+        index: { keys: Object.fromEntries(askedFor(keys, shape, record)) },
+      },
+    ];
+  });
+  return found.slice(0, maxReturned);
+};

@@ -1,0 +1,62 @@
+import { ObjectId } from 'mongodb';
+import { onManaged } from '../../clients/mongo.ts';
+import { onCollections } from '../../collections/control-collections.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { storageUsage } from '../../files/storage-usage.ts';
+import { mailUsage } from '../../mail/outbox/mail-quota.ts';
+import { plans } from '../../projects/plans.ts';
+import type { Project } from '../../projects/project.ts';
+import { databaseUsed } from '../../projects/quota/database-quota.ts';
+import { dayStats } from './request-stats.ts';
+
+/** What a project uses of its plan; bytes and numbers, `null` where there is no limit (contract 6, "Usage"). */
+export interface ProjectUsage {
+  readonly databaseUsed: number;
+  readonly databaseLimit: number | null;
+  readonly storageUsed: number;
+  readonly storageLimit: number | null;
+  readonly mailUsed: number;
+  readonly mailLimit: number;
+  readonly users: number;
+  readonly usersLimit: number | null;
+  readonly collections: number;
+  readonly collectionsLimit: number | null;
+  readonly requestsToday: number;
+}
+
+const countUsers = (project: Project): Promise<number> =>
+  onManaged(project, (db) => db.collection(usersCollection).estimatedDocumentCount({ maxTimeMS: 5000 }));
+
+const countCollections = (project: Project): Promise<number> =>
+  onCollections((collections) =>
+    collections.countDocuments({ projectId: new ObjectId(project.id), state: 'active' }, { maxTimeMS: 5000 }),
+  );
+
+/**
+ * Reads every counter of a project side by side. Documents in a database of its own are not measured: no limit holds
+ * for them.
+ */
+export const projectUsage = async (project: Project): Promise<ProjectUsage> => {
+  const plan = plans[project.plan];
+  const [database, storage, mail, users, collections, requests] = await Promise.all([
+    databaseUsed(project),
+    storageUsage(project),
+    mailUsage(project),
+    countUsers(project),
+    countCollections(project),
+    dayStats(project.id),
+  ]);
+  return {
+    databaseUsed: database,
+    databaseLimit: project.placement.kind === 'managed' ? plan.databaseBytes : null,
+    storageUsed: storage.used,
+    storageLimit: storage.limit,
+    mailUsed: mail.used,
+    mailLimit: mail.limit,
+    users,
+    usersLimit: plan.users,
+    collections,
+    collectionsLimit: plan.collections,
+    requestsToday: requests.requests,
+  };
+};

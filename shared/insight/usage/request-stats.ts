@@ -1,0 +1,60 @@
+import { clock } from '../../core/clock.ts';
+import { percentile } from './latency.ts';
+import { readStats } from './read-stats.ts';
+import { dayOf, requestsOn } from './stats-items.ts';
+
+/** Requests of one route on one day. Latencies are in ms, at most a quarter too high. */
+export interface RouteStats {
+  readonly route: string;
+  readonly requests: number;
+  /** Status → number of answers. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly p50: number | null;
+  readonly p95: number | null;
+}
+
+/** The requests of a project on one day, in UTC. */
+export interface DayStats {
+  readonly day: string;
+  readonly requests: number;
+  readonly routes: readonly RouteStats[];
+}
+
+interface Sums {
+  readonly statuses: Map<string, number>;
+  readonly classes: Map<number, number>;
+}
+
+const raise = <K>(counts: Map<K, number>, key: K, by: number): void => {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+};
+
+const sumsOf = (counters: ReadonlyMap<string, number>): ReadonlyMap<string, Sums> => {
+  const routes = new Map<string, Sums>();
+  for (const [name, count] of counters) {
+    const [route = '', status = '', index = ''] = name.split('|');
+    const sums = routes.get(route) ?? { statuses: new Map(), classes: new Map() };
+    raise(sums.statuses, status, count);
+    raise(sums.classes, Number(index), count);
+    routes.set(route, sums);
+  }
+  return routes;
+};
+
+const total = (counts: ReadonlyMap<unknown, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
+
+/**
+ * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first. Counted in the
+ * functions and written every few seconds, so the last of it may be missing.
+ */
+export const dayStats = async (projectId: string, day = dayOf(clock.now())): Promise<DayStats> => {
+  const routes = [...sumsOf(await readStats(projectId, requestsOn(day)))].map(([route, { statuses, classes }]) => ({
+    route,
+    requests: total(statuses),
+    statuses: Object.fromEntries([...statuses].sort(([a], [b]) => a.localeCompare(b))),
+    p50: percentile(classes, 0.5),
+    p95: percentile(classes, 0.95),
+  }));
+  routes.sort((a, b) => b.requests - a.requests);
+  return { day, requests: routes.reduce((sum, { requests }) => sum + requests, 0), routes };
+};

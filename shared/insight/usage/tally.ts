@@ -1,0 +1,120 @@
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { clock } from '../../core/clock.ts';
+import { usageSettings } from '../../core/config.ts';
+import { describeError, log } from '../../core/log.ts';
+import { classOf } from './latency.ts';
+import { dayOf, expiryOf, queriesOn, requestsOn, statsKey } from './stats-items.ts';
+import { type ShapeCount, storeShapes } from './store-shapes.ts';
+
+/** A request as it is counted. */
+export interface CountedRequest {
+  readonly projectId: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** A list that took long although an index could have served it. `shape` is JSON, see slow-lists.ts. */
+export interface SlowList {
+  readonly projectId: string;
+  readonly shape: string;
+  readonly ms: number;
+}
+
+interface Sums {
+  readonly projectId: string;
+  readonly sort: string;
+  readonly day: string;
+  readonly values: Map<string, number>;
+}
+
+/** Limits of what is held in memory: counts beyond them are dropped. */
+const maxItems = 500;
+const maxAttributes = 300;
+
+/** What one update adds to; its expression stays far below the 4 KiB that DynamoDB allows. */
+const attributesPerUpdate = 50;
+
+let pending = new Map<string, Sums>();
+let since = 0;
+let timer: NodeJS.Timeout | undefined;
+
+const update = ({ projectId, sort, day }: Sums, values: readonly (readonly [string, number])[]) =>
+  onTable((dynamo, TableName) =>
+    dynamo.send(
+      new UpdateItemCommand({
+        TableName,
+        Key: statsKey(projectId, sort),
+        UpdateExpression: `SET expiresAt = :end ADD ${values.map((_, index) => `#a${index} :v${index}`).join(', ')}`,
+        ExpressionAttributeNames: Object.fromEntries(values.map(([name], index) => [`#a${index}`, name])),
+        ExpressionAttributeValues: {
+          ':end': { N: String(expiryOf(day)) },
+          ...Object.fromEntries(values.map(([, value], index) => [`:v${index}`, { N: String(value) }])),
+        },
+      }),
+    ),
+  );
+
+const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
+  [...values].flatMap(([name, lists]) => {
+    const shape = name.slice(2);
+    return name.startsWith('n|') ? [{ shape, lists, ms: values.get(`ms|${shape}`) ?? 0 }] : [];
+  });
+
+const store = async (sums: Sums): Promise<void> => {
+  if (sums.sort === queriesOn(sums.day)) return storeShapes(sums, shapesIn(sums.values));
+  const values = [...sums.values];
+  for (let start = 0; start < values.length; start += attributesPerUpdate) {
+    await update(sums, values.slice(start, start + attributesPerUpdate));
+  }
+};
+
+/** Writes what this process has counted; what cannot be written is lost, as statistics must not cost a request. */
+export const flushTally = async (): Promise<void> => {
+  const items = [...pending.values()];
+  pending = new Map();
+  clearTimeout(timer);
+  timer = undefined;
+  const [failed] = (await Promise.allSettled(items.map(store))).filter((outcome) => outcome.status === 'rejected');
+  if (failed) log.warn({ message: 'Some requests were not counted', error: describeError(failed.reason) });
+};
+
+const add = (projectId: string, sortOn: (day: string) => string, name: string, value: number): void => {
+  const { USAGE_SECONDS } = usageSettings();
+  if (USAGE_SECONDS === 0) return;
+  const day = dayOf(clock.now());
+  const sort = sortOn(day);
+  const key = `${projectId} ${sort}`;
+  const sums = pending.get(key) ?? { projectId, sort, day, values: new Map() };
+  if (!pending.has(key) && pending.size >= maxItems) return;
+  if (!sums.values.has(name) && sums.values.size >= maxAttributes) return;
+  if (pending.size === 0) {
+    since = clock.now();
+    // In Lambda this fires only when the next request wakes the process; a long-running server needs it for its last
+    // counts.
+    timer = setTimeout(flushTally, USAGE_SECONDS * 1000).unref();
+  }
+  pending.set(key, sums);
+  sums.values.set(name, (sums.values.get(name) ?? 0) + value);
+};
+
+/** Counts a request in memory: its route, status and latency class make up the name of one counter. */
+export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
+  add(projectId, requestsOn, `${route}|${status}|${classOf(ms)}`, 1);
+
+/** Counts a slow list in memory, and the time it took in ms. */
+export const countSlowList = ({ projectId, shape, ms }: SlowList): void => {
+  add(projectId, queriesOn, `n|${shape}`, 1);
+  add(projectId, queriesOn, `ms|${shape}`, Math.round(ms));
+};
+
+/**
+ * Starts writing the counts if the oldest is more than `USAGE_SECONDS` old. It runs in parallel with the current
+ * request, because nothing runs in Lambda after a response; a process's last counts may be lost.
+ */
+export const flushTallyIfDue = (): Promise<void> | undefined => {
+  const { USAGE_SECONDS } = usageSettings();
+  if (pending.size === 0 || clock.now() - since < USAGE_SECONDS * 1000) return undefined;
+  return flushTally();
+};

@@ -1,0 +1,84 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { type MailLog, onMailLogs } from '../mail-log.ts';
+import { suppress } from '../suppressions/suppress.ts';
+import { canonicalAddress } from '../suppressions/suppression.ts';
+import type { MailEvent } from './event.ts';
+
+/** More than a mail ever has; the provider repeats an event for some days only. */
+const rememberedEvents = 50;
+
+/** How long after it happened an event may still be about a mail whose row is on its way into the log. */
+const patienceMs = 10 * 60_000;
+
+const literal = <T>(value: T): { readonly $literal: T } => ({ $literal: value });
+
+/**
+ * The mail that an event is about: the one with the provider's id, else the one whose id we gave the provider as a tag.
+ * What a project's own account says is about mails that the project sent with its own key, and no others.
+ */
+const findMail = ({ providerEmailId, logId }: MailEvent, projectId: string | null): Promise<MailLog | null> =>
+  onMailLogs(async (logs) => {
+    const theirs = projectId === null ? {} : { projectId: ObjectId.createFromHexString(projectId), usingByok: true };
+    const known = await logs.findOne({ providerEmailId: { $eq: providerEmailId }, ...theirs }, { maxTimeMS: 5000 });
+    if (known || logId === undefined) return known;
+    return logs.findOne(
+      { _id: ObjectId.createFromHexString(logId), providerEmailId: { $exists: false }, ...theirs },
+      { maxTimeMS: 5000 },
+    );
+  });
+
+/** The recipients of the mail that the event names; all of them where it names none. */
+const affected = ({ to }: MailEvent, mail: MailLog): readonly string[] => {
+  const named = new Set(to.map(canonicalAddress));
+  return named.size === 0 ? mail.to : mail.to.filter((address) => named.has(canonicalAddress(address)));
+};
+
+const suppressAffected = async (event: MailEvent, mail: MailLog): Promise<void> => {
+  const { status, isTransient, providerEmailId } = event;
+  if (mail.projectId === null || (status !== 'complained' && (status !== 'bounced' || isTransient))) return;
+  await suppress(mail.projectId.toHexString(), affected(event, mail), { reason: status, providerEmailId });
+};
+
+/**
+ * Writes the event into the row: its id always, what it says only where no later event was before it. An id that is
+ * there already changes nothing, so deliveries may be repeated and come in any order.
+ */
+const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
+  const isNewest = { $gte: [literal(event.at), { $ifNull: ['$lastEventAt', literal(new Date(0))] }] };
+  const ifNewest = (value: unknown, field: string): object => ({ $cond: [isNewest, literal(value), `$${field}`] });
+  const known = { $ifNull: ['$eventIds', []] };
+  return onMailLogs((logs) =>
+    logs.updateOne({ _id, eventIds: { $ne: event.id } }, [
+      {
+        $set: {
+          eventIds: { $slice: [{ $concatArrays: [known, literal([event.id])] }, -rememberedEvents] },
+          status: ifNewest(event.status, 'status'),
+          reason: { $cond: [isNewest, event.reason === undefined ? '$$REMOVE' : literal(event.reason), '$reason'] },
+          lastEventAt: ifNewest(event.at, 'lastEventAt'),
+          providerEmailId: literal(event.providerEmailId),
+          updatedAt: literal(new Date(clock.now())),
+        },
+      },
+    ]),
+  );
+};
+
+/**
+ * Applies a provider event to the mail it is about, by one conditional update, and suppresses the addresses of a hard
+ * bounce or complaint before it, so that a crash between the two is healed by the provider's next delivery. `projectId`
+ * is given where a project's own account signed the event. False where it is about no mail of ours; 503
+ * `EVENT_TOO_EARLY`, for the provider to try again, where that mail may not be in the log yet.
+ */
+export const applyEvent = async (event: MailEvent, projectId: string | null): Promise<boolean> => {
+  const mail = await findMail(event, projectId);
+  if (!mail) {
+    if (event.logId === undefined || clock.now() - event.at.getTime() > patienceMs) return false;
+    throw new AppError('EVENT_TOO_EARLY', 'The mail of this event is not known yet. Please send the event again.');
+  }
+  if (mail.eventIds?.includes(event.id)) return true;
+  await suppressAffected(event, mail);
+  await record(mail, event);
+  return true;
+};

@@ -1,0 +1,151 @@
+import { clock } from '../../core/clock.ts';
+import type { AppError } from '../../core/errors.ts';
+import type { Taking } from '../../table/count-writes.ts';
+import { countIn, giveBack, heldIn, keep, newCall, peek, take } from '../../table/counter.ts';
+import { dayAt } from '../../table/windows.ts';
+import {
+  type Account,
+  counted,
+  limitOf,
+  monthKey,
+  monthOf,
+  monthTally,
+  rowsCount,
+  type SharedUse,
+  sharedTallies,
+} from './mail-tallies.ts';
+import { refusalOf } from './quota-refusals.ts';
+
+/** How a month's quota stands. */
+export interface MailUsage {
+  readonly used: number;
+  readonly limit: number;
+}
+
+/** Slots of a month, taken for mails by their ids (24 hex characters). */
+export interface Slots {
+  readonly projectId: string;
+  /** `yyyy-mm`, in UTC. */
+  readonly month: string;
+  readonly ids: readonly string[];
+  /** Where the shared key sends them. */
+  readonly shared?: SharedUse;
+}
+
+/** What else mails need than slots. */
+export interface MailUse {
+  /** How many rows the log gets, those of suppressed mails included; as many as mails unless said. */
+  readonly rows?: number;
+  /** Where the shared key sends them. */
+  readonly shared?: Omit<SharedUse, 'day'>;
+}
+
+/**
+ * The month's slots for these mails, and how the quota stands where the write told it; else why there are none, and the
+ * slots that could still come back.
+ */
+export type SlotsTaken =
+  | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage | undefined }
+  | { readonly taken: false; readonly refusal: AppError; readonly held: Slots };
+
+/** As what a mail is held: its id, with the shared key also how many recipients it has. */
+const heldAs = (id: string, shared: SharedUse | undefined): string => {
+  const recipients = shared?.recipients[id];
+  return recipients === undefined ? id : `${id}.${recipients}`;
+};
+
+/** What is held, as slots; those of the shared key come back only where its owner is known. */
+const slotsOf = (projectId: string, month: string, held: readonly string[], owner: string | undefined): Slots => {
+  const mails = held.map((text) => text.split('.'));
+  const recipients = Object.fromEntries(
+    mails.flatMap(([id = '', count]) => (count === undefined ? [] : [[id, Number(count)]])),
+  );
+  return {
+    projectId,
+    month,
+    ids: mails.map(([id = '']) => id),
+    ...(owner !== undefined && { shared: { owner, recipients } }),
+  };
+};
+
+/**
+ * Takes a slot of this month for each mail, and with the shared key what their recipients take of the owner's month and
+ * the service's day, or nothing at all, by one conditional write. `ids` are 1 to 100. `usage` is missing with the
+ * shared key, whose write does not tell it.
+ */
+export const takeSlots = async (
+  project: Account,
+  ids: readonly string[],
+  { rows = ids.length, shared }: MailUse = {},
+): Promise<SlotsTaken> => {
+  const now = clock.now();
+  const month = monthOf(now);
+  const limit = limitOf(project);
+  const use = shared && { ...shared, day: dayAt(now).name };
+  const outcome = await take({
+    call: newCall(),
+    held: ids.map((id) => heldAs(id, use)),
+    tallies: [
+      monthTally(project.id, month, [{ name: counted.slots, weight: ids.length, limit }, rowsCount(project, rows)]),
+      ...(use ? sharedTallies(use, ids, month, project.plan) : []),
+    ],
+  });
+  if (outcome.taken) {
+    const slots = { projectId: project.id, month, ids, ...(use && { shared: use }) };
+    return { taken: true, slots, usage: outcome.item && { used: countIn(outcome.item, counted.slots), limit } };
+  }
+  const held = slotsOf(project.id, month, heldIn(outcome.item), shared?.owner);
+  return { taken: false, refusal: refusalOf(project, outcome.full?.name), held };
+};
+
+/**
+ * Counts rows of the log that take no slot, by one conditional write; no room in the day → 429 `MAIL_QUOTA_EXCEEDED`.
+ */
+export const countRows = async (project: Account, rows: number): Promise<MailUsage> => {
+  const month = monthOf(clock.now());
+  const outcome = await take({
+    call: newCall(),
+    tallies: [monthTally(project.id, month, [rowsCount(project, rows)])],
+  });
+  if (!outcome.taken) throw refusalOf(project, outcome.full?.name);
+  return { used: countIn(outcome.item, counted.slots), limit: limitOf(project) };
+};
+
+/** What these slots took, but for the rows of the log, which do not come back. */
+const takingOf = ({ projectId, month, ids, shared }: Slots): Taking => ({
+  call: newCall(),
+  held: ids.map((id) => heldAs(id, shared)),
+  tallies: [
+    monthTally(projectId, month, [{ name: counted.slots, weight: ids.length, limit: 0 }]),
+    ...(shared ? sharedTallies(shared, ids, month) : []),
+  ],
+});
+
+/** These mails were sent: their slots stay counted and cannot come back any more. May be repeated. */
+export const keepSlots = async (slots: Slots): Promise<void> => {
+  if (slots.ids.length > 0) await keep(takingOf(slots));
+};
+
+/**
+ * Gives back the slots of these mails, each once however often and by however many it is called. Returns how many came
+ * back.
+ */
+export const giveSlotsBack = async (slots: Slots): Promise<number> => {
+  const { ids } = slots;
+  if (ids.length === 0) return 0;
+  if (await giveBack(takingOf(slots))) return ids.length;
+  if (ids.length === 1) return 0;
+  let count = 0;
+  for (const id of ids) count += await giveSlotsBack({ ...slots, ids: [id] });
+  return count;
+};
+
+/** What the project has used of this month's quota (contract 6, "Usage"). */
+export const mailUsage = async (project: Account): Promise<MailUsage> => ({
+  used: countIn(await peek({ key: monthKey(project.id, monthOf(clock.now())) }, counted.slots), counted.slots),
+  limit: limitOf(project),
+});
+
+/** The mails whose slots of a month could still come back, to `owner` too where the shared key sends them. */
+export const heldSlots = async (projectId: string, month: string, owner?: string): Promise<Slots> =>
+  slotsOf(projectId, month, heldIn(await peek({ key: monthKey(projectId, month) }, 'held')), owner);

@@ -1,0 +1,136 @@
+import { ObjectId } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { describeError, log } from '../../core/log.ts';
+import { newId } from '../../core/new-id.ts';
+import type { Project } from '../../projects/project.ts';
+import type { JobContent } from '../mail-content.ts';
+import { onMailLogs } from '../mail-log.ts';
+import { suppressedAmong } from '../suppressions/suppressed-among.ts';
+import { findTemplate } from '../templates/find-template.ts';
+import type { MailContent } from '../templates/mail-template.ts';
+import { renderTemplate } from '../templates/render-template.ts';
+import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';
+import { keyedRequest } from './idempotency/idempotency-key.ts';
+import { once } from './idempotency/once.ts';
+import { enqueueJob } from './mail-queue.ts';
+import { countRows, type MailUsage, mailUsage } from './mail-quota.ts';
+import { type NewLog, newLog, sendingJob } from './new-log.ts';
+import { reserveSlots } from './reserve-slots.ts';
+import { requireVerifiedOwner, sharedUse } from './shared-use.ts';
+
+/** A mail that was accepted, as the specification answers it. */
+export interface AcceptedMail {
+  readonly id: string;
+  readonly provider: 'default' | 'byok';
+  readonly monthlyUsage: number;
+  readonly monthlyLimit: number;
+}
+
+interface Words {
+  readonly content: MailContent;
+  readonly templateUsed: string | null;
+}
+
+const wordsOf = async (project: Project, request: MailRequest): Promise<Words> => {
+  if ('content' in request) return { content: request.content, templateUsed: null };
+  const template = await findTemplate(project, request.template);
+  return { content: checkContent(renderTemplate(template, request.variables)), templateUsed: template.name };
+};
+
+/** A mail whose id the queue did not take is found by the job that looks for lost ones. */
+const enqueue = async (id: string): Promise<void> => {
+  try {
+    await enqueueJob(id);
+  } catch (error) {
+    log.error({ message: 'The queue did not take a mail, which will be late', mail: id, error: describeError(error) });
+  }
+};
+
+const answerOf = (
+  { _id, usingByok }: { readonly _id: ObjectId; readonly usingByok: boolean },
+  { used, limit }: MailUsage,
+): AcceptedMail => ({
+  id: _id.toHexString(),
+  provider: usingByok ? 'byok' : 'default',
+  monthlyUsage: used,
+  monthlyLimit: limit,
+});
+
+type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | 'templateUsed'>;
+
+/** A row that is there already was written by an earlier run for the same key, whose answer did not come. */
+const write = async (row: NewLog): Promise<void> => {
+  try {
+    await onMailLogs((logs) => logs.insertOne(newLog(row)));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
+  }
+};
+
+/** A mail that nobody is left to have needs no slot, so a quota that is used up is no reason to refuse it. */
+const suppress = async (project: Project, row: Row): Promise<MailUsage> => {
+  const usage = await countRows(project, 1);
+  await write({ ...row, status: 'failed', reason: 'suppressed' });
+  return usage;
+};
+
+const queue = async (
+  project: Project,
+  row: Row,
+  content: JobContent,
+  receivers: readonly string[],
+): Promise<MailUsage> => {
+  const { _id } = row;
+  const id = _id.toHexString();
+  const { slots, usage } = await reserveSlots(project, [id], sharedUse(project, [{ _id, to: receivers }]));
+  // Read before the log is written: what fails after that would deny a mail that goes out.
+  const standing = usage ?? (await mailUsage(project));
+  await write({ ...row, job: await sendingJob(_id, content, slots) });
+  await enqueue(id);
+  return standing;
+};
+
+const accept = async (project: Project, request: MailRequest, _id: ObjectId): Promise<AcceptedMail> => {
+  const { to, replyTo } = request;
+  await requireVerifiedOwner(project);
+  const [{ content, templateUsed }, suppressed] = await Promise.all([
+    wordsOf(project, request),
+    suppressedAmong(project.id, to),
+  ]);
+  const usingByok = project.sealedProviderApiKey !== null;
+  const row = { _id, projectId: project.id, to, subject: content.subject, usingByok, templateUsed };
+  const receivers = to.filter((address) => !suppressed.has(address));
+  const usage =
+    receivers.length === 0
+      ? await suppress(project, row)
+      : await queue(project, row, { kind: 'written', siteName: project.name, replyTo, ...content }, receivers);
+  return answerOf(row, usage);
+};
+
+/** The answer for a mail that is in the log by now, though the run that wrote it did not come to say so. */
+const recover = async (project: Project, _id: ObjectId): Promise<AcceptedMail | undefined> => {
+  const found = await onMailLogs((logs) =>
+    logs.findOne({ _id, projectId: new ObjectId(project.id) }, { projection: { usingByok: 1 }, maxTimeMS: 5000 }),
+  );
+  return found ? answerOf(found, await mailUsage(project)) : undefined;
+};
+
+/**
+ * Accepts a mail of a project: takes a slot of its quota, writes the log and puts its id on the queue; nobody waits for
+ * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, the
+ * shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, quota used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the
+ * log is written the mail goes out, even if the queue is down at the moment. Where every receiver is suppressed the log
+ * says so at once, and no slot is taken. With an idempotency key all of that happens once.
+ */
+export const sendProjectMail = async (
+  project: Project,
+  body: MailBody,
+  idempotencyKey?: string,
+): Promise<AcceptedMail> => {
+  const request = checkMail(body, project.name);
+  return once(project.id, keyedRequest(idempotencyKey, 'send', body), {
+    mails: 1,
+    act: ([_id = newId()]) => accept(project, request, _id),
+    recover: async ([_id]) => _id && recover(project, _id),
+  });
+};

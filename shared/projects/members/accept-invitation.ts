@@ -1,0 +1,73 @@
+import type { Document, Filter } from 'mongodb';
+import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
+import { getDeveloperRecord } from '../../accounts/developers/find-developer.ts';
+import { onControl } from '../../clients/mongo.ts';
+import { clock } from '../../core/clock.ts';
+import { audited } from '../audit/audited.ts';
+import type { InvitationRecord, MemberRecord, ProjectRecord } from '../project-record.ts';
+import type { MemberRole } from '../roles.ts';
+import { hashInvitationToken, noInvitation } from './invitation.ts';
+
+/** The project that somebody is a member of from now on; its id is 24 hex characters. */
+export interface Membership {
+  readonly projectId: string;
+  readonly name: string;
+  readonly role: MemberRole;
+}
+
+/** Matches the project whose open invitation this is, for the developer it is addressed to, who is not in it yet. */
+const openFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<ProjectRecord> => ({
+  invitations: {
+    $elemMatch: { tokenHash: { $eq: tokenHash }, email: { $eq: email }, expiresAt: { $gt: new Date(clock.now()) } },
+  },
+  state: 'active',
+  ownerId: { $ne: _id },
+  'members.developerId': { $ne: _id },
+});
+
+/** The invitation becomes a member, in one step of the database: of any number of parallel callers one does it. */
+const joined = (member: MemberRecord, tokenHash: string): Document => ({
+  members: { $concatArrays: [{ $ifNull: ['$members', []] }, [{ $literal: member }]] },
+  invitations: {
+    $filter: { input: '$invitations', as: 'open', cond: { $ne: ['$$open.tokenHash', tokenHash] } },
+  },
+});
+
+const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<void> => {
+  const { matchedCount } = await onControl((db) =>
+    db.collection<ProjectRecord>('projects').updateOne(filter, [{ $set: change }]),
+  );
+  if (matchedCount === 0) throw noInvitation();
+};
+
+/**
+ * Makes the developer who asks a member of the project that an invitation to their own address is for. Wrong, used,
+ * withdrawn and expired ones, and those for somebody else, are the same 404 `INVITATION_NOT_FOUND`.
+ */
+export const acceptInvitation = async (developerId: string, token: string): Promise<Membership> => {
+  const developer = await getDeveloperRecord(developerId);
+  const tokenHash = hashInvitationToken(token);
+  if (tokenHash === undefined) throw noInvitation();
+  const filter = openFor(developer, tokenHash);
+  const project = await onControl((db) =>
+    db.collection<ProjectRecord>('projects').findOne(filter, { maxTimeMS: 5000 }),
+  );
+  const invitation = project?.invitations?.find((open: InvitationRecord) => open.tokenHash === tokenHash);
+  if (!project || !invitation) throw noInvitation();
+  const { role } = invitation;
+  const projectId = project._id.toHexString();
+  const change = joined({ developerId: developer._id, role, addedAt: new Date(clock.now()) }, tokenHash);
+  await audited(
+    {
+      projectId,
+      developerId,
+      tokenId: null,
+      action: 'accept-invitation',
+      target: { id: invitation._id.toHexString() },
+      fields: [],
+      values: [{ field: 'role', before: null, after: role }],
+    },
+    () => join({ ...filter, _id: project._id }, change),
+  );
+  return { projectId, name: project.name, role };
+};

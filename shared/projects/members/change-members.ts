@@ -1,0 +1,69 @@
+import { type Filter, ObjectId, type UpdateFilter } from 'mongodb';
+import { onControl } from '../../clients/mongo.ts';
+import { AppError } from '../../core/errors.ts';
+import { type OwnedProject, roleIn } from '../find-owned-project.ts';
+import type { ProjectRecord } from '../project-record.ts';
+import { includesRole, type MemberRole } from '../roles.ts';
+import { noInvitation } from './invitation.ts';
+
+const change = async (
+  { record }: OwnedProject,
+  filter: Filter<ProjectRecord>,
+  update: UpdateFilter<ProjectRecord>,
+): Promise<boolean> => {
+  const { matchedCount } = await onControl((db) =>
+    db.collection<ProjectRecord>('projects').updateOne({ ...filter, _id: record._id, state: 'active' }, update),
+  );
+  return matchedCount > 0;
+};
+
+const noMember = (): AppError => new AppError('MEMBER_NOT_FOUND', 'This developer is not a member of the project.');
+
+/** The id of a member; the owner → 409 `OWNER_STAYS`. */
+const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectId => {
+  const role = roleIn(record, developerId);
+  if (role === 'owner')
+    throw new AppError('OWNER_STAYS', 'The owner of a project stays its owner. Delete the project instead.');
+  if (role === undefined) throw noMember();
+  return new ObjectId(developerId);
+};
+
+/** The `$pull` of the open invitations of someone who may no longer invite; otherwise they could use them to return. */
+const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
+
+/**
+ * Gives a member another role, from their next request on; a viewer's open invitations go with the right to invite.
+ * Nobody's id → 404 `MEMBER_NOT_FOUND`.
+ */
+export const changeMember = async (owned: OwnedProject, developerId: string, role: MemberRole): Promise<void> => {
+  const id = requireMemberId(owned, developerId);
+  const update = {
+    $set: { 'members.$.role': role },
+    ...(includesRole(role, 'admin') ? {} : { $pull: invitationsOf(id) }),
+  } as UpdateFilter<ProjectRecord>;
+  if (!(await change(owned, { 'members.developerId': id }, update))) throw noMember();
+};
+
+/**
+ * Removes a member, from their next request on, with the invitations they have open. A member may leave; to remove
+ * others takes an admin → 403 `ROLE_REQUIRED`.
+ */
+export const removeMember = async (owned: OwnedProject, developerId: string, by: string): Promise<void> => {
+  if (developerId !== by && !includesRole(owned.role, 'admin')) {
+    throw new AppError(
+      'ROLE_REQUIRED',
+      `To remove others needs the role admin in the project; yours is ${owned.role}.`,
+    );
+  }
+  const id = requireMemberId(owned, developerId);
+  const update = { $pull: { members: { developerId: id }, ...invitationsOf(id) } } as UpdateFilter<ProjectRecord>;
+  if (!(await change(owned, { 'members.developerId': id }, update))) throw noMember();
+};
+
+/** Withdraws an open invitation; unknown → 404 `INVITATION_NOT_FOUND`. */
+export const withdrawInvitation = async (owned: OwnedProject, invitationId: string): Promise<void> => {
+  if (!/^[0-9a-f]{24}$/.test(invitationId)) throw noInvitation();
+  const _id = new ObjectId(invitationId);
+  const update = { $pull: { invitations: { _id } } } as UpdateFilter<ProjectRecord>;
+  if (!(await change(owned, { 'invitations._id': _id }, update))) throw noInvitation();
+};

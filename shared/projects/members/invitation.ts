@@ -1,0 +1,46 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { AppError } from '../../core/errors.ts';
+import type { InvitationRecord } from '../project-record.ts';
+import type { MemberRole } from '../roles.ts';
+
+/** How long an invitation can be accepted, in days. */
+export const invitationDays = 7;
+
+/** How many members a project can have besides its owner, open invitations included. */
+export const maxMembers = 50;
+
+const wellFormed = /^[A-Za-z0-9_-]{43}$/;
+
+/** A new token of an invitation: 256 random bits in base64url. */
+export const newInvitationToken = (): string => randomBytes(32).toString('base64url');
+
+/** The form in which such a token is stored and looked up; `undefined` for anything that cannot be one. */
+export const hashInvitationToken = (token: string): string | undefined =>
+  wellFormed.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
+
+/** An open invitation as the project's members see it; never its token. Ids are 24 hex characters. */
+export interface Invitation {
+  readonly _id: string;
+  readonly email: string;
+  readonly role: MemberRole;
+  readonly invitedBy: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** A stored invitation as members see it. */
+export const toInvitation = (record: InvitationRecord): Invitation => ({
+  _id: record._id.toHexString(),
+  email: record.email,
+  role: record.role,
+  invitedBy: record.invitedBy.toHexString(),
+  createdAt: record.createdAt,
+  expiresAt: record.expiresAt,
+});
+
+/** The one refusal of an invitation, whatever is wrong with it. */
+export const noInvitation = (): AppError =>
+  new AppError(
+    'INVITATION_NOT_FOUND',
+    'There is no such invitation for your address: it was used, withdrawn or has expired, or it is for somebody else.',
+  );

@@ -1,0 +1,154 @@
+import type { Document, Filter, ObjectId } from 'mongodb';
+import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
+import { serviceName } from '../../accounts/developers/email-tokens.ts';
+import { findDeveloperRecord, getDeveloperRecord } from '../../accounts/developers/find-developer.ts';
+import { checkEmail } from '../../accounts/email.ts';
+import { linkTo } from '../../accounts/email-tokens/send-email-token.ts';
+import { onControl } from '../../clients/mongo.ts';
+import { clock } from '../../core/clock.ts';
+import { dashboardSettings } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/new-id.ts';
+import { queueServiceMail } from '../../mail/outbox/queue-service-mail.ts';
+import { plainName } from '../../mail/plain-name.ts';
+import { invitationTemplate } from '../../mail/templates/invitation.ts';
+import { findOwnedProject, type OwnedProject, roleIn } from '../find-owned-project.ts';
+import type { InvitationRecord, ProjectRecord } from '../project-record.ts';
+import { includesRole, type MemberRole } from '../roles.ts';
+import {
+  hashInvitationToken,
+  type Invitation,
+  invitationDays,
+  maxMembers,
+  newInvitationToken,
+  toInvitation,
+} from './invitation.ts';
+import { countInvitation } from './invitation-limits.ts';
+import { countServiceMail } from './service-mail-limit.ts';
+
+/** The body of `create-invitation`. */
+export interface NewInvitation {
+  readonly email: string;
+  readonly role: MemberRole;
+}
+
+const dayMs = 86_400_000;
+
+/** The mail names its inviter, so only who has proved to own that address invites. */
+const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
+  if (emailVerified) return;
+  throw new AppError(
+    'EMAIL_NOT_VERIFIED',
+    'Verify your own e-mail address before you invite others: the invitation shows it. Ask for the mail again with POST /api/auth/resend-verification.',
+  );
+};
+
+/** Who cannot be invited: whoever is in the project already. */
+const refuseMember = async ({ record }: OwnedProject, email: string): Promise<void> => {
+  const invited = await findDeveloperRecord({ email: { $eq: email } });
+  if (invited && roleIn(record, invited._id.toHexString())) {
+    throw new AppError('MEMBER_EXISTS', 'This developer is in the project already.');
+  }
+};
+
+const listOf = (field: string): Document => ({ $ifNull: [field, []] });
+
+/** The other invitations that are open, in terms of the database, so that parallel calls count what there is. */
+const othersOpen = ({ email, createdAt }: InvitationRecord): Document => ({
+  $filter: {
+    input: listOf('$invitations'),
+    as: 'open',
+    cond: { $and: [{ $ne: ['$$open.email', { $literal: email }] }, { $gt: ['$$open.expiresAt', createdAt] }] },
+  },
+});
+
+/**
+ * Filter for projects in which this developer may still invite, so that someone being removed leaves no invitation
+ * behind.
+ */
+const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
+  state: 'active',
+  $or: [{ ownerId: inviter }, { members: { $elemMatch: { developerId: inviter, role: 'admin' } } }],
+});
+
+/** Why an invitation was not stored. */
+const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<AppError> => {
+  const now = await findOwnedProject(inviter.toHexString(), record._id.toHexString());
+  if (!now) return new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  return includesRole(now.role, 'admin')
+    ? new AppError(
+        'LIMIT_REACHED',
+        `A project can have ${maxMembers} members, open invitations included. Remove one to invite another.`,
+      )
+    : new AppError('ROLE_REQUIRED', `To invite others needs the role admin in the project; yours is ${now.role}.`);
+};
+
+/**
+ * Stores an invitation in place of an earlier one to the same address; never more than the project can have members.
+ */
+const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise<void> => {
+  const others = othersOpen(invitation);
+  const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
+  const { matchedCount } = await onControl((db) =>
+    db
+      .collection<ProjectRecord>('projects')
+      .updateOne({ ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, maxMembers] } }, [
+        { $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } },
+      ]),
+  );
+  if (matchedCount === 0) throw await refusal(owned, invitation.invitedBy);
+};
+
+const send = async (
+  { project }: OwnedProject,
+  inviter: DeveloperRecord,
+  { email, role }: InvitationRecord,
+  token: string,
+): Promise<void> => {
+  const link = linkTo(dashboardSettings().DASHBOARD_URL ?? null, 'invitations/accept', token);
+  await queueServiceMail({
+    to: email,
+    template: { ...invitationTemplate, siteName: serviceName },
+    variables: {
+      inviter: inviter.email,
+      project: plainName(project.name) || project.id,
+      role,
+      days: String(invitationDays),
+      token,
+      link,
+    },
+  });
+};
+
+/**
+ * Invites whoever has an address to a project by a mail with a token for 7 days and one use; an earlier invitation of
+ * the address is replaced. The inviter's own address is not verified → 403 `EMAIL_NOT_VERIFIED`; in the project already
+ * → 409 `MEMBER_EXISTS`; 50 members and invitations → 403 `LIMIT_REACHED`; a second mail within the minute, or more
+ * than a day has room for → 429.
+ */
+export const inviteMember = async (
+  owned: OwnedProject,
+  inviterId: string,
+  { email, role }: NewInvitation,
+): Promise<Invitation> => {
+  const address = checkEmail(email);
+  const inviter = await getDeveloperRecord(inviterId);
+  requireVerified(inviter);
+  await refuseMember(owned, address);
+  await countInvitation(inviter.email, address);
+  await countServiceMail();
+  const token = newInvitationToken();
+  const now = clock.now();
+  const invitation: InvitationRecord = {
+    _id: newId(),
+    email: address,
+    role,
+    tokenHash: hashInvitationToken(token) ?? '',
+    invitedBy: inviter._id,
+    createdAt: new Date(now),
+    expiresAt: new Date(now + invitationDays * dayMs),
+  };
+  await store(owned, invitation);
+  await send(owned, inviter, invitation, token);
+  return toInvitation(invitation);
+};

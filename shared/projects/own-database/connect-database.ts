@@ -1,0 +1,59 @@
+import { type DatabaseUri, parseDatabaseUri, redactedHost } from '../../clients/own-databases/database-uri.ts';
+import { prepareDatabase, type Unprepared } from '../../collections/indexes/prepare-database.ts';
+import { AppError } from '../../core/errors.ts';
+import type { OwnedProject } from '../find-owned-project.ts';
+import { databaseUriId } from '../project-record.ts';
+import type { ProjectView } from '../project-view.ts';
+import { seal } from '../sealed.ts';
+import { placedIn, placeProject } from './place-project.ts';
+import { restrictedUri } from './refusals.ts';
+import { requireAccess } from './require-access.ts';
+
+/** A gateway waits 30 s, and verification has taken up to 9.5 s of them. */
+const indexLimitMs = 15_000;
+const againLimitMs = 3000;
+
+const parse = (text: string): DatabaseUri => {
+  try {
+    return parseDatabaseUri(text);
+  } catch (error) {
+    throw restrictedUri(error);
+  }
+};
+
+const schemaConflict = (unprepared: readonly Unprepared[]): AppError =>
+  new AppError(
+    'SCHEMA_CONFLICT',
+    'Documents or indexes in that database do not fit the collections of this project. Nothing was connected.',
+    {
+      errors: unprepared.map(({ collection, error }) => ({
+        field: collection,
+        message: `${collection}: ${error.message}`,
+      })),
+      cause: unprepared[0]?.error,
+    },
+  );
+
+/**
+ * Places a project's documents in a database of its own: verifies the URI, builds the collections' indexes there, and
+ * only then has requests go there. Documents are not copied; those in our database stay there. Anything but a database
+ * that both verifiers reach → 400 with one of the messages of contract 7; documents there that do not fit the
+ * collections → 409 `SCHEMA_CONFLICT`. In every case of failure all stays as it was.
+ */
+export const connectDatabase = async (owned: OwnedProject, text: string): Promise<ProjectView> => {
+  const uri = parse(text);
+  const { project } = owned;
+  await requireAccess(project.id, text, uri);
+  const placement = {
+    kind: 'external',
+    host: redactedHost(uri),
+    encryptedUri: await seal(text, databaseUriId(project.id)),
+  } as const;
+  const placed = placedIn(project, placement);
+  const unprepared = await prepareDatabase(placed, indexLimitMs);
+  if (unprepared.length > 0) throw schemaConflict(unprepared);
+  const view = await placeProject(owned, placement);
+  // For collections created or edited in the meantime; a failure here does not undo the connection.
+  await prepareDatabase(placed, againLimitMs).catch(() => undefined);
+  return view;
+};

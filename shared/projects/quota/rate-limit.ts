@@ -1,0 +1,163 @@
+import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../../clients/dynamo.ts';
+import { nowSeconds } from '../../core/clock.ts';
+import { sourceOf } from './rate-source.ts';
+import { OverLimit, type Standing, type Window, windowSeconds } from './rate-window.ts';
+
+/** What this process may still let in without asking the table, and the table's count when it last replied. */
+interface Grant {
+  left: number;
+  counted: number;
+  /** All that this process was granted in the window. */
+  total: number;
+}
+
+/** A window from which a request has to be counted in the table, and how many are counted at once. */
+interface Claim {
+  readonly window: Window;
+  readonly block: number;
+}
+
+const rememberedSources = 10_000;
+
+/** Seconds until the window of a moment ends. */
+const resetOf = (now: number): number => windowSeconds - (now % windowSeconds);
+
+const update = (table: string, source: string, start: number, claims: readonly Claim[]): UpdateItemCommandInput => ({
+  TableName: table,
+  Key: { pk: { S: `rate#${source}` }, sk: { S: String(start) } },
+  UpdateExpression: `ADD ${claims.map(({ window }) => `n_${window.name} :${window.name}`).join(', ')} SET expiresAt = :end`,
+  ExpressionAttributeValues: {
+    ...Object.fromEntries(claims.map(({ window, block }) => [`:${window.name}`, { N: String(block) }])),
+    ':end': { N: String(start + windowSeconds + 60) },
+  },
+  ReturnValues: 'UPDATED_NEW',
+});
+
+/**
+ * A process takes a quarter more than it was granted so far, up to a block, so that it never holds more than a quarter
+ * of what it has used; over the last tenth of a window requests are counted one by one.
+ */
+const nextBlock = ({ limit, block }: Window, grant: Grant | undefined): number => {
+  if (!grant || limit - grant.counted <= limit / 10) return 1;
+  return Math.max(1, Math.min(block, Math.floor(grant.total / 4)));
+};
+
+/**
+ * Remaining requests of a source as far as this process knows: what is not counted yet, plus what is left of its own
+ * grant.
+ */
+const remainingOf = ({ limit }: Window, grant: Grant | undefined): number =>
+  Math.max(0, limit - (grant?.counted ?? 0)) + (grant?.left ?? 0);
+
+/**
+ * Counts the requests that one process gets. No more than the limit are ever let in, by however many processes; where a
+ * window is counted in blocks of b, up to b - 1 for each process, and never more than a fifth of them, may be refused
+ * too early.
+ */
+export class RateCounter {
+  /** `<source> <window's start>` → window → grant. */
+  readonly #grants = new Map<string, Map<Window['name'], Grant>>();
+  /** `<source> <window>` → end of a window that is used up: refused without another write. */
+  readonly #refused = new Map<string, number>();
+
+  #grantsOf(source: string, start: number): Map<Window['name'], Grant> {
+    const key = `${source} ${start}`;
+    const known = this.#grants.get(key);
+    if (known) return known;
+    if (this.#grants.size >= rememberedSources) this.#forgetGrants(start);
+    const grants = new Map<Window['name'], Grant>();
+    this.#grants.set(key, grants);
+    return grants;
+  }
+
+  /** Forgets what is left of past windows, and everything where that is not enough: its sources count anew. */
+  #forgetGrants(start: number): void {
+    for (const key of this.#grants.keys()) if (!key.endsWith(` ${start}`)) this.#grants.delete(key);
+    if (this.#grants.size >= rememberedSources) this.#grants.clear();
+  }
+
+  #refuse(key: string, until: number, now: number): void {
+    if (this.#refused.size >= rememberedSources) {
+      for (const [known, end] of this.#refused) if (end <= now) this.#refused.delete(known);
+      if (this.#refused.size >= rememberedSources) this.#refused.clear();
+    }
+    this.#refused.set(key, until);
+  }
+
+  /** Takes one request from each grant that has some left; returns the windows that have none. */
+  #claims(windows: readonly Window[], grants: ReadonlyMap<Window['name'], Grant>): readonly Claim[] {
+    return windows.flatMap((window) => {
+      const grant = grants.get(window.name);
+      if (!grant || grant.left === 0) return [{ window, block: nextBlock(window, grant) }];
+      grant.left--;
+      return [];
+    });
+  }
+
+  /**
+   * Counts the claims in the table by one update and keeps what they grant beyond this request; returns what is left of
+   * each.
+   */
+  async #count(source: string, start: number, claims: readonly Claim[], grants: Map<Window['name'], Grant>) {
+    const { Attributes } = await onTable((dynamo, table) =>
+      dynamo.send(new UpdateItemCommand(update(table, source, start, claims))),
+    );
+    return claims.map(({ window, block }) => {
+      const counted = Number(Attributes?.[`n_${window.name}`]?.N);
+      const granted = Math.min(block, window.limit - (counted - block));
+      const { left = 0, total = 0 } = grants.get(window.name) ?? {};
+      const grant = { left: left + Math.max(0, granted - 1), counted, total: total + Math.max(0, granted) };
+      grants.set(window.name, grant);
+      return { window, remaining: granted > 0 ? remainingOf(window, grant) : window.limit - counted };
+    });
+  }
+
+  /**
+   * The refusal for a source that this process knows to be over a limit until the window ends; otherwise `undefined`.
+   */
+  refusal(address: string, windows: readonly Window[]): OverLimit | undefined {
+    if (this.#refused.size === 0) return undefined;
+    const now = nowSeconds();
+    const source = sourceOf(address);
+    const over = windows.find(({ name }) => (this.#refused.get(`${source} ${name}`) ?? 0) > now);
+    return over && new OverLimit({ limit: over.limit, remaining: 0, reset: resetOf(now) });
+  }
+
+  /**
+   * Counts one request of a source address in all its windows, by one update at most, and tells how the tightest
+   * stands. Windows are aligned to the clock. Over a limit → `OverLimit`; the table out of reach →
+   * `SERVICE_UNAVAILABLE`.
+   */
+  async count(address: string, windows: readonly Window[]): Promise<Standing> {
+    const known = this.refusal(address, windows);
+    if (known) throw known;
+    const now = nowSeconds();
+    const reset = resetOf(now);
+    const start = now + reset - windowSeconds;
+    const source = sourceOf(address);
+    const grants = this.#grantsOf(source, start);
+    const claims = this.#claims(windows, grants);
+    const held = windows
+      .filter((window) => claims.every((claim) => claim.window !== window))
+      .map((window) => ({ window, remaining: remainingOf(window, grants.get(window.name)) }));
+    const counted = claims.length === 0 ? [] : await this.#count(source, start, claims, grants);
+    const tightest = [...held, ...counted].reduce((least, one) => (one.remaining < least.remaining ? one : least));
+    const { limit, name } = tightest.window;
+    if (tightest.remaining < 0) {
+      this.#refuse(`${source} ${name}`, start + windowSeconds, now);
+      throw new OverLimit({ limit, remaining: 0, reset });
+    }
+    return { limit, remaining: tightest.remaining, reset };
+  }
+}
+
+const counter = new RateCounter();
+
+/** What this process knows already of a source that is over a limit, as `RateCounter.refusal` tells it. */
+export const knownRefusal = (address: string, windows: readonly Window[]): OverLimit | undefined =>
+  counter.refusal(address, windows);
+
+/** Counts one request in the counter of this process, as `RateCounter.count` does. */
+export const countRequest = (address: string, windows: readonly Window[]): Promise<Standing> =>
+  counter.count(address, windows);

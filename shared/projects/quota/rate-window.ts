@@ -1,0 +1,52 @@
+import { AppError } from '../../core/errors.ts';
+
+/**
+ * A fixed window of 15 minutes, counted for one source: an address, or for `deliveries` a project. `name` is the
+ * attribute that counts it.
+ */
+export interface Window {
+  readonly name: 'all' | 'auth' | 'credential' | 'dashboard' | 'deliveries';
+  readonly limit: number;
+  /** Requests that a process counts at once and then lets in without asking the table; 1 counts each. */
+  readonly block: number;
+}
+
+/** Length of a window in seconds. */
+export const windowSeconds = 900;
+
+/**
+ * How many deliveries of its own account at the mail provider a project may get in a window: more than the events of
+ * the mails that any plan sends, as that account may send others.
+ */
+export const deliveriesPerWindow = 10_000;
+
+/** How the tightest window stands after a request was counted. `reset` is in whole seconds from now. */
+export interface Standing {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly reset: number;
+}
+
+/**
+ * How many requests a window of this limit counts at once: a thousandth, so that limits under 2000 are exact and a
+ * raised one costs a fraction of the writes. `asked` is the operator's own choice, 0 where there is none.
+ */
+export const blockOf = (limit: number, asked: number): number => asked || Math.max(1, Math.floor(limit / 1000));
+
+/**
+ * Thrown when a request is over a limit, with how the window stands, so that a refusal carries the same headers as an
+ * answer.
+ */
+export class OverLimit extends Error {
+  override readonly name = 'OverLimit';
+  readonly standing: Standing;
+  readonly refusal: AppError;
+
+  constructor(standing: Standing) {
+    super('Over the rate limit');
+    this.standing = standing;
+    this.refusal = new AppError('RATE_LIMITED', `Too many requests. Try again in ${standing.reset} seconds.`, {
+      retryAfter: standing.reset,
+    });
+  }
+}

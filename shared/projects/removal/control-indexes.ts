@@ -1,0 +1,50 @@
+import type { IndexDescription } from 'mongodb';
+import { developerIndexes } from '../../accounts/developers/developer-record.ts';
+import { tokenIndexes } from '../../accounts/developers/tokens/token-record.ts';
+import { onControl } from '../../clients/mongo.ts';
+import { mailLogIndexes } from '../../mail/mail-log.ts';
+import { suppressionIndexes } from '../../mail/suppressions/suppression.ts';
+import { templateIndexes } from '../../mail/templates/template-record.ts';
+import { transferIndexes } from '../../transfers/transfer-record.ts';
+import { auditIndexes } from '../audit/audit-record.ts';
+
+/** A project that is being deleted holds no slot, so that its owner can make another at once. */
+const projectIndexes: readonly IndexDescription[] = [
+  { key: { 'keys.hash': 1 }, name: 'key', unique: true },
+  { key: { ownerId: 1, slot: 1 }, name: 'slot', unique: true, partialFilterExpression: { state: 'active' } },
+  { key: { deletingSince: 1 }, name: 'deleting', partialFilterExpression: { state: 'deleting' } },
+  { key: { ownerId: 1, state: 1, _id: -1 }, name: 'owner' },
+  { key: { 'members.developerId': 1, state: 1, _id: -1 }, name: 'member' },
+  { key: { 'invitations.tokenHash': 1 }, name: 'invitation', sparse: true },
+  { key: { trashDueAt: 1 }, name: 'trash', partialFilterExpression: { state: 'active' } },
+];
+
+const collectionIndexes: readonly IndexDescription[] = [
+  { key: { projectId: 1, nameKey: 1 }, name: 'nameKey', unique: true },
+  { key: { projectId: 1, slot: 1 }, name: 'slot', unique: true },
+  { key: { projectId: 1, name: 1 }, name: 'name' },
+  { key: { state: 1, updatedAt: 1 }, name: 'state' },
+  { key: { editingSince: 1 }, name: 'editing', sparse: true },
+];
+
+/**
+ * Collection of the control database → its indexes. The unique ones decide between parallel callers (keys, addresses,
+ * names, plan limits).
+ */
+export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]>> = {
+  developers: developerIndexes,
+  projects: projectIndexes,
+  collections: collectionIndexes,
+  personalTokens: tokenIndexes,
+  auditEntries: auditIndexes,
+  transfers: transferIndexes,
+  mailTemplates: templateIndexes,
+  mailLogs: mailLogIndexes,
+  mailSuppressions: suppressionIndexes,
+};
+
+/** Makes every index of the control database, before anything is served; those that stand are left as they are. */
+export const ensureControlIndexes = (): Promise<void> =>
+  onControl(async (db) => {
+    for (const [name, indexes] of Object.entries(controlIndexes)) await db.collection(name).createIndexes([...indexes]);
+  });

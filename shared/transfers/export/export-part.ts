@@ -1,0 +1,78 @@
+import { BSON, type Db, type Document as MongoDocument } from 'mongodb';
+import { onProject } from '../../clients/mongo.ts';
+import type { Document } from '../../documents/document.ts';
+import { present } from '../../documents/present.ts';
+import { isActive } from '../../documents/read/total.ts';
+import { wireDocument } from '../../documents/wire-value.ts';
+import type { Project } from '../../projects/project.ts';
+import type { ExportRecord } from '../transfer-record.ts';
+
+/** The least that the storage takes for any part but the last. */
+export const minPartBytes = 5 * 1024 * 1024;
+
+const readLimitMs = 30_000;
+const batchSize = 200;
+
+/** A stretch of a file. */
+export interface Stretch {
+  readonly bytes: Buffer;
+  readonly count: number;
+  /** The id of the last document in it. */
+  readonly last: ExportRecord['last'];
+  /** No document follows. */
+  readonly end: boolean;
+}
+
+type TransferContext = Pick<ExportRecord, 'collectionName' | 'includeDeleted' | 'last'>;
+
+const isSame = (one: MongoDocument, other: MongoDocument): boolean =>
+  Buffer.from(BSON.serialize(one)).equals(BSON.serialize(other));
+
+/** Begins at the id of the last document, whatever its type: a comparison would leave out ids of other types. */
+const open = (db: Db, { collectionName, includeDeleted, last }: TransferContext) =>
+  db.collection(collectionName).find(includeDeleted ? {} : isActive, {
+    sort: { _id: 1 },
+    hint: { _id: 1 },
+    ...(last ? { min: { _id: last._id } } : {}),
+    batchSize,
+    maxTimeMS: readLimitMs,
+    raw: true,
+  });
+
+const read = async (db: Db, place: TransferContext, isFirst: boolean, separator: string): Promise<Stretch> => {
+  const cursor = open(db, place);
+  const pieces: string[] = [];
+  let [size, count, last, end] = [0, 0, place.last, true];
+  try {
+    while (size < minPartBytes && (await cursor.hasNext())) {
+      for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+        if (size >= minPartBytes) {
+          end = false;
+          break;
+        }
+        const stored = BSON.deserialize(raw, { validation: { utf8: false } });
+        const id = { _id: stored._id as unknown };
+        if (place.last && isSame(id, place.last)) continue;
+        const text = JSON.stringify(present(wireDocument(stored) as Document));
+        pieces.push(isFirst && count === 0 ? text : separator + text);
+        size += Buffer.byteLength(text) + separator.length;
+        count += 1;
+        last = id;
+      }
+    }
+    return { bytes: Buffer.from(pieces.join('')), count, last, end: end && size < minPartBytes };
+  } finally {
+    await cursor.close();
+  }
+};
+
+/**
+ * Reads the documents that come after the last one exported, until they fill a part, each in the form that the data API
+ * gives it. Holds no more in memory than that and one batch of the database (16 MiB).
+ */
+export const readStretch = (
+  project: Project,
+  { collectionName, includeDeleted, last, count }: ExportRecord,
+  separator: string,
+): Promise<Stretch> =>
+  onProject(project, (db) => read(db, { collectionName, includeDeleted, last }, count === 0, separator), readLimitMs);

@@ -1,0 +1,92 @@
+import { clock } from '../../core/clock.ts';
+import { managedBucket } from '../../files/managed-bucket.ts';
+import type { Project } from '../../projects/project.ts';
+import { readContext } from '../transfer-context.ts';
+import { TransferFailure } from '../transfer-failure.ts';
+import { beginUpload, completeUpload, type Part, uploadPart } from '../transfer-file.ts';
+import { type ExportFormat, type ExportRecord, transferKey } from '../transfer-record.ts';
+import { endTransfer, requeue, saveProgress } from '../transfer-runs.ts';
+import { minPartBytes, readStretch } from './export-part.ts';
+import { requireExportRoom } from './export-room.ts';
+
+interface Framing {
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+}
+
+const framings: Readonly<Record<ExportFormat, Framing>> = {
+  ndjson: { before: '', between: '\n', after: '\n' },
+  json: { before: '[\n', between: ',\n', after: '\n]\n' },
+};
+
+/** An empty list of lines has no end of line. */
+const framed = (body: Buffer, { format, count }: ExportRecord, added: number, end: boolean): Buffer => {
+  const { before, after } = framings[format];
+  const isEmpty = count + added === 0;
+  const tail = isEmpty && format === 'ndjson' ? '' : isEmpty ? ']\n' : after;
+  return Buffer.concat([Buffer.from(count === 0 ? before : ''), body, Buffer.from(end ? tail : '')]);
+};
+
+/** Cuts bytes into parts of 5 to 10 MiB; a single document can be longer than one. */
+const cut = (bytes: Buffer): Buffer[] => {
+  const number = Math.max(1, Math.floor(bytes.length / minPartBytes));
+  return Array.from({ length: number }, (_, index) =>
+    bytes.subarray(index * minPartBytes, index === number - 1 ? bytes.length : (index + 1) * minPartBytes),
+  );
+};
+
+/** Writes one stretch of the file and returns the record as it is then. */
+const writeStretch = async (project: Project, record: ExportRecord): Promise<ExportRecord> => {
+  const key = transferKey(record);
+  const stretch = await readStretch(project, record, framings[record.format].between);
+  const bytes = framed(stretch.bytes, record, stretch.count, stretch.end);
+  const progress = {
+    count: record.count + stretch.count,
+    bytes: record.bytes + bytes.length,
+    last: stretch.last,
+    written: stretch.end,
+  };
+  if (stretch.end && record.uploadId === undefined) {
+    await managedBucket.put(key, bytes, 'application/octet-stream');
+    await saveProgress(record, progress);
+    return { ...record, ...progress };
+  }
+  let { uploadId } = record;
+  if (uploadId === undefined) {
+    uploadId = await beginUpload(key);
+    await saveProgress(record, { uploadId });
+  }
+  const parts: Part[] = [...record.parts];
+  for (const part of cut(bytes)) parts.push(await uploadPart(key, uploadId, parts.length + 1, part));
+  await saveProgress(record, { ...progress, uploadId, parts });
+  return { ...record, ...progress, uploadId, parts };
+};
+
+/** A run that died after it had completed the upload left the object and no upload. */
+const complete = async (record: ExportRecord): Promise<boolean> => {
+  const key = transferKey(record);
+  if (record.uploadId === undefined) return true;
+  return (await completeUpload(key, record.uploadId, record.parts)) || (await managedBucket.head(key)) !== null;
+};
+
+/**
+ * Writes the documents of a collection to a private file of our bucket, part by part, and writes down how far it came
+ * after each: a run that dies, or whose time is up, is carried on by the next one at the last part. Documents that are
+ * written meanwhile may or may not be in it. What ends it for good → `TransferFailure`.
+ */
+export const runExport = async (claimed: ExportRecord, withinMs: number): Promise<void> => {
+  const deadline = clock.now() + withinMs;
+  let record = claimed;
+  while (!record.written) {
+    if (clock.now() >= deadline) return requeue(record);
+    const { project } = await readContext(record);
+    record = await writeStretch(project, record);
+    await requireExportRoom(project, record);
+  }
+  await readContext(record);
+  if (!(await complete(record))) {
+    throw new TransferFailure('The file was lost on the way. Please start a new export.');
+  }
+  return endTransfer(record, { state: 'done' });
+};

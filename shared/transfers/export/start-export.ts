@@ -1,0 +1,38 @@
+import type { Project } from '../../projects/project.ts';
+import { newTransfer, queued, queueTransfer } from '../new-transfer.ts';
+import type { ExportFormat, ExportRecord } from '../transfer-record.ts';
+import { insertTransfer } from '../transfer-slots.ts';
+import { type ExportView, toExportView } from '../transfer-view.ts';
+
+/** The body of `start-export`. */
+export interface NewExport {
+  readonly format: ExportFormat;
+  /** Trashed documents too. */
+  readonly includeDeleted: boolean;
+}
+
+/**
+ * Accepts an export of a collection, which the work queue does; while one is under way → 409 `TRANSFER_RUNNING`, while
+ * the project has as many as its plan allows → 403 `PLAN_LIMIT`.
+ */
+export const startExport = async (
+  project: Project,
+  collectionName: string,
+  { format, includeDeleted }: NewExport,
+): Promise<ExportView> => {
+  const record: ExportRecord = {
+    ...(await newTransfer(project, collectionName)),
+    ...queued(),
+    kind: 'export',
+    format,
+    includeDeleted,
+    count: 0,
+    bytes: 0,
+    parts: [],
+    last: null,
+    written: false,
+  };
+  await insertTransfer(project, record);
+  await queueTransfer(record);
+  return toExportView(record);
+};

@@ -1,0 +1,111 @@
+import type { Collection } from '../../collections/collection.ts';
+import { AppError } from '../../core/errors.ts';
+import { maxDepth, parseJsonValue } from '../../core/json-value.ts';
+import type { JsonObject } from '../../documents/document.ts';
+import { typeAt } from '../../documents/read/field-at.ts';
+import { UnreadableFile } from './import-lines.ts';
+
+/** A column: the path that it fills, and how its cells are read. */
+export interface Column {
+  readonly path: readonly string[];
+  readonly read: Reader;
+}
+
+/** The value of a cell that stands `level` - 1 levels deep in its document. */
+type Reader = (cell: string, level: number) => unknown;
+
+/** What is not the text of such a value stays as it is, for the validation to refuse. */
+const readNumber: Reader = (cell) => {
+  const number = cell.trim() === '' ? Number.NaN : Number(cell);
+  return Number.isFinite(number) ? number : cell;
+};
+
+const readBoolean: Reader = (cell) => {
+  const text = cell.toLowerCase();
+  return text === 'true' || text === 'false' ? text === 'true' : cell;
+};
+
+const readJson: Reader = (cell, level) => {
+  try {
+    return parseJsonValue(cell, level);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'INVALID_JSON') return cell;
+    throw error;
+  }
+};
+
+const readText: Reader = (cell) => cell;
+
+const readers: ReadonlyMap<string | undefined, Reader> = new Map([
+  ['Number', readNumber],
+  ['Boolean', readBoolean],
+  ['Object', readJson],
+  ['Array', readJson],
+]);
+
+const maxColumns = 1000;
+const maxNameLength = 1000;
+const forbidden = new Set(['__proto__', '_bsontype']);
+
+/** A name is checked before it is taken apart: its length is all that bounds the work it makes. */
+const partsOf = (name: string): readonly string[] => {
+  const shown = name.slice(0, 100);
+  if (name.length > maxNameLength) {
+    throw new UnreadableFile(`The name of the column ${shown}… has more than ${maxNameLength} characters.`);
+  }
+  const parts = name.split('.');
+  if (parts.length > maxDepth) {
+    throw new UnreadableFile(`The column ${shown}… is nested more than ${maxDepth} levels deep.`);
+  }
+  if (parts.includes('')) throw new UnreadableFile('The first line must name every column.');
+  if (parts.some((part) => forbidden.has(part))) throw new UnreadableFile(`A column may not be named ${shown}.`);
+  return parts;
+};
+
+const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
+  for (const [name, parts] of paths) {
+    let outer = '';
+    for (const part of parts.slice(0, -1)) {
+      outer = outer === '' ? part : `${outer}.${part}`;
+      if (paths.has(outer)) throw new UnreadableFile(`The column ${name.slice(0, 100)} is inside another column.`);
+    }
+  }
+};
+
+/**
+ * The columns that the first line of a CSV file names: field names, dotted ones for sub-fields, at most 1000 of at most
+ * 1000 characters and 64 levels. Cells are read by the type that the schema gives the field, Objects and Arrays as
+ * JSON; without a type they are text. Names that cannot be used → `UnreadableFile`.
+ */
+export const columnsOf = (collection: Collection, names: readonly string[]): readonly Column[] => {
+  if (names.length > maxColumns) throw new UnreadableFile(`The file has more than ${maxColumns} columns.`);
+  const paths = new Map<string, readonly string[]>();
+  for (const name of names) {
+    if (paths.has(name)) throw new UnreadableFile(`The column ${name.slice(0, 100)} comes twice.`);
+    paths.set(name, partsOf(name));
+  }
+  requireApart(paths);
+  return Array.from(paths, ([name, path]) => ({
+    path,
+    read: readers.get(typeAt(collection, name)?.type) ?? readText,
+  }));
+};
+
+const put = (body: Record<string, unknown>, path: readonly string[], value: unknown): void => {
+  let object = body;
+  for (const name of path.slice(0, -1)) {
+    if (!Object.hasOwn(object, name)) object[name] = {};
+    object = object[name] as Record<string, unknown>;
+  }
+  object[path.at(-1) ?? ''] = value;
+};
+
+/** The document of one row; an empty cell leaves its field out. */
+export const bodyOf = (columns: readonly Column[], cells: readonly string[]): JsonObject => {
+  const body: Record<string, unknown> = {};
+  for (const [index, { path, read }] of columns.entries()) {
+    const cell = cells[index] ?? '';
+    if (cell !== '') put(body, path, read(cell, path.length + 1));
+  }
+  return body;
+};

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { requireRecord } from '../../collections/control-collections.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { describeError, log } from '../../core/log.ts';
+import { managedBucket } from '../../files/managed-bucket.ts';
+import type { Project } from '../../projects/project.ts';
+import { findImport, transferNotFound } from '../find-transfer.ts';
+import { newTransfer, queued, queueTransfer } from '../new-transfer.ts';
+import { originOf } from '../transfer-context.ts';
+import { type ImportFormat, type ImportRecord, onTransfers, transferKey } from '../transfer-record.ts';
+import { endTransfer } from '../transfer-runs.ts';
+import { insertTransfer, orRunning } from '../transfer-slots.ts';
+import { uploadSeconds } from '../transfer-times.ts';
+import { type ImportView, toImportView } from '../transfer-view.ts';
+
+/** The largest file that one import takes. */
+export const maxImportBytes = 10 * 1024 * 1024;
+
+/** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */
+export interface NewImport {
+  readonly format: ImportFormat;
+  readonly content?: string | undefined;
+  readonly size?: number | undefined;
+}
+
+/**
+ * An import, and where its file is to be PUT, for ten minutes and with exactly this content type; `null` where it came
+ * along.
+ */
+export interface StartedImport extends ImportView {
+  readonly signedUrl: string | null;
+  readonly contentType: string;
+}
+
+const contentTypes: Readonly<Record<ImportFormat, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
+
+const newImport = async (project: Project, collectionName: string, format: ImportFormat): Promise<ImportRecord> => ({
+  ...(await newTransfer(project, collectionName)),
+  kind: 'import',
+  format,
+  idSeed: randomBytes(16).toString('base64url'),
+  line: 0,
+  inserted: 0,
+  rejected: 0,
+  errors: [],
+});
+
+/** The record is first: what is refused leaves no file, and a file that may be there is known. */
+const putFile = async (record: ImportRecord, content: string, contentType: string): Promise<void> => {
+  try {
+    await managedBucket.put(transferKey(record), Buffer.from(content), contentType);
+  } catch (error) {
+    const end = { state: 'failed', failure: 'Its file could not be stored. Please start it again.' } as const;
+    await endTransfer(record, end).catch((cause: unknown) => log.warn({ error: describeError(cause) }));
+    throw error;
+  }
+};
+
+/**
+ * Accepts an import into a collection. With `content` it is on its way at once, while another one is → 409
+ * `TRANSFER_RUNNING`; with `size` it waits for `startUploaded`. The project has as many as its plan allows → 403
+ * `PLAN_LIMIT`.
+ */
+export const startImport = async (
+  project: Project,
+  collectionName: string,
+  { format, content = '', size }: NewImport,
+): Promise<StartedImport> => {
+  const record = await newImport(project, collectionName, format);
+  const contentType = contentTypes[format];
+  if (size !== undefined) {
+    await insertTransfer(project, record);
+    const terms = { contentType, size, expiresIn: uploadSeconds };
+    const signedUrl = await managedBucket.presignUpload(transferKey(record), terms);
+    return { ...toImportView(record), signedUrl, contentType };
+  }
+  const active = { ...record, ...queued() };
+  await insertTransfer(project, active);
+  await putFile(active, content, contentType);
+  await queueTransfer(active);
+  return { ...toImportView(active), signedUrl: null, contentType };
+};
+
+/**
+ * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet →
+ * 409 `UPLOAD_NOT_READY`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
+ */
+export const startUploaded = async (project: Project, collectionName: string, id: string): Promise<ImportView> => {
+  const record = await findImport(project, collectionName, id);
+  if (record.state !== 'awaiting') return toImportView(record);
+  if (!(await managedBucket.head(transferKey(record)))) {
+    throw new AppError('UPLOAD_NOT_READY', 'The file has not been uploaded yet. PUT it to the signed URL first.');
+  }
+  const origin = originOf(project, await requireRecord(project, collectionName));
+  const started = await orRunning(
+    onTransfers((transfers) =>
+      transfers.findOneAndUpdate(
+        { _id: record._id, state: 'awaiting' },
+        { $set: { ...queued(), origin, updatedAt: new Date(clock.now()) } },
+        { returnDocument: 'after' },
+      ),
+    ),
+  );
+  if (!started) return toImportView(await findImport(project, collectionName, id));
+  if (started.kind !== 'import') throw transferNotFound();
+  await queueTransfer(started);
+  return toImportView(started);
+};

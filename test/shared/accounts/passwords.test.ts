@@ -1,0 +1,76 @@
+import { verify } from '@node-rs/bcrypt';
+import { describe, expect, test, vi } from 'vitest';
+import { checkPassword, hashPassword, needsRehash, verifyPassword } from '../../../shared/accounts/passwords.ts';
+
+process.env.PASSWORD_COST = '8';
+
+vi.mock('@node-rs/bcrypt', async (original) => {
+  const real = await original<typeof import('@node-rs/bcrypt')>();
+  return { ...real, verify: vi.fn(real.verify) };
+});
+
+const length = 'must be 8 to 72 bytes long';
+
+describe('checkPassword', () => {
+  test.each([['12345678'], ['x'.repeat(72)], ['é'.repeat(36)], ['🙂🙂'], ['        ']])('accepts %j', (password) => {
+    expect(checkPassword(password)).toBe(password);
+  });
+
+  test.each<[unknown, string]>([
+    ['', length],
+    ['1234567', length],
+    ['x'.repeat(73), length],
+    ['é'.repeat(37), length],
+    ['1234567\0', 'must not contain a NUL character'],
+    ['1234567\ud800', 'must be well-formed Unicode'],
+    [undefined, 'must be a String'],
+    [null, 'must be a String'],
+    [12345678, 'must be a String'],
+    [['12345678'], 'must be a String'],
+    [{ $ne: null }, 'must be a String'],
+  ])('VALIDATION_FAILED for %j', (password, message) => {
+    expect(() => checkPassword(password, 'newPassword')).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION_FAILED',
+        message: `Validation failed: newPassword ${message}`,
+        errors: [{ field: 'newPassword', message: `newPassword ${message}` }],
+      }),
+    );
+  });
+});
+
+describe('verifyPassword', () => {
+  test('tells the right password from others', async () => {
+    const stored = await hashPassword('correct horse');
+    expect(await verifyPassword('correct horse', stored)).toBe(true);
+    expect(await verifyPassword('Correct horse', stored)).toBe(false);
+    expect(await verifyPassword('', stored)).toBe(false);
+  });
+
+  test('is false for a longer password that bcrypt would cut to the right one', async () => {
+    const longest = 'x'.repeat(72);
+    const stored = await hashPassword(longest);
+    expect(await verifyPassword(longest, stored)).toBe(true);
+    expect(await verifyPassword(`${longest}x`, stored)).toBe(false);
+    expect(await verifyPassword(`${longest}\0`, stored)).toBe(false);
+  });
+
+  test.each(['wrong horse', '', 'x'.repeat(80)])(
+    'is false for nobody with %j, after the same work as for somebody: one hash of the same cost',
+    async (password) => {
+      const stored = await hashPassword('correct horse');
+      for (const against of [stored, undefined]) {
+        vi.mocked(verify).mockClear();
+        expect(await verifyPassword(password, against)).toBe(false);
+        expect(vi.mocked(verify).mock.calls).toEqual([
+          [expect.any(String), expect.stringMatching(/^\$2b\$08\$.{53}$/)],
+        ]);
+      }
+    },
+  );
+});
+
+test('needsRehash is true for a hash of another cost only', async () => {
+  expect(needsRehash(await hashPassword('correct horse'))).toBe(false);
+  expect(needsRehash((await hashPassword('correct horse')).replace('$08$', '$04$'))).toBe(true);
+});

@@ -1,0 +1,22 @@
+import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+
+/** A project with a signing key of its own, as look-ups give it. */
+export const projectWithKey = async (id: string): Promise<Project> => ({
+  id,
+  name: 'test',
+  ownerId: 'f'.repeat(24),
+  plan: 'free',
+  ownerKey: 'owner',
+  ownerVerified: true,
+  placement: { kind: 'managed', cell: 'main' },
+  storage: { kind: 'managed' },
+  siteUrl: null,
+  allowedDomains: ['*'],
+  allowPublicSignup: true,
+  authEnabled: true,
+  signingKeys: [await newSigningKey(id)],
+  socialProviders: {},
+  sealedProviderApiKey: null,
+  providerFromEmail: null,
+});

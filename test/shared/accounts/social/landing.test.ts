@@ -1,0 +1,45 @@
+import { describe, expect, test, vi } from 'vitest';
+import { landingUrl, orErrorLanding } from '../../../../shared/accounts/social/landing.ts';
+import { AppError } from '../../../../shared/core/errors.ts';
+
+describe('the landing page', () => {
+  test.each([
+    ['https://app.example.com', 'https://app.example.com/auth/callback?error=x'],
+    ['https://app.example.com/', 'https://app.example.com/auth/callback?error=x'],
+    ['https://example.com/app', 'https://example.com/app/auth/callback?error=x'],
+    ['https://example.com/app//', 'https://example.com/app/auth/callback?error=x'],
+    ['https://example.com/app?a=b#c', 'https://example.com/app/auth/callback?error=x'],
+    ['http://localhost:3000', 'http://localhost:3000/auth/callback?error=x'],
+  ])('of %s is %s', (siteUrl, expected) => {
+    expect(landingUrl(siteUrl, { error: 'x' }).href).toBe(expected);
+  });
+
+  test('takes no parameter apart', () => {
+    const url = landingUrl('https://app.example.com', { error: 'a&isNewUser=true#token=b\r\nc' });
+    expect([...url.searchParams]).toEqual([['error', 'a&isNewUser=true#token=b\r\nc']]);
+    expect(url.hash).toBe('');
+  });
+});
+
+describe('the landing page of a sign-in that failed', () => {
+  const siteUrl = 'https://app.example.com';
+  const errorOf = async (error: unknown): Promise<string | null> => {
+    vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const { location } = await orErrorLanding({ siteUrl }, () => Promise.reject(error));
+    vi.restoreAllMocks();
+    return new URL(location).searchParams.get('error');
+  };
+
+  test('says what an error for people says', async () => {
+    expect(await errorOf(new AppError('SIGNUP_DISABLED', 'No sign-ups at present.'))).toBe('No sign-ups at present.');
+  });
+
+  test.each([
+    ['an Error', new Error('connect ECONNREFUSED 10.0.0.7:27017')],
+    ['one of another kind', new TypeError("Cannot read properties of undefined (reading '_id')")],
+    ['no Error at all', 'mongodb://user:password@host'],
+    ['an object that looks like ours', { code: 'SIGNUP_DISABLED', message: 'connect ECONNREFUSED' }],
+  ])('says nothing of what is not for people: %s', async (_what, error) => {
+    expect(await errorOf(error)).toBe('Something went wrong on our side. Please try again.');
+  });
+});

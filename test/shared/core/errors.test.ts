@@ -1,0 +1,58 @@
+import type { Context } from 'aws-lambda';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { dataRoutes } from '../../../functions/data/routes.ts';
+import { AppError, type ErrorCode, statusOf } from '../../../shared/core/errors.ts';
+import { log } from '../../../shared/core/log.ts';
+import { errorEnvelope } from '../../../shared/http/middleware/error-envelope.ts';
+import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
+import type { Reply } from '../../../shared/http/reply.ts';
+import { Stack } from '../../../shared/http/stack.ts';
+
+const answerTo = (error: Error): Promise<Reply> =>
+  Stack.of(dataRoutes['get-document'])
+    .use(errorEnvelope())
+    .handler(() => Promise.reject(error))({ requestContext: { requestId: 'r-1' } } as Event, {} as Context);
+
+const codes = Object.keys(statusOf) as ErrorCode[];
+const passing = codes.filter((code) => statusOf[code] === 429 || statusOf[code] === 503);
+
+const logged = vi.spyOn(log, 'error').mockImplementation(() => undefined);
+beforeEach(() => logged.mockClear());
+vi.spyOn(log, 'warn').mockImplementation(() => undefined);
+
+describe('an error', () => {
+  test.each(passing.map((code) => [statusOf[code], code] as const))(
+    '%i %s carries Retry-After, wherever it is thrown',
+    async (status, code) => {
+      const answer = await answerTo(new AppError(code, 'Not now.'));
+      expect(answer.statusCode).toBe(status);
+      expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    },
+  );
+
+  test('429 carries the Retry-After it was given', async () => {
+    const answer = await answerTo(new AppError('RATE_LIMITED', 'Not now.', { retryAfter: 600 }));
+    expect(answer.headers['retry-after']).toBe('600');
+  });
+
+  test('carries none of any other status', async () => {
+    const others = codes.filter((code) => !passing.includes(code));
+    for (const code of others) {
+      const answer = await answerTo(new AppError(code, 'No.'));
+      expect(answer.headers, code).not.toHaveProperty('retry-after');
+    }
+  });
+
+  test('500 INTERNAL_ERROR for whatever nobody foresaw, which tells nothing of it but goes to the log', async () => {
+    const answer = await answerTo(new TypeError('mongodb://user:secret@host is not a function'));
+    expect(answer.statusCode).toBe(500);
+    expect(answer.headers).toMatchObject({ 'x-request-id': 'r-1', 'content-type': 'application/json' });
+    expect(JSON.parse(answer.body)).toEqual({
+      success: false,
+      message: 'Something went wrong on our side. Please try again; the request id helps us find it.',
+      code: 'INTERNAL_ERROR',
+      requestId: 'r-1',
+    });
+    expect(logged).toHaveBeenCalledWith(expect.objectContaining({ requestId: 'r-1', code: 'INTERNAL_ERROR' }));
+  });
+});

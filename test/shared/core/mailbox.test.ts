@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { isAddress, isMailbox } from '../../../shared/core/mailbox.ts';
+
+describe('an address', () => {
+  test.each(['a@example.com', 'A.B+c@Sub.Example.co.uk', "o'neil@example.org", `${'a'.repeat(242)}@example.com`])(
+    '%s is taken',
+    (address) => {
+      expect(isAddress(address)).toBe(true);
+    },
+  );
+
+  test.each([
+    '',
+    'a',
+    '@example.com',
+    'a@',
+    'a@localhost',
+    'a@-x.com',
+    'a b@example.com',
+    'a@example.com,b@example.com',
+    'a@example.com\r\nBcc: b@example.org',
+    'a@example.com\n',
+    'a\0@example.com',
+    'a@exa\u2028mple.com',
+    '\u212A@example.com',
+    'a..b@example.com',
+    `${'a'.repeat(250)}@example.com`,
+    '$ne@',
+  ])('%j is refused', (address) => {
+    expect(isAddress(address)).toBe(false);
+  });
+});
+
+describe('an address with a name', () => {
+  test.each(['Ann <a@example.com>', '"Lee, Ann" <a@example.com>', '<a@example.com>', 'Änn 日本 <a@example.com>'])(
+    '%s is taken',
+    (mailbox) => {
+      expect(isMailbox(mailbox)).toBe(true);
+    },
+  );
+
+  test.each([
+    'Ann <a@example.com',
+    'Ann a@example.com>',
+    'Ann <a@example.com> <b@example.com>',
+    'b@example.com, Ann <a@example.com>',
+    'Lee, Ann <a@example.com>',
+    'A"nn <a@example.com>',
+    'Ann\r\nBcc: b@example.org <a@example.com>',
+    'A\0nn <a@example.com>',
+    '"A\\"nn" <a@example.com>',
+    `${'x'.repeat(300)} <a@example.com>`,
+    'Ann <>',
+  ])('%j is refused', (mailbox) => {
+    expect(isMailbox(mailbox)).toBe(false);
+  });
+
+  // Read with a pattern that tries everything, one of these would take longer than a test may.
+  test('an endless text is refused', () => {
+    for (const text of ['a.'.repeat(500_000), `${'<'.repeat(500_000)}`, `${'a@a.'.repeat(200_000)}>`]) {
+      expect(isMailbox(text)).toBe(false);
+    }
+  });
+});

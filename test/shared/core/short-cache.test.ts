@@ -1,0 +1,127 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { clock } from '../../../shared/core/clock.ts';
+import { ShortCache } from '../../../shared/core/short-cache.ts';
+
+/** What is loaded for a key: itself, or nothing where it begins with a question mark. */
+const cacheOf = () => {
+  const loads: string[] = [];
+  const isMiss = (value: string | undefined) => value === undefined;
+  const cache = new ShortCache<string | undefined>(5000, 3, { isMiss, size: 2, ttlMs: 500 });
+  const get = (key: string) =>
+    cache.get(key, async () => {
+      loads.push(key);
+      return key.startsWith('?') ? undefined : key;
+    });
+  return { loads, get };
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test('misses push out none but each other', async () => {
+  const { loads, get } = cacheOf();
+  for (const key of ['a', 'b', 'c', '?1', '?2', '?3']) await get(key);
+  loads.length = 0;
+  for (const key of ['a', 'b', 'c', '?3', '?2']) await get(key);
+  expect(loads).toEqual([]);
+  await get('?1');
+  expect(loads).toEqual(['?1']);
+});
+
+test('all who ask at once share a load, of a miss too', async () => {
+  const { loads, get } = cacheOf();
+  expect(await Promise.all(['a', 'a', '?1', '?1'].map(get))).toEqual(['a', 'a', undefined, undefined]);
+  expect(loads).toEqual(['a', '?1']);
+});
+
+test('the oldest makes room', async () => {
+  const { loads, get } = cacheOf();
+  for (const key of ['a', 'b', 'c', 'd', 'a']) await get(key);
+  expect(loads).toEqual(['a', 'b', 'c', 'd', 'a']);
+});
+
+test('what has expired goes as it grows, misses too', async () => {
+  const now = vi.spyOn(clock, 'now').mockReturnValue(0);
+  const cache = new ShortCache<string>(5000, 1000, {
+    isMiss: (value) => value.startsWith('?'),
+    size: 1000,
+    ttlMs: 5000,
+  });
+  const get = (key: string) => cache.get(key, async () => key);
+  for (let n = 0; n < 100; n++) await Promise.all([get(`${n}`), get(`?${n}`)]);
+  expect(cache.size).toBe(200);
+  now.mockReturnValue(5000);
+  await Promise.all([get('new'), get('?new')]);
+  expect(cache.size).toBe(2);
+});
+
+test('the oldest make room by weight, and what is too heavy by itself is not kept', async () => {
+  const loads: number[] = [];
+  const cache = new ShortCache<number>(5000, 1000, undefined, { of: (value) => value, most: 10 });
+  const get = (value: number) =>
+    cache.get(String(value), async () => {
+      loads.push(value);
+      return value;
+    });
+  for (const value of [3, 4, 2]) await get(value);
+  expect(cache.size).toBe(3);
+  for (const value of [5, 2, 5, 3, 4]) await get(value);
+  expect(loads).toEqual([3, 4, 2, 5, 3, 4]);
+  await get(11);
+  expect(cache.size).toBe(0);
+});
+
+test('misses are kept for a time of their own, from when they were asked for', async () => {
+  const now = vi.spyOn(clock, 'now').mockReturnValue(0);
+  const { loads, get } = cacheOf();
+  const ask = async (at: number) => {
+    now.mockReturnValue(at);
+    await Promise.all([get('a'), get('?1')]);
+    return loads.splice(0);
+  };
+  expect(await ask(0)).toEqual(['a', '?1']);
+  expect(await ask(499)).toEqual([]);
+  expect(await ask(500)).toEqual(['?1']);
+  expect(await ask(999)).toEqual([]);
+  expect(await ask(1000)).toEqual(['?1']);
+  expect(await ask(4999)).toEqual(['?1']);
+  expect(await ask(5000)).toEqual(['a']);
+});
+
+test('what is stale is forgotten, hits and misses, and nothing else', async () => {
+  const cache = new ShortCache<string>(5000, 10, { isMiss: (value) => value.startsWith('?'), size: 10, ttlMs: 500 });
+  const loads: string[] = [];
+  const get = (key: string) =>
+    cache.get(key, async () => {
+      loads.push(key);
+      return key;
+    });
+  for (const key of ['a', 'b', '?a', '?b']) await get(key);
+  cache.forget((key, value) => key.endsWith('a') && value.endsWith('a'));
+  loads.length = 0;
+  for (const key of ['a', 'b', '?a', '?b']) await get(key);
+  expect(loads).toEqual(['a', '?a']);
+});
+
+test.each([true, false])(
+  'what is being loaded while something is forgotten is not kept; apart at first: %s',
+  async (apart) => {
+    const misses = { isMiss: (value: number) => value < 0, size: 10, ttlMs: 500 };
+    const cache = new ShortCache<number>(5000, 10, apart ? misses : undefined);
+    const first = Promise.withResolvers<number>();
+    const early = cache.get('key', () => first.promise);
+    cache.forget(() => false);
+    const late = cache.get('key', async () => 2);
+    first.resolve(1);
+    expect(await Promise.all([early, late])).toEqual([1, 2]);
+    expect(await cache.get('key', async () => 3)).toBe(2);
+  },
+);
+
+test('a hit that was pushed out while it was being loaded is kept all the same', async () => {
+  const { loads, get } = cacheOf();
+  await Promise.all(['a', '?1', '?2', '?3'].map(get));
+  await get('a');
+  expect(loads).toEqual(['a', '?1', '?2', '?3']);
+});

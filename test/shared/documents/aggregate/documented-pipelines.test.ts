@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'vitest';
+import { boundPipeline } from '../../../../shared/documents/aggregate/bound-pipeline.ts';
+import { checkPipeline } from '../../../../shared/documents/aggregate/check-pipeline.ts';
+import { maxDocumentBytes } from '../../../../shared/documents/write/document-size.ts';
+import { documentedPipelines } from './documented-pipelines.ts';
+
+describe('a pipeline as MongoDB documents it is not refused', () => {
+  test.each(documentedPipelines)('%s', (_page, pipeline) => {
+    expect(() => boundPipeline(checkPipeline(pipeline).pipeline, maxDocumentBytes)).not.toThrow();
+  });
+
+  test('for every stage that is allowed, and at least 60 of them', () => {
+    expect(documentedPipelines.length).toBeGreaterThanOrEqual(60);
+    const stages = new Set(documentedPipelines.flatMap(([, pipeline]) => pipeline.flatMap(Object.keys)));
+    expect(stages.size).toBe(28);
+  });
+});

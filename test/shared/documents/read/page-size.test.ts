@@ -1,0 +1,53 @@
+import { ObjectId } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import type { Document } from '../../../../shared/documents/document.ts';
+import { measured, PageBudget, Sized } from '../../../../shared/documents/read/page-size.ts';
+import { sizeOf } from '../../../../shared/documents/write/document-size.ts';
+
+const document = (fields: Record<string, unknown>): Document => ({ _id: new ObjectId(), ...fields });
+const sized = (fields: Record<string, unknown>): Sized => new Sized(document(fields), sizeOf(document(fields)));
+const MiB = 1024 * 1024;
+
+const fitting = (items: readonly Sized[]): number => {
+  const budget = new PageBudget();
+  const first = items.findIndex((item) => !budget.add(item));
+  return first === -1 ? items.length : first;
+};
+
+describe('the size of a page', () => {
+  it.each<[string, Record<string, unknown>]>([
+    ['control characters', { '\u0001': '\u0001'.repeat(1000) }],
+    ['nulls', { '': Array(1000).fill(null) }],
+    ['dates', { d: Array(1000).fill(new Date(8.64e15)) }],
+    ['long numbers', { n: Array(1000).fill(-1.234567890123e-300) }],
+    ['ids', { i: Array(1000).fill(new ObjectId()) }],
+    ['lone letters', { t: Array(1000).fill('ä') }],
+  ])('is never more than its bound for %s', (_name, fields) => {
+    const item = sized(fields);
+    expect(item.exact()).toBeLessThanOrEqual(item.atMost);
+  });
+
+  it.each<[string, unknown]>([
+    ['quotes and backslashes', '"\\'.repeat(10)],
+    ['control characters and lines', '\u0001\u007f\n'],
+    ['letters of all lengths', 'aä€😀'],
+    ['a lone surrogate', '\ud800'],
+    ['a document', { _id: new ObjectId(), at: new Date(0), n: [1.5, null, true], '"': {} }],
+  ])('is what Lambda counts, the body escaped once more, for %s', (_name, value) => {
+    const body = JSON.stringify(value);
+    expect(measured(value)).toBe(Buffer.byteLength(JSON.stringify(body)) - 2 + 1);
+  });
+
+  it.each<[string, readonly Sized[], number]>([
+    ['small documents all fit', Array.from({ length: 1000 }, () => sized({ t: 'x' })), 1000],
+    ['five documents of 1 MB fit', Array.from({ length: 9 }, () => sized({ t: 'x'.repeat(1_000_000) })), 5],
+    ['one of 6 MiB does not', [sized({ t: 'x'.repeat(6 * MiB) })], 0],
+    [
+      'quotes count as often as they are escaped',
+      Array.from({ length: 9 }, () => sized({ t: '"'.repeat(600_000) })),
+      2,
+    ],
+  ])('%s', (_name, items, expected) => {
+    expect(fitting(items)).toBe(expected);
+  });
+});

@@ -1,0 +1,36 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { clock } from '../../../../shared/core/clock.ts';
+import { retireLogs } from '../../../../shared/mail/outbox/retire-logs.ts';
+
+const kept = vi.hoisted(() => ({ old: 0 }));
+vi.mock('../../../../shared/mail/mail-log.ts', () => ({
+  onMailLogs: (operation: (logs: object) => Promise<unknown>) =>
+    operation({
+      find: (_filter: object, { limit }: { limit: number }) => ({
+        toArray: () => Promise.resolve(Array.from({ length: Math.min(kept.old, limit) }, (_, _id) => ({ _id }))),
+      }),
+      deleteMany: ({ _id: { $in: ids } }: { _id: { $in: unknown[] } }) => {
+        kept.old -= ids.length;
+        return Promise.resolve({ deletedCount: ids.length });
+      },
+    }),
+}));
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+test('one run removes all old logs, however many there are', async () => {
+  kept.old = 12_345;
+  expect([await retireLogs(), kept.old]).toEqual([12_345, 0]);
+});
+
+test('a run ends after 3 minutes, for the next one to go on', async () => {
+  kept.old = 12_345;
+  let now = Date.now();
+  vi.spyOn(clock, 'now').mockImplementation(() => {
+    now += 2 * 60_000;
+    return now;
+  });
+  expect([await retireLogs(), kept.old]).toEqual([2000, 10_345]);
+});

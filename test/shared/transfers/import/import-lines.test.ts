@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import type { Collection } from '../../../../shared/collections/collection.ts';
+import { csvLines } from '../../../../shared/transfers/export/csv-lines.ts';
+import { type ImportLine, ndjsonLines } from '../../../../shared/transfers/import/import-lines.ts';
+
+const free: Collection = {
+  name: 'free',
+  schema: null,
+  rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' },
+};
+
+describe('a line of NDJSON', () => {
+  test.each<[string, string, readonly object[]]>([
+    ['nothing', '', []],
+    ['empty lines', '\n \n\r\n', []],
+    ['one without an end', '{"a":1}', [{ line: 1, body: { a: 1 } }]],
+    [
+      'ends of lines of Windows',
+      '{"a":1}\r\n{"a":2}\r\n',
+      [
+        { line: 1, body: { a: 1 } },
+        { line: 2, body: { a: 2 } },
+      ],
+    ],
+    ['a byte order mark', '\ufeff{"a":1}', [{ line: 1, body: { a: 1 } }]],
+    [
+      'an empty line between',
+      '{}\n\n{}',
+      [
+        { line: 1, body: {} },
+        { line: 3, body: {} },
+      ],
+    ],
+    ['a list', '[{}]', [{ line: 1, problem: 'The line must be a JSON object.' }]],
+    ['no JSON', '{a:1}', [{ line: 1, problem: 'The line is not valid JSON.' }]],
+    ['a lone surrogate', '{"a":"\\ud800"}', [{ line: 1, problem: expect.stringContaining('lone surrogate') }]],
+    ['a number that would change', '{"a":9007199254740993}', [{ line: 1, problem: expect.stringContaining('2^53') }]],
+  ])('of %s', (_what, text, lines) => {
+    expect([...ndjsonLines(Buffer.from(text))]).toEqual(lines);
+  });
+
+  test('of bytes that are no UTF-8 says so, and the next one is read', () => {
+    const bytes = Buffer.concat([Buffer.from([0x7b, 0xff, 0x7d, 0x0a]), Buffer.from('{"a":1}')]);
+    expect([...ndjsonLines(bytes)]).toEqual([
+      { line: 1, problem: 'The line is not valid UTF-8.' },
+      { line: 2, body: { a: 1 } },
+    ]);
+  });
+});
+
+const csv = async (text: string | Buffer): Promise<ImportLine[]> => {
+  const lines: ImportLine[] = [];
+  for await (const line of csvLines(Buffer.from(text as string), free)) lines.push(line);
+  return lines;
+};
+
+describe('the line of a row of CSV is the one on which it ends, with', () => {
+  const rows = 'a,b\n1,2\n"x\ny",3\n\n4,5\n6,7';
+  const at = (line: number, a: string, b: string) => ({ line, body: { a, b } });
+
+  test.each([
+    ['ends of lines of Unix', '\n'],
+    ['of Windows', '\r\n'],
+    ['of old Macintoshes', '\r'],
+  ])('%s', async (_what, end) => {
+    expect(await csv(rows.replaceAll('\n', end))).toEqual([
+      at(2, '1', '2'),
+      at(4, `x${end}y`, '3'),
+      at(6, '4', '5'),
+      at(7, '6', '7'),
+    ]);
+  });
+
+  test('several kinds of them, and a byte order mark', async () => {
+    expect(await csv('\ufeffa,b\n1,2\r\n3,4\n')).toEqual([at(2, '1', '2'), at(3, '3', '4')]);
+  });
+
+  test('more rows than one piece of the file', async () => {
+    const many = Array.from({ length: 20_000 }, (_, n) => `${n},"é\n${n}"`).join('\n');
+    const lines = await csv(`a,b\n${many}`);
+    expect(lines).toHaveLength(20_000);
+    expect(lines.every(({ line }, n) => line === 2 * n + 3)).toBe(true);
+  });
+});
+
+test('UnreadableFile for CSV that is no UTF-8', async () => {
+  await expect(csv(Buffer.from([0x61, 0x0a, 0xff]))).rejects.toThrow('not valid UTF-8');
+});

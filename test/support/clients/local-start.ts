@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { plainEnvironment } from './plain-environment.ts';
+
+const script = path.resolve(import.meta.dirname, '../../../infra/local/start.ts');
+
+/** `npm start` as a user runs it, in a process of its own. */
+export interface LocalStart {
+  readonly child: ChildProcess;
+  /** All it has said so far, on both streams. */
+  output(): string;
+  /** Until it said it is ready; fails with its output where it ended before. */
+  ready(): Promise<void>;
+  /** Its exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+const waitFor = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await pause(20);
+};
+
+export const localStart = (env: Readonly<Record<string, string>>, args: readonly string[] = []): LocalStart => {
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...plainEnvironment(), LOG: 'silent', PASSWORD_COST: '4', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+  }
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.on('exit', (code, signal) => resolve(code ?? signal));
+  });
+  return {
+    child,
+    ended,
+    output: () => text,
+    ready: () =>
+      Promise.race([
+        waitFor(() => text.includes('\nready ')),
+        ended.then((how) => {
+          throw new Error(`ended (${how}):\n${text}`);
+        }),
+      ]),
+  };
+};
+
+/** Process id → id of its parent, of everything that runs and is no zombie; Linux only. */
+const parents = async (): Promise<Map<number, number>> => {
+  const found = new Map<number, number>();
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (parent !== undefined && state !== 'Z') found.set(Number(pid), Number(parent));
+  }
+  return found;
+};
+
+/** Every process that a process has started, and they in turn. */
+export const descendantsOf = async (pid: number): Promise<number[]> => {
+  const all = await parents();
+  const found = [pid];
+  for (const known of found) for (const [child, parent] of all) if (parent === known) found.push(child);
+  return found.slice(1);
+};
+
+/** Those of the processes that still run. */
+export const stillRunning = async (pids: readonly number[]): Promise<number[]> => {
+  const all = await parents();
+  return pids.filter((pid) => all.has(pid));
+};

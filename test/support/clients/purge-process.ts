@@ -1,0 +1,24 @@
+import { closeMongo } from '../../../shared/clients/mongo.ts';
+import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
+import { requireProject } from '../../../shared/projects/find-project-by-id.ts';
+
+// Purges the project whose id is the first argument, in a process of its own, and prints what it did and the most
+// memory that its heap held meanwhile as one JSON line.
+const project = await requireProject(process.argv[2] ?? '');
+
+let peak = 0;
+const watch = setInterval(() => {
+  peak = Math.max(peak, process.memoryUsage().heapUsed);
+}, 5);
+
+const startedAt = performance.now();
+let removed = 0;
+for (let complete = false; !complete; ) {
+  const run = await purgeProject(project);
+  removed += run.removed;
+  complete = run.complete;
+}
+const seconds = (performance.now() - startedAt) / 1000;
+clearInterval(watch);
+await closeMongo();
+process.stdout.write(`${JSON.stringify({ removed, seconds, peakMiB: peak / 1024 ** 2 })}\n`);

@@ -1,0 +1,35 @@
+import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
+import { readSettings } from '../../../infra/local/settings.ts';
+import { startStack } from '../../../infra/local/stack.ts';
+
+// Runs the local stack for tests, on free ports, with its data in the directory given. Prints where it is
+// as one JSON line; ends with its standard input. `BUNDLES` is a folder of bundles to serve instead of the sources;
+// `PERMITTED_ADDRESSES` are those on loopback to which customers' databases and storages may lead.
+const [, , directory = ''] = process.argv;
+
+const { PERMITTED_ADDRESSES = '', BUNDLES } = process.env;
+permitAddresses(PERMITTED_ADDRESSES);
+const settings = readSettings(process.env);
+const stack = await startStack({
+  ...settings,
+  functions: { ...settings.functions, PERMITTED_ADDRESSES },
+  directory,
+  port: 0,
+  ...(BUNDLES && { bundles: BUNDLES }),
+  report: () => undefined,
+  onFailure: (detail) => {
+    process.stderr.write(`${detail}\n`);
+    process.exit(1);
+  },
+});
+
+const end = (): void => {
+  stack.stop().then(
+    () => process.exit(0),
+    () => process.exit(1),
+  );
+};
+process.stdin.on('end', end).on('error', end).resume();
+process.on('SIGTERM', end);
+const { baseUrl, dashboardUrl, webhookUrl, mongoUri, dynamoUrl, env } = stack;
+process.stdout.write(`${JSON.stringify({ baseUrl, dashboardUrl, webhookUrl, mongoUri, dynamoUrl, env })}\n`);

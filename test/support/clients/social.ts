@@ -1,0 +1,137 @@
+import type { Filter, UpdateFilter } from 'mongodb';
+import { inject } from 'vitest';
+import type { UserRecord } from '../../../shared/accounts/users/user-record.ts';
+import { onProject } from '../../../shared/clients/mongo.ts';
+import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { type CollectionInput, type Developer, newProject, type TestProject } from '../worlds/project.ts';
+import { Browser, formWith, target } from './browser.ts';
+import { call } from './client.ts';
+
+export type Provider = 'github' | 'google';
+
+export const site = 'https://app.example.com';
+
+/** The least that `users` needs, with the fields that a provider can fill. */
+export const users: CollectionInput = {
+  name: 'users',
+  schema: [
+    { key: 'email', type: 'String', required: true, unique: true },
+    { key: 'password', type: 'String', required: true },
+    { key: 'username', type: 'String', unique: true },
+    { key: 'name', type: 'String' },
+  ],
+};
+
+const registration = { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' };
+
+export interface SocialProjectOptions {
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly collection?: CollectionInput;
+  readonly owner?: Developer;
+}
+
+/**
+ * A project with accounts, a site and both providers enabled; `settings` changes its settings before anything is asked
+ * of it.
+ */
+export const newSocialProject = async (options: SocialProjectOptions = {}): Promise<TestProject> => {
+  const project = await newProject([options.collection ?? users], options.owner);
+  const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, {
+    authEnabled: true,
+    siteUrl: site,
+    socialProviders: { github: registration, google: registration },
+    ...options.settings,
+  });
+  if (answer.status !== 200) throw new Error(`settings answered ${JSON.stringify(answer.body)}`);
+  return project;
+};
+
+export const startUrl = (project: TestProject, provider: Provider | string, base = inject('stack').baseUrl): string =>
+  `${base}/api/userAuth/social/${provider}/start?x-api-key=${project.publishableKey}`;
+
+/**
+ * Goes from `start` through the provider's own page, where `who` (login at GitHub, address at Google) is picked;
+ * answers the callback's address.
+ */
+export const consent = async (browser: Browser, start: string, who: string): Promise<URL> => {
+  const page = await browser.open(target(await browser.open(start)).href);
+  const { action, form } = formWith(page, who);
+  return target(await browser.open(action, form));
+};
+
+/** Where a social sign-in ends, taken apart. */
+export interface Landing {
+  readonly url: URL;
+  readonly error: string | null;
+  readonly token: string;
+  readonly rtCode: string;
+  readonly userId: string;
+  readonly isNewUser: string | null;
+  readonly linkedByEmail: string | null;
+}
+
+export const landingOf = (url: URL): Landing => {
+  const query = url.searchParams;
+  return {
+    url,
+    error: query.get('error'),
+    token: new URLSearchParams(url.hash.slice(1)).get('token') ?? '',
+    rtCode: query.get('rtCode') ?? '',
+    userId: query.get('userId') ?? '',
+    isNewUser: query.get('isNewUser'),
+    linkedByEmail: query.get('linkedByEmail'),
+  };
+};
+
+/** The whole way: start, the provider's page, callback, landing. */
+export const signInWith = async (project: TestProject, provider: Provider, who: string): Promise<Landing> => {
+  const browser = new Browser();
+  const callback = await consent(browser, startUrl(project, provider), who);
+  return landingOf(target(await browser.open(callback.href)));
+};
+
+interface Exchanged {
+  readonly data?: { readonly refreshToken: string };
+  readonly code?: string;
+  readonly message: string;
+}
+
+export const exchange = (project: TestProject, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  call<Exchanged>(inject('stack').baseUrl, 'POST', '/api/userAuth/social/exchange', {
+    key: project.publishableKey,
+    body,
+    headers,
+  });
+
+/** A refresh by header, as a client does with the token of an exchange. */
+export const refresh = (project: TestProject, token: string, headers: Readonly<Record<string, string>> = {}) =>
+  call<{ accessToken?: string; code?: string }>(inject('stack').baseUrl, 'POST', '/api/userAuth/refresh-token', {
+    key: project.publishableKey,
+    headers: { 'x-refresh-token': token, 'x-refresh-token-mode': 'header', ...headers },
+  });
+
+/** The project as domain functions take it. */
+export const asProject = async ({ id }: TestProject): Promise<Project> => {
+  const project = await findProjectById(id);
+  if (!project) throw new Error('The project is gone');
+  return project;
+};
+
+/** Changes a user in the database, past all rules. */
+export const editUser = async (
+  project: TestProject,
+  filter: Filter<UserRecord>,
+  update: UpdateFilter<UserRecord>,
+): Promise<void> => {
+  const { matchedCount } = await onProject(await asProject(project), (db) =>
+    db.collection<UserRecord>('users').updateOne(filter, update),
+  );
+  if (matchedCount !== 1) throw new Error('There is no such user');
+};
+
+/** All users of a project, as they are stored. */
+export const storedUsers = async (project: TestProject) =>
+  onProject(await asProject(project), (db) =>
+    db.collection<UserRecord & { readonly username?: string }>('users').find().toArray(),
+  );

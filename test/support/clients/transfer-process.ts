@@ -1,0 +1,20 @@
+import { closeMongo } from '../../../shared/clients/mongo.ts';
+import { closeS3 } from '../../../shared/clients/s3.ts';
+import { closeSqs } from '../../../shared/clients/sqs.ts';
+import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
+
+// Runs the export or import whose id is the first argument once, in a process of its own, and prints how long it took
+// and the most memory that its heap held meanwhile as one JSON line.
+let peak = 0;
+const watch = setInterval(() => {
+  peak = Math.max(peak, process.memoryUsage().heapUsed);
+}, 5);
+
+const startedAt = performance.now();
+await runTransfer(process.argv[2] ?? '');
+const seconds = (performance.now() - startedAt) / 1000;
+clearInterval(watch);
+await closeMongo();
+closeS3();
+closeSqs();
+process.stdout.write(`${JSON.stringify({ seconds, peakMiB: peak / 1024 ** 2 })}\n`);

@@ -1,0 +1,143 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { expect } from 'vitest';
+import type { RequestOptions } from '../clients/client.ts';
+import { site } from '../clients/social.ts';
+import { promisedMs } from '../samples/promised.ts';
+import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../samples/route-cases.ts';
+import type { FaultyStack } from './faulty-stack.ts';
+
+/** What one route answered while something was wrong. */
+export interface Swept {
+  readonly name: string;
+  readonly id: string;
+  readonly method: string;
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly retryAfter: string | null;
+  readonly location: string | null;
+  readonly ms: number;
+}
+
+/** Calls one route and measures how long its answer takes. */
+export const observe = async (
+  { id, method }: Pick<RouteCase, 'id' | 'method'>,
+  send: FaultyStack['api'],
+  path: string,
+  options: RequestOptions,
+): Promise<Swept> => {
+  const begin = performance.now();
+  const { status, body, headers } = await send(method, path, options);
+  const ms = performance.now() - begin;
+  const retryAfter = headers.get('retry-after');
+  return { name: `${method} ${id}`, id, method, status, body, retryAfter, location: headers.get('location'), ms };
+};
+
+/** Routes called at the same time: as many as a small machine answers in the time that is allowed. */
+const atOnce = 90;
+
+/** What a browser comes back from a provider with: a state that looks good, and its cookie. */
+const providerReturn = (whose: string) => {
+  const state = `${whose}.${randomBytes(32).toString('base64url')}`;
+  const name = `social_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
+  return { query: `?state=${state}&code=sample`, cookie: `${name}=${randomBytes(32).toString('base64url')}` };
+};
+
+/** Nobody's address, so that log-ins which an outage made fail never lock the next sweep out. */
+const newAddress = () => ({ email: `${randomBytes(8).toString('hex')}@example.com`, password: 'sample-password' });
+
+/**
+ * Bodies that ask for nothing which a sweep must not do, such as locking its own developer out with a wrong password.
+ */
+const bodyFor = (id: string): unknown => {
+  if (id.startsWith('log-in')) return newAddress();
+  if (id === 'change-developer-password') return { newPassword: 'sample-password' };
+  return id === 'delete-developer' ? {} : sampleBodies[id];
+};
+
+/** What a route needs so that its own work begins. */
+const optionsFor = (
+  stack: FaultyStack,
+  { id, api, route }: RouteCase,
+): RequestOptions & { readonly query?: string } => {
+  if (id === 'finish-github') {
+    const { query, cookie } = providerReturn('developers');
+    return { query, headers: { cookie } };
+  }
+  if (api === 'dashboard') return { headers: { cookie: stack.cookie } };
+  if (id === 'refresh-token' || id === 'log-out') return { headers: { 'x-refresh-token': stack.unusedRefreshToken() } };
+  if (id === 'social-callback') {
+    const { query, cookie } = providerReturn(stack.projectId);
+    return { query, headers: { cookie } };
+  }
+  return route.access === 'user' ? { token: stack.userToken } : {};
+};
+
+/**
+ * Calls every route of the service once, many at the same time, but those that tell its health. Data routes name
+ * `notes` and once more, where one is given, another collection; dashboard routes name the spare project.
+ */
+export const sweep = async (stack: FaultyStack, another?: string): Promise<Swept[]> => {
+  const ask = ({ row, collection }: { row: RouteCase; collection: string }): Promise<Swept> => {
+    const { id, api, route, pathWith } = row;
+    const path = pathWith({
+      ...sampleParameters,
+      projectId: api === 'public' ? stack.projectId : stack.spareProjectId,
+      collectionName: collection,
+      id: '0'.repeat(24),
+      sessionId: '0'.repeat(24),
+      indexName: 'none',
+      username: 'nobody',
+      provider: 'github',
+    });
+    const { query = '', ...options } = optionsFor(stack, row);
+    const body = bodyFor(id);
+    const forUsers = route.access === 'publishableKey' || route.access === 'user';
+    const keyed = forUsers ? { key: stack.publishableKey } : {};
+    const send = api === 'public' ? stack.api : stack.dashboard;
+    return observe(row, send, path + query, { ...options, ...keyed, ...(body === undefined ? {} : { body }) });
+  };
+  const rows = [...publicCases, ...dashboardCases].filter(({ route }) => route.path !== '/api/health');
+  const named = publicCases.filter(({ parameters }) => another !== undefined && parameters.includes('collectionName'));
+  const calls = [
+    ...rows.map((row) => ({ row, collection: 'notes' })),
+    ...named.map((row) => ({ row, collection: another ?? '' })),
+  ];
+  const answers: Swept[] = [];
+  while (calls.length > 0) answers.push(...(await Promise.all(calls.splice(0, atOnce).map(ask))));
+  return answers;
+};
+
+/** What a driver says, and no person should read. */
+const driverTalk =
+  /mongo|dynamo|smithy|topology|pool|socket|econn|timed? ?out|selection|attempt|undefined|\d+\.\d+\.\d+/i;
+
+/** The one answer to a part that is down: 503 in the envelope within 6 s, saying when to try again, in plain words. */
+export const expectUnavailable = ({ name, status, body, retryAfter, ms }: Swept): void => {
+  expect({ name, status, body, retryAfter }).toEqual({
+    name,
+    status: 503,
+    body: {
+      success: false,
+      code: expect.stringMatching(/^(DATABASE|SERVICE)_UNAVAILABLE$/),
+      message: expect.not.stringMatching(driverTalk),
+      requestId: expect.stringMatching(/./),
+    },
+    retryAfter: expect.stringMatching(/^[1-9]\d?$/),
+  });
+  expect(ms, `ms of ${name}`).toBeLessThan(promisedMs);
+};
+
+/**
+ * A social sign-in that failed (contract 3, "Social"): the browser lands on the site of the project, or the dashboard,
+ * which shows why in plain words.
+ */
+export const expectErrorLanding = ({ name, id, status, location }: Swept): void => {
+  const { origin, pathname, searchParams } = new URL(location ?? 'none:');
+  expect({ name, status, page: origin + pathname, error: searchParams.get('error') }).toEqual({
+    name,
+    status: 302,
+    page: `${id.endsWith('-github') ? 'http://localhost:3000' : site}/auth/callback`,
+    error: expect.stringMatching(/ try again\.$/),
+  });
+  expect(searchParams.get('error')).not.toMatch(driverTalk);
+};

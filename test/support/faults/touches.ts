@@ -1,0 +1,42 @@
+import { onProject } from '../../../shared/clients/mongo.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+
+const calls = ['search calls', 'search near calls', 'next calls', 'prev calls'] as const;
+
+interface Table {
+  readonly cursor?: Readonly<Record<string, number>>;
+}
+
+/** Keys and documents that have been looked at so far, by index; those of documents under `documents`. */
+const countsOf = (project: Project, collection: string): Promise<ReadonlyMap<string, number>> =>
+  onProject(project, async (db) => {
+    const [found] = await db
+      .collection(collection)
+      .aggregate([{ $collStats: { storageStats: {} } }])
+      .toArray();
+    const { wiredTiger, indexDetails } = (found?.storageStats ?? {}) as {
+      readonly wiredTiger: Table;
+      readonly indexDetails: Readonly<Record<string, Table>>;
+    };
+    const tables = Object.entries({ documents: wiredTiger, ...indexDetails });
+    return new Map(
+      tables.map(([name, { cursor }]) => [name, calls.reduce((sum, call) => sum + (cursor?.[call] ?? 0), 0)]),
+    );
+  });
+
+/**
+ * How many keys of each index, and how many documents, the storage engine looked at in a collection while `act` ran:
+ * in plans that were tried and given up and in joins at any depth, too, which `explain` leaves out. Nothing else may
+ * use the collection meanwhile.
+ */
+export const touchesOf = async (
+  project: Project,
+  collection: string,
+  act: () => Promise<unknown>,
+): Promise<Readonly<Record<string, number>>> => {
+  const before = await countsOf(project, collection);
+  await act();
+  const after = await countsOf(project, collection);
+  const touched = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
+  return Object.fromEntries(touched.filter(([, count]) => count > 0));
+};

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { call } from '../clients/client.ts';
+import type { TestStack } from '../clients/start-stack.ts';
+
+/** The project that a write load goes to, and its documents that are updated. */
+export interface LoadTarget {
+  readonly secretKey: string;
+  readonly counters: readonly string[];
+}
+
+/** A session whose refresh token is exchanged again and again. */
+export interface Chain {
+  /** The cookie that was answered last, and the one before it. */
+  cookie: string;
+  previous: string | undefined;
+  /** A rotation began whose end nobody was told. */
+  uncertain: boolean;
+}
+
+/** What the service has acknowledged so far. */
+export class Ledger {
+  readonly inserted: number[] = [];
+  /** Counter document → last value that was acknowledged, last value that was sent. */
+  readonly counters = new Map<string, { acknowledged: number; sent: number }>();
+  readonly registered: { readonly email: string; readonly password: string }[] = [];
+  chains: readonly Chain[] = [];
+}
+
+let nextNumber = 0;
+
+const cookieOf = ({ cookies: [cookie = ''] }: { readonly cookies: readonly string[] }): string =>
+  cookie.split(';')[0] ?? '';
+
+/** What `fetch` throws where nobody listens, or the answer breaks off. */
+const isConnectionLoss = (end: PromiseSettledResult<unknown>): end is PromiseFulfilledResult<unknown> =>
+  end.status === 'fulfilled' || end.reason instanceof TypeError;
+
+const insert = async ({ baseUrl }: TestStack, { secretKey: key }: LoadTarget, ledger: Ledger): Promise<void> => {
+  const n = nextNumber++;
+  const { status } = await call(baseUrl, 'POST', '/api/data/notes', { key, body: { n } });
+  if (status === 201) ledger.inserted.push(n);
+};
+
+const update = async (
+  { baseUrl }: TestStack,
+  { secretKey: key }: LoadTarget,
+  ledger: Ledger,
+  id: string,
+): Promise<void> => {
+  const counter = ledger.counters.get(id) ?? { acknowledged: 0, sent: 0 };
+  ledger.counters.set(id, counter);
+  counter.sent += 1;
+  const body = { value: counter.sent };
+  const { status } = await call(baseUrl, 'PATCH', `/api/data/notes/${id}`, { key, body });
+  if (status === 200) counter.acknowledged = body.value;
+};
+
+const register = async ({ dashboardUrl }: TestStack, ledger: Ledger): Promise<Chain> => {
+  const body = { email: `${randomBytes(8).toString('hex')}@example.com`, password: randomBytes(9).toString('hex') };
+  const answer = await call(dashboardUrl, 'POST', '/api/auth/register', { body });
+  if (answer.status === 201) ledger.registered.push(body);
+  return { cookie: cookieOf(answer), previous: undefined, uncertain: false };
+};
+
+const refresh = async ({ dashboardUrl }: TestStack, chain: Chain): Promise<void> => {
+  chain.uncertain = true;
+  const answer = await call(dashboardUrl, 'POST', '/api/auth/refresh', { headers: { cookie: chain.cookie } });
+  if (answer.status !== 200) return;
+  Object.assign(chain, { cookie: cookieOf(answer), previous: chain.cookie, uncertain: false });
+};
+
+/**
+ * Writes of every kind, several at a time, for as long as the service answers; what it acknowledges goes to the ledger.
+ */
+export const writeUntilGone = async (stack: TestStack, target: LoadTarget, ledger: Ledger): Promise<void> => {
+  const chains = await Promise.all([register(stack, ledger), register(stack, ledger)]);
+  ledger.chains = chains;
+  const writes: readonly (() => Promise<unknown>)[] = [
+    ...[0, 1, 2].map(() => () => insert(stack, target, ledger)),
+    ...target.counters.map((id) => () => update(stack, target, ledger, id)),
+    () => register(stack, ledger),
+    ...chains.map((chain) => () => refresh(stack, chain)),
+  ];
+  const repeat = async (write: () => Promise<unknown>): Promise<void> => {
+    for (;;) await write();
+  };
+  const ended = await Promise.allSettled(writes.map(repeat));
+  for (const end of ended) if (!isConnectionLoss(end)) throw end.reason;
+};

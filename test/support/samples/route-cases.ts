@@ -1,0 +1,217 @@
+import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
+import { methodsOf, type NamedRoute, type RouteTable } from '../../../shared/http/route.ts';
+import { JsonObject } from '../../../shared/http/schemas.ts';
+
+/** One method of one row of the route table. */
+export interface RouteCase {
+  readonly id: string;
+  readonly method: string;
+  readonly route: NamedRoute;
+  /** Which gateway serves it. */
+  readonly api: 'public' | 'dashboard';
+  /** The row's path with its parameters filled in, each percent-encoded. */
+  readonly pathWith: (parameters: Readonly<Record<string, string>>) => string;
+  readonly parameters: readonly string[];
+}
+
+const placeholder = /\{(\w+)\}/g;
+
+const casesOf = (tables: Readonly<Record<string, RouteTable>>, api: RouteCase['api']): RouteCase[] =>
+  Object.values(tables).flatMap((table) =>
+    Object.values(table).flatMap((route) =>
+      methodsOf(route).map((method) => ({
+        id: route.id,
+        method,
+        route,
+        api,
+        parameters: [...route.path.matchAll(placeholder)].map(([, name = '']) => name),
+        pathWith: (parameters: Readonly<Record<string, string>>) =>
+          route.path.replaceAll(placeholder, (_, name: string) => {
+            const value = parameters[name];
+            if (value === undefined) throw new Error(`${route.id} needs a value for {${name}}`);
+            return encodeURIComponent(value);
+          }),
+      })),
+    ),
+  );
+
+/** Every method of every row of the public API, then of the dashboard API. */
+export const publicCases = casesOf(publicRoutes, 'public');
+export const dashboardCases = casesOf(dashboardRoutes, 'dashboard');
+
+/** Rows of user accounts: most take the publishable key only, some the token of an end user besides. */
+export const accountCases = publicCases.filter(({ route }) => route.path.startsWith('/api/userAuth/'));
+
+/** Whether a row takes a document, which may hold anything, and not fields that it knows. */
+export const takesAnything = ({ route }: RouteCase): boolean => route.body === JsonObject;
+
+/** Something well-formed for each parameter of a path; a test says itself which of them are to exist. */
+export const sampleParameters = {
+  projectId: 'f'.repeat(24),
+  collectionName: 'notes',
+  indexName: 'none',
+  id: 'f'.repeat(24),
+  sessionId: 'f'.repeat(24),
+  developerId: 'f'.repeat(24),
+  username: 'ann',
+  provider: 'github',
+  providerId: 'none',
+  templateId: 'f'.repeat(24),
+  audienceId: 'sample-audience',
+  contactId: 'sample-contact',
+  email: 'sample@example.com',
+} as const;
+
+/**
+ * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in
+ * it. `complete` in the tests of contract/strings holds it to the table.
+ */
+export const sampleBodies: Readonly<Record<string, unknown>> = {
+  'create-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
+  'insert-documents': [{ text: 'a' }, { text: 'b' }],
+  'update-document': { text: 'c', 'nested.text': 'd' },
+  'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
+  'add-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
+  'edit-document': { text: 'c', 'nested.text': 'd' },
+  'start-export': { format: 'json', includeDeleted: true },
+  'start-import': { format: 'csv', content: 'text\na' },
+  'exchange-refresh-token': { token: 'sample', rtCode: 'sample' },
+  'register-developer': { email: 'sample@example.com', password: 'sample-password' },
+  'log-in-developer': { email: 'sample@example.com', password: 'sample-password' },
+  'verify-developer-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
+  'resend-developer-verification': { email: 'sample@example.com' },
+  'request-developer-reset': { email: 'sample@example.com' },
+  'reset-developer-password': {
+    token: 'sample',
+    email: 'sample@example.com',
+    otp: 'AAAA-AAAA',
+    newPassword: 'sample-password',
+  },
+  'change-developer-password': {
+    currentPassword: 'sample-password',
+    newPassword: 'sample-password',
+    endTokens: true,
+  },
+  'delete-developer': { password: 'sample-password' },
+  'exchange-github-code': { token: 'sample', rtCode: 'sample' },
+  'create-token': {
+    name: 'sample',
+    scopes: ['documents:read'],
+    projectIds: ['f'.repeat(24)],
+    expiresInDays: 1,
+  },
+  'create-invitation': { email: 'sample@example.com', role: 'viewer' },
+  'update-member': { role: 'viewer' },
+  'accept-invitation': { token: 'sample' },
+  'create-project': {
+    name: 'sample',
+    siteUrl: 'https://example.com',
+    allowedDomains: ['https://example.com'],
+    allowPublicSignup: true,
+    authEnabled: true,
+  },
+  'update-project': {
+    name: 'sample',
+    siteUrl: 'https://example.com',
+    allowedDomains: ['*'],
+    allowPublicSignup: true,
+    authEnabled: true,
+    providerApiKey: 're_sample',
+    providerWebhookSecret: 'whsec_c2FtcGxl',
+    providerFromEmail: 'Sample <sample@example.com>',
+    socialProviders: {
+      github: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
+      google: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
+    },
+  },
+  'rotate-key': { type: 'secret', graceHours: 1 },
+  'create-collection': {
+    name: 'sample',
+    schema: [
+      { key: 'text', type: 'String', default: 'a' },
+      { key: 'ref', type: 'Ref', ref: 'notes' },
+      { key: 'list', type: 'Array', items: { type: 'Ref', ref: 'notes' } },
+      { key: 'object', type: 'Object', fields: [{ key: 'text', type: 'String' }] },
+    ],
+    rls: { enabled: true, mode: 'private', ownerField: 'owner' },
+  },
+  'update-collection': {
+    name: 'sample',
+    schema: [{ key: 'text', type: 'String' }],
+    rls: { enabled: true, mode: 'private', ownerField: 'owner' },
+    force: true,
+  },
+  'create-index': { keys: { text: 1, place: '2dsphere' }, name: 'sample' },
+  'sign-up': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
+  'log-in': { email: 'sample@example.com', password: 'sample-password' },
+  'update-profile': { name: 'sample' },
+  'change-password': { currentPassword: 'sample-password', newPassword: 'sample-password' },
+  'verify-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
+  'resend-verification-otp': { email: 'sample@example.com' },
+  'request-password-reset': { email: 'sample@example.com' },
+  'reset-password': {
+    token: 'sample',
+    email: 'sample@example.com',
+    otp: 'AAAA-AAAA',
+    newPassword: 'sample-password',
+  },
+  'send-test-mail': { to: 'sample@example.com', variables: { count: 1 } },
+  'create-audience': { name: 'sample' },
+  'create-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: false },
+  'update-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: true },
+  'create-broadcast': {
+    audienceId: 'sample',
+    subject: 'sample',
+    html: '<p>sample</p>',
+    scheduledAt: '2030-01-01T00:00:00Z',
+    from: 'sample@example.com',
+  },
+  'create-project-audience': { name: 'sample' },
+  'create-project-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: false },
+  'update-project-contact': { email: 'sample@example.com', firstName: 'a', lastName: 'b', unsubscribed: true },
+  'create-project-broadcast': {
+    audienceId: 'sample',
+    subject: 'sample',
+    html: '<p>sample</p>',
+    scheduledAt: '2030-01-01T00:00:00Z',
+    from: 'sample@example.com',
+  },
+  'propose-schema': { prompt: 'Orders of a shop' },
+  'create-mail-template': {
+    name: 'sample',
+    key: 'sample',
+    subject: 'Hello {{name}}',
+    html: '<p>{{name}}</p>',
+    text: '{{name}}',
+  },
+  'update-mail-template': {
+    name: 'sample',
+    key: 'sample',
+    subject: 'Hello {{name}}',
+    html: '<p>{{name}}</p>',
+    text: '{{name}}',
+  },
+  'request-upload': { filename: 'sample.txt', contentType: 'text/plain', size: 6 },
+  'confirm-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
+  'delete-file': { path: `${'f'.repeat(24)}/sample` },
+  'send-mail': {
+    to: 'sample@example.com',
+    replyTo: 'sample@example.com',
+    subject: 'sample',
+    html: '<p>sample</p>',
+    text: 'sample',
+  },
+  'send-batch': [{ to: 'sample@example.com', replyTo: 'sample@example.com', subject: 'sample', text: 'sample' }],
+  'delete-files': { paths: ['sample'] },
+  'connect-database': { uri: 'mongodb://sample:sample@127.0.0.1/sample' },
+  'connect-storage': {
+    endpoint: 'https://127.0.0.1',
+    region: 'eu-central-1',
+    bucket: 'sample',
+    accessKeyId: 'sample',
+    secretAccessKey: 'sample',
+    publicHost: 'https://files.example.com',
+  },
+  'create-user': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
+  'update-user': { email: 'sample@example.com', password: 'sample-password', disabled: false, name: 'sample' },
+};

@@ -1,0 +1,89 @@
+import { Browser, formWith, target } from '../../clients/browser.ts';
+import { put } from '../files.ts';
+import { mailedCode, prepare, type WalkContext } from './context.ts';
+
+const email = 'ada@example.com';
+const inHeader = (token: string) => ({ headers: { 'x-refresh-token': token } });
+
+interface SignedIn {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly userId: string;
+}
+
+interface SessionList {
+  readonly data: readonly { readonly _id: string; readonly current: boolean }[];
+}
+
+const gitHub = async ({ open }: WalkContext): Promise<void> => {
+  const begun = await open.run('start-social');
+  const browser = new Browser();
+  const { action, form } = formWith(await browser.open(begun.headers.get('location') ?? ''), 'octocat');
+  const { searchParams } = target(await browser.open(action, form));
+  const query = { state: searchParams.get('state') ?? '', code: searchParams.get('code') ?? '' };
+  const cookie = begun.cookies[0]?.split(';')[0] ?? '';
+  const ended = await open.run('social-callback', { query, headers: { cookie } });
+  const landing = new URL(ended.headers.get('location') ?? '');
+  const token = new URLSearchParams(landing.hash.slice(1)).get('token') ?? '';
+  await open.run('exchange-refresh-token', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
+};
+
+/** An end user's account, from sign-up to a session that somebody else ends. */
+export const walkUsers = async (context: WalkContext): Promise<void> => {
+  const { open, dashboard } = context;
+  const signedUp = await open.run<SignedIn>('sign-up');
+  const { projectId = '' } = open.params;
+  await prepare(context, 'PATCH', `/api/projects/${projectId}/users/${signedUp.body.userId}`, { username: 'ada' });
+  await open.run('get-public-profile');
+  await open.run('verify-email', { body: { otp: await mailedCode(context, email, /verif|confirm/i) } });
+  await open.run('resend-verification-otp');
+  const refreshed = await open.run<SignedIn>('refresh-token', inHeader(signedUp.body.refreshToken));
+  const signedIn = await open.run<SignedIn>('log-in');
+  open.credentials = { ...open.credentials, userToken: signedIn.body.accessToken };
+  await open.run('get-me');
+  await open.run('update-profile');
+  const { body } = await open.run<SessionList>('list-sessions');
+  await open.run('log-out', inHeader(refreshed.body.refreshToken));
+  await open.run('log-in');
+  const others = (await open.run<SessionList>('list-sessions')).body.data.filter(({ current }) => !current);
+  await open.run('revoke-session', { params: { id: others[0]?._id ?? body.data[0]?._id ?? '' } });
+  await open.run('change-password');
+  await open.run('request-password-reset');
+  await open.run('reset-password', { body: { otp: await mailedCode(context, email, /reset/i) } });
+  await open.run('get-jwks');
+  await gitHub(context);
+
+  const made = await dashboard.run('create-user');
+  const id = { params: { id: made.body.data._id ?? '' } };
+  await dashboard.run('list-users');
+  await dashboard.run('get-user', id);
+  await dashboard.run('update-user', id);
+  await open.run('log-in', { body: { email: 'alan@example.com' } });
+  const sessions = await dashboard.run<{ readonly data: { readonly items: readonly { readonly _id: string }[] } }>(
+    'list-user-sessions',
+    id,
+  );
+  const sessionId = sessions.body.data.items[0]?._id ?? '';
+  await dashboard.run('revoke-user-session', { params: { ...id.params, sessionId } });
+  await dashboard.run('revoke-user-sessions', id);
+  await dashboard.run('delete-user', id);
+};
+
+interface Requested {
+  readonly signedUrl: string;
+  readonly filePath: string;
+}
+
+/** Two files: one is deleted with the secret key, the other by the developer. */
+export const walkFiles = async ({ open, dashboard }: WalkContext): Promise<void> => {
+  const upload = async (): Promise<string> => {
+    const { signedUrl, filePath } = (await open.run<Requested>('request-upload')).body;
+    await put(signedUrl, 'hello');
+    await open.run('confirm-upload', { body: { filePath } });
+    return filePath;
+  };
+  const [one, other] = [await upload(), await upload()];
+  await dashboard.run('list-files');
+  await open.run('delete-file', { body: { path: one } });
+  await dashboard.run('delete-files', { body: { paths: [other] } });
+};

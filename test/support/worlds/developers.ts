@@ -1,0 +1,32 @@
+import { ObjectId } from 'mongodb';
+import { inject } from 'vitest';
+import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { type Answer, call, type RequestOptions } from '../clients/client.ts';
+
+export interface DashboardSignIn {
+  readonly success: boolean;
+  readonly message: string;
+  readonly code?: string;
+  readonly data: {
+    readonly accessToken: string;
+    readonly expiresIn: string;
+    readonly developer: { readonly _id: string; readonly email: string; readonly emailVerified: boolean };
+  };
+}
+
+/** Calls a route of developer accounts. */
+export const auth = <Body = Record<string, unknown>>(method: string, path: string, options: RequestOptions = {}) =>
+  call<Body>(inject('stack').dashboardUrl, method, `/api/auth/${path}`, options);
+
+export const logIn = (email: string, password: string) =>
+  auth<DashboardSignIn>('POST', 'login', { body: { email, password } });
+
+/** `name=value` of the cookie that an answer sets. */
+export const cookieOf = ({ cookies: [cookie = ''] }: Answer<unknown>): string => cookie.split(';')[0] ?? '';
+
+export const refresh = (cookie: string) => auth<DashboardSignIn>('POST', 'refresh', { headers: { cookie } });
+
+/** A developer as he is stored. */
+export const storedDeveloper = (id: string): Promise<DeveloperRecord | null> =>
+  onControl((db) => db.collection<DeveloperRecord>('developers').findOne({ _id: new ObjectId(id) }));

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { Collection, ObjectId } from 'mongodb';
+import { vi } from 'vitest';
+import { requireRecord } from '../../../shared/collections/control-collections.ts';
+import { managedBucket } from '../../../shared/files/managed-bucket.ts';
+import { readProject } from '../../../shared/projects/find-project-by-id.ts';
+import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
+import { originOf } from '../../../shared/transfers/transfer-context.ts';
+import {
+  type ExportRecord,
+  type ImportRecord,
+  onTransfers,
+  type TransferRecord,
+  transferKey,
+} from '../../../shared/transfers/transfer-record.ts';
+
+const hourMs = 3600_000;
+
+/** The id of a transfer as the API gives it. */
+export const idOf = ({ _id }: TransferRecord): string => _id.toHexString();
+
+const fields = async (projectId: string, collectionName: string) => {
+  const project = await readProject(new ObjectId(projectId));
+  if (!project) throw new Error('The project is gone');
+  return {
+    projectId: new ObjectId(projectId),
+    ownerId: project.ownerId,
+    collectionName,
+    origin: originOf(project, await requireRecord(project, collectionName)),
+    state: 'queued',
+    active: true,
+    leasedUntil: new Date(0),
+    dueAt: new Date(Date.now() + hourMs),
+    tries: 0,
+    createdAt: new Date(),
+    updatedAt: new Date(),
+    expiresAt: new Date(Date.now() + hourMs),
+  } as const;
+};
+
+const hold = async <R extends TransferRecord>(record: Omit<R, '_id'>): Promise<R> => {
+  const held = { ...record, _id: new ObjectId() } as unknown as R;
+  await onTransfers((transfers) => transfers.insertOne(held));
+  return held;
+};
+
+/** An export that nothing but the test runs: its message is never sent. */
+export const heldExport = async (
+  projectId: string,
+  collection: string,
+  { includeDeleted = false } = {},
+): Promise<ExportRecord> =>
+  hold<ExportRecord>({
+    ...(await fields(projectId, collection)),
+    kind: 'export',
+    format: 'ndjson',
+    includeDeleted,
+    count: 0,
+    bytes: 0,
+    parts: [],
+    last: null,
+    written: false,
+  });
+
+/** An import of NDJSON that nothing but the test runs. */
+export const heldImport = async (projectId: string, collection: string, content: string): Promise<ImportRecord> => {
+  const held = await hold<ImportRecord>({
+    ...(await fields(projectId, collection)),
+    kind: 'import',
+    format: 'ndjson',
+    idSeed: randomUUID(),
+    line: 0,
+    inserted: 0,
+    rejected: 0,
+    errors: [],
+  });
+  await managedBucket.put(transferKey(held), Buffer.from(content), 'application/x-ndjson');
+  return held;
+};
+
+/** Runs an import, and does something after its first batch was stored and before that is written down. */
+export const runAnd = async (held: ImportRecord, act: () => Promise<unknown>): Promise<void> => {
+  const stored = Promise.withResolvers<void>();
+  const go = Promise.withResolvers<void>();
+  const { insertMany } = Collection.prototype;
+  const inserts = vi.spyOn(Collection.prototype, 'insertMany').mockImplementation(async function (
+    this: Collection,
+    ...args: Parameters<typeof insertMany>
+  ) {
+    const result = await insertMany.apply(this, args);
+    if (this.collectionName === held.collectionName) {
+      stored.resolve();
+      await go.promise;
+    }
+    return result;
+  });
+  try {
+    const running = runTransfer(idOf(held));
+    await Promise.race([stored.promise, running]);
+    await act().finally(go.resolve);
+    await running;
+  } finally {
+    inserts.mockRestore();
+  }
+};
+
+/** A transfer as it is now. */
+export const recordOf = async ({ _id }: Pick<TransferRecord, '_id'>): Promise<TransferRecord> => {
+  const record = await onTransfers((transfers) => transfers.findOne({ _id }));
+  if (!record) throw new Error('The transfer is gone');
+  return record;
+};
+
+/** Has a transfer look as if its run had died. */
+export const abandon = ({ _id }: Pick<TransferRecord, '_id'>): Promise<unknown> =>
+  onTransfers((transfers) =>
+    transfers.updateOne({ _id }, { $set: { state: 'running', active: true, leasedUntil: new Date(0) } }),
+  );
