@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { type Found, transact, type Write } from '../clients/transact.ts';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { type Found, transact, type Write } from '../table/transact.ts';
 import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
 import { revokeSession } from './revoke-sessions.ts';
 import { type Client, refreshKey, type SessionScope, sessionExpiry, sessionKey } from './session-keys.ts';

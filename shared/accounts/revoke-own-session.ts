@@ -1,5 +1,5 @@
-import { transact, type Write } from '../clients/transact.ts';
 import { nowSeconds } from '../core/clock.ts';
+import { transact, type Write } from '../table/transact.ts';
 import { sessionEnded } from './require-session.ts';
 import { isSessionId, sessionNotFound } from './revoke-sessions.ts';
 import { type SessionScope, sessionKey } from './session-keys.ts';

@@ -1,8 +1,8 @@
 import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
-import { throughConflicts } from '../clients/write-conflicts.ts';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { throughConflicts } from '../table/write-conflicts.ts';
 import { listSessions } from './list-sessions.ts';
 import { parseRefreshToken } from './refresh-token.ts';
 import { refreshKey, type SessionScope, sessionKey } from './session-keys.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Write } from '../clients/transact.ts';
 import { clock } from '../core/clock.ts';
+import type { Write } from '../table/transact.ts';
 import { managedStorageId } from './storage-keys.ts';
 import { type FileRef, type Item, number, text } from './upload-items.ts';
 

@@ -6,7 +6,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
-import { transact } from '../clients/transact.ts';
+import { transact } from '../table/transact.ts';
 import {
   type DueEntry,
   type DueQueue,

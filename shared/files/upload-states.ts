@@ -1,9 +1,9 @@
 import { TransactGetItemsCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
-import { type Found, transact } from '../clients/transact.ts';
-import { throughConflicts } from '../clients/write-conflicts.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { type Found, transact } from '../table/transact.ts';
+import { throughConflicts } from '../table/write-conflicts.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-entries.ts';
 import { type FileRef, fileItemKey, number, numberIn, quotaKey, text, uploadKey } from './upload-items.ts';

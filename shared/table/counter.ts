@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
-import { type Found, transact } from '../clients/transact.ts';
-import { throughConflicts } from '../clients/write-conflicts.ts';
 import { clock } from '../core/clock.ts';
 import { type Call, type Item, remembers } from './call-memory.ts';
 import {
@@ -17,6 +15,8 @@ import {
   takeFirst,
   takeOther,
 } from './count-writes.ts';
+import { type Found, transact } from './transact.ts';
+import { throughConflicts } from './write-conflicts.ts';
 
 // Counts what is limited in a window of time, such as the mails of a month. One conditional write takes, of one item or
 // of several at once. The SDK repeats a write whose answer was lost; the repetition is recognised for at least a minute

@@ -108,7 +108,7 @@ export const userSessionEvidence: readonly string[] = [
 /** Modules that ask a store for those that are named above, or as every function may: of no use by themselves. */
 export const helpers: readonly string[] = [
   'accounts/require-session.ts',
-  'accounts/single-use.ts',
+  'table/single-use.ts',
   'projects/quota/rate-limit.ts',
   'projects/master-key.ts',
   'files/due-queue.ts',

@@ -17,7 +17,6 @@ import { requireSession } from '../../shared/accounts/require-session.ts';
 import { revokeOwnSession } from '../../shared/accounts/revoke-own-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/accounts/revoke-sessions.ts';
 import { developerScope, projectScope } from '../../shared/accounts/session-keys.ts';
-import { restoreItem } from '../../shared/accounts/single-use.ts';
 import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/accounts/users/credential-version.ts';
 import { methodsOf, type RouteTable, type Use } from '../../shared/http/route.ts';
 import { countProposal, uncountProposal } from '../../shared/insight/assistant/monthly-cap.ts';
@@ -29,6 +28,7 @@ import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/outbox/ma
 import { countInvitation } from '../../shared/projects/members/invitation-limits.ts';
 import { removeProjectItems, removeUserItems } from '../../shared/projects/project-items.ts';
 import { countRequest } from '../../shared/projects/quota/rate-limit.ts';
+import { restoreItem } from '../../shared/table/single-use.ts';
 import { newOwnerKey } from '../support/worlds/owner.ts';
 import {
   everything,

@@ -1,10 +1,10 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { conditionalWrite } from '../../clients/conditional-write.ts';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
+import { conditionalWrite } from '../../table/conditional-write.ts';
+import { type Consumption, consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { type Consumption, consumeItem } from '../single-use.ts';
 import { type EmailTokenKind, hashCode, parseCode, parseLinkToken } from './email-token.ts';
 import { codeSeconds } from './issue-tokens.ts';
 import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
+import { type Consumption, restoreItem } from '../../table/single-use.ts';
 import { canonicalEmail } from '../email.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { type Consumption, restoreItem } from '../single-use.ts';
 import { type ConsumedToken, consumeCode, consumeToken } from './consume-tokens.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 

@@ -1,7 +1,7 @@
 import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { conditionalWrite } from '../../clients/conditional-write.ts';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
+import { conditionalWrite } from '../../table/conditional-write.ts';
 import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode, parseLinkToken } from './email-token.ts';
 import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
 

@@ -3,8 +3,8 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { consumeItem } from '../single-use.ts';
 
 const lifetimeSeconds = 60;
 const codeBytes = 32;

@@ -3,8 +3,8 @@ import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
 import type { SocialProviderName } from '../../projects/social-providers.ts';
+import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../session-keys.ts';
-import { consumeItem } from '../single-use.ts';
 
 /** How long somebody may take at the provider, in seconds. */
 export const stateSeconds = 600;

@@ -1,8 +1,8 @@
 import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../../clients/dynamo.ts';
-import type { Write } from '../../clients/transact.ts';
-import { throughConflicts } from '../../clients/write-conflicts.ts';
 import { nowSeconds } from '../../core/clock.ts';
+import type { Write } from '../../table/transact.ts';
+import { throughConflicts } from '../../table/write-conflicts.ts';
 import type { SessionScope } from '../session-keys.ts';
 
 /** How long an entry is kept: longer than any sign-in takes from reading the user to opening the session. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
-import { consumeItem, restoreItem, type SingleUse } from '../../../shared/accounts/single-use.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
+import { consumeItem, restoreItem, type SingleUse } from '../../../shared/table/single-use.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 /** An item that can be used once, as long as its kind is the right one. */

@@ -4,7 +4,7 @@ import {
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { throughConflicts } from '../../../shared/clients/write-conflicts.ts';
+import { throughConflicts } from '../../../shared/table/write-conflicts.ts';
 
 /** Milliseconds that were waited, one after the other. */
 const waits: number[] = [];

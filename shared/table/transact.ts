@@ -4,8 +4,8 @@ import {
   type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { onTable } from '../clients/dynamo.ts';
 import { AppError } from '../core/errors.ts';
-import { onTable } from './dynamo.ts';
 import { isRefused, throughConflicts } from './write-conflicts.ts';
 
 /** One write of a transaction; the table is added. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { conditionalWrite } from '../clients/conditional-write.ts';
 import { onTable } from '../clients/dynamo.ts';
+import { conditionalWrite } from './conditional-write.ts';
 
 type Values = Record<string, AttributeValue>;
 
