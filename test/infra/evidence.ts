@@ -92,8 +92,8 @@ export const sessionEvidence: readonly string[] = [
   'accounts/social/state.ts#consumeState',
   'accounts/social/exchange-code.ts#issueExchangeCode',
   'accounts/social/exchange-code.ts#redeemExchangeCode',
-  'accounts/users/credential-version.ts#raiseCredentialVersion',
-  'accounts/users/credential-version.ts#requireCredentialVersion',
+  'accounts/credential-version.ts#raiseCredentialVersion',
+  'accounts/credential-version.ts#requireCredentialVersion',
 ];
 
 /** Where the dashboard's API deals with those of users: what it does for a developer with a user's account. */

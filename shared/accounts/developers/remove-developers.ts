@@ -3,9 +3,9 @@ import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { describeError, log } from '../../core/log.ts';
 import type { ProjectRecord } from '../../projects/project-record.ts';
+import { noVersion, raiseCredentialVersion } from '../credential-version.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
 import { developerScope } from '../session-keys.ts';
-import { noVersion, raiseCredentialVersion } from '../users/credential-version.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 import { revokeAllTokens } from './tokens/revoke-tokens.ts';
 

@@ -1,9 +1,9 @@
 import type { Filter } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
+import { raiseCredentialVersion } from '../credential-version.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
 import { developerScope } from '../session-keys.ts';
-import { raiseCredentialVersion } from '../users/credential-version.ts';
 import { credentialVersionOf, type DeveloperRecord } from './developer-record.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { requireCredentialVersion } from '../credential-version.ts';
 import { issueDashboardToken } from '../dashboard-tokens.ts';
 import { type RefreshSession, startSession } from '../refresh-sessions.ts';
 import { type Client, developerScope } from '../session-keys.ts';
-import { requireCredentialVersion } from '../users/credential-version.ts';
 import { credentialVersionOf, type Developer, type DeveloperRecord, toDeveloper } from './developer-record.ts';
 
 /** What a developer gets who registers, logs in or refreshes: both tokens and their own record. */

@@ -1,8 +1,8 @@
 import type { Project } from '../../projects/project.ts';
 import { type IssuedToken, issueAccessToken } from '../access-tokens.ts';
+import { requireCredentialVersion } from '../credential-version.ts';
 import { type RefreshSession, startSession } from '../refresh-sessions.ts';
 import { type Client, projectScope } from '../session-keys.ts';
-import { requireCredentialVersion } from './credential-version.ts';
 import { credentialVersionOf, type UserRecord } from './user-record.ts';
 
 /** What a user gets who signs in or refreshes. `token` is the deprecated alias of `accessToken`. */

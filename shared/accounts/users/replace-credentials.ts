@@ -3,9 +3,9 @@ import { onManaged } from '../../clients/mongo.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { clock } from '../../core/clock.ts';
 import type { Project } from '../../projects/project.ts';
+import { raiseCredentialVersion } from '../credential-version.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
 import { projectScope } from '../session-keys.ts';
-import { raiseCredentialVersion } from './credential-version.ts';
 import { credentialVersionOf, type UserRecord } from './user-record.ts';
 
 /** Ends every session of a user but `except`, and lets none begin that was under way with older credentials. */

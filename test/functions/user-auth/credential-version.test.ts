@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/accounts/credential-version.ts';
 import { startSession } from '../../../shared/accounts/refresh-sessions.ts';
 import { projectScope, type SessionScope } from '../../../shared/accounts/session-keys.ts';
-import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/accounts/users/credential-version.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { inParallel } from '../../support/clients/client.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
+import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/credential-version.ts';
 import { projectScope } from '../../../shared/accounts/session-keys.ts';
-import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/users/credential-version.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { call } from '../../support/clients/client.ts';
 import {

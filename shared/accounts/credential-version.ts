@@ -1,9 +1,9 @@
 import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
-import { nowSeconds } from '../../core/clock.ts';
-import type { Write } from '../../table/transact.ts';
-import { throughConflicts } from '../../table/write-conflicts.ts';
-import type { SessionScope } from '../session-keys.ts';
+import { onTable } from '../clients/dynamo.ts';
+import { nowSeconds } from '../core/clock.ts';
+import type { Write } from '../table/transact.ts';
+import { throughConflicts } from '../table/write-conflicts.ts';
+import type { SessionScope } from './session-keys.ts';
 
 /** How long an entry is kept: longer than any sign-in takes from reading the user to opening the session. */
 const keptSeconds = 3600;
