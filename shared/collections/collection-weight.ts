@@ -1,9 +1,10 @@
-import type { Collection, Field, Items } from './collection.ts';
+import type { Collection, Field, ValueType } from './collection.ts';
 
 /** About what a parsed field takes of memory, in bytes, besides its texts. */
 const fieldBytes = 150;
 
-const itemsBytes = ({ items, fields }: Items): number => (items ? itemsBytes(items) : 0) + fieldsBytes(fields ?? []);
+const itemsBytes = ({ items, fields }: ValueType): number =>
+  (items ? itemsBytes(items) : 0) + fieldsBytes(fields ?? []);
 
 const fieldsBytes = (fields: readonly Field[]): number =>
   fields.reduce((sum, field) => sum + fieldBytes + String(field.default ?? '').length + itemsBytes(field), 0);

@@ -1,27 +1,22 @@
-/** Types of the schema language. */
-export const fieldTypes = ['String', 'Number', 'Boolean', 'Date', 'Object', 'Array', 'Ref'] as const;
-/** Type of a field. */
-export type FieldType = (typeof fieldTypes)[number];
+import type { FieldType } from './schema/field-types.ts';
 
-/** What every element of an `Array` field must be. */
-export interface Items {
+/** What a schema says of a value: of a field, of every element of an `Array`. */
+export interface ValueType {
   readonly type: FieldType;
+  /** Name of the collection a `Ref` points into. */
   readonly ref?: string;
-  readonly items?: Items;
+  /** Elements of an `Array`. */
+  readonly items?: ValueType;
+  /** Sub-fields of an `Object`. */
   readonly fields?: readonly Field[];
 }
 
 /** One field of a collection schema (specification, "Collection schema"). */
-export interface Field {
+export interface Field extends ValueType {
   readonly key: string;
-  readonly type: FieldType;
   readonly required: boolean;
   readonly unique: boolean;
   readonly default?: string | number | boolean;
-  /** Name of the collection a `Ref` points into. */
-  readonly ref?: string;
-  readonly items?: Items;
-  readonly fields?: readonly Field[];
 }
 
 /**

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { fieldTypes } from '../collections/collection.ts';
+import { fieldTypeNames } from '../collections/schema/field-types.ts';
 
 /**
  * Where the API description has the schema of a field, which holds itself; `Field` and `Items` in
@@ -10,7 +10,7 @@ export const fieldReference = { $ref: '#/components/schemas/Field' };
 /** A field of a collection schema as answered (contract 6, "Records"). */
 export const FieldAnswer = v.object({
   key: v.string(),
-  type: v.picklist(fieldTypes),
+  type: v.picklist(fieldTypeNames),
   required: v.boolean(),
   unique: v.boolean(),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),

@@ -1,13 +1,7 @@
 import type { IndexDescription } from 'mongodb';
-import {
-  type Collection,
-  type Field,
-  type FieldType,
-  isPrivate,
-  noRowSecurity,
-  type RowSecurity,
-} from '../collection.ts';
+import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from '../collection.ts';
 import { usersCollection } from '../schema/collection-name.ts';
+import { fieldTypes } from '../schema/field-types.ts';
 import { schemaError } from '../schema/schema-error.ts';
 
 /** Every index of the service's own begins so, and none of a developer's may. */
@@ -19,22 +13,14 @@ export const managedPrefix = 'basalt_';
  */
 const roomForFields = 40;
 
-/** How a value of a type is stored; `null` and missing values are of none of these types, so they never collide. */
-const storedAs: Readonly<Partial<Record<FieldType, string>>> = {
-  String: 'string',
-  Number: 'number',
-  Boolean: 'bool',
-  Date: 'date',
-  Ref: 'objectId',
-};
-
 /**
  * The documents among which a unique field is unique. `deletedAt: null` holds for documents without system fields too,
- * which `isDeleted: false` would leave out; a trashed document always has its date and so frees its value.
+ * which `isDeleted: false` would leave out; a trashed document always has its date and so frees its value. `null` and
+ * missing values are of no field's type, so they never collide.
  */
 export const uniqueFilter = ({ key, type }: Field): { readonly [key: string]: unknown } => ({
   deletedAt: null,
-  [key]: { $type: storedAs[type] },
+  [key]: { $type: fieldTypes[type].bsonType },
 });
 
 const uniqueIndex = (field: Field): IndexDescription => ({
@@ -82,7 +68,7 @@ export const managedIndexes = ({
   const fields = schema ?? [];
   const read = new Set(
     fields
-      .filter(({ key, unique, type }) => unique || type === 'Ref' || (isUsers && key === username))
+      .filter(({ key, unique, type }) => unique || fieldTypes[type].indexed || (isUsers && key === username))
       .map(({ key }) => key),
   );
   const unique = new Set(fields.flatMap((field) => (field.unique ? [field.key] : [])));
@@ -97,7 +83,7 @@ export const managedIndexes = ({
 
 /** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */
 export const requireIndexRoom = (fields: readonly Field[]): void => {
-  const needed = fields.reduce((sum, { unique, type }) => sum + (unique ? 2 : type === 'Ref' ? 1 : 0), 0);
+  const needed = fields.reduce((sum, { unique, type }) => sum + (unique ? 2 : fieldTypes[type].indexed ? 1 : 0), 0);
   if (needed > roomForFields) {
     throw schemaError(
       'schema',

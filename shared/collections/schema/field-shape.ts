@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { fieldTypes } from '../collection.ts';
+import { fieldTypeNames } from './field-types.ts';
 import { schemaError } from './schema-error.ts';
 
-const type = v.picklist(fieldTypes, `needs a type, one of ${fieldTypes.join(', ')}`);
+const type = v.picklist(fieldTypeNames, `needs a type, one of ${fieldTypeNames.join(', ')}`);
 const flag = (name: string) => v.optional(v.nullable(v.boolean(`must have true or false as ${name}`), false), false);
 
 /** What goes with the type: the target of a `Ref`, the elements of an `Array`, the sub-fields of an `Object`. */

@@ -1,4 +1,5 @@
-import type { Field, FieldType, Items } from '../collection.ts';
+import type { Field, ValueType } from '../collection.ts';
+import { type FieldType, fieldTypes, withArticle } from './field-types.ts';
 
 /** A `$jsonSchema` document of MongoDB. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -11,29 +12,18 @@ export interface Constraint {
   readonly schema: JsonSchema;
 }
 
-const bsonTypes: Readonly<Record<FieldType, string>> = {
-  String: 'string',
-  Number: 'number',
-  Boolean: 'bool',
-  Date: 'date',
-  Object: 'object',
-  Array: 'array',
-  Ref: 'objectId',
-};
-
-const article = (type: FieldType): string => (type === 'Object' || type === 'Array' ? 'an' : 'a');
-
 /** Lifts what must hold for an inner value to the document that contains it. */
 type Lift = (inner: JsonSchema) => JsonSchema;
 
 const messageOf = (typeIsNew: boolean, requiredIsNew: boolean, type: FieldType): string =>
-  [...(requiredIsNew ? ['is required'] : []), ...(typeIsNew ? [`must be ${article(type)} ${type}`] : [])].join(' and ');
+  [...(requiredIsNew ? ['is required'] : []), ...(typeIsNew ? [`must be ${withArticle(type)}`] : [])].join(' and ');
 
 const ofField = (field: Field, old: Field | undefined, path: string, lift: Lift): Constraint[] => {
   const typeIsNew = old?.type !== field.type;
   const requiredIsNew = field.required && !old?.required;
   if (!typeIsNew && !requiredIsNew) return [];
-  const value = { bsonType: field.required ? [bsonTypes[field.type]] : [bsonTypes[field.type], 'null'] };
+  const { bsonType } = fieldTypes[field.type];
+  const value = { bsonType: field.required ? [bsonType] : [bsonType, 'null'] };
   return [
     {
       path,
@@ -43,7 +33,7 @@ const ofField = (field: Field, old: Field | undefined, path: string, lift: Lift)
   ];
 };
 
-const inside = (now: Items, before: Items | undefined, path: string, lift: Lift): Constraint[] => {
+const inside = (now: ValueType, before: ValueType | undefined, path: string, lift: Lift): Constraint[] => {
   const old = before?.type === now.type ? before : undefined;
   if (now.fields) return ofFields(now.fields, old?.fields ?? [], `${path}.`, lift);
   if (!now.items) return [];
@@ -56,7 +46,7 @@ const inside = (now: Items, before: Items | undefined, path: string, lift: Lift)
           {
             path,
             message: `may only have elements of type ${items.type}`,
-            schema: liftItem({ bsonType: bsonTypes[items.type] }),
+            schema: liftItem({ bsonType: fieldTypes[items.type].bsonType }),
           },
         ];
   return [...own, ...inside(items, old?.items, path, liftItem)];

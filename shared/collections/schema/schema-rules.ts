@@ -1,16 +1,15 @@
-import type { Field, FieldType, Items } from '../collection.ts';
+import type { Field, ValueType } from '../collection.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { isCollectionName } from './collection-name.ts';
 import { requireFieldKey } from './field-key.ts';
 import { FieldShape, ItemsShape, keyOf, type RawField, type RawItems, readShape } from './field-shape.ts';
+import { fieldTypes, listTypes, withArticle } from './field-types.ts';
 import { schemaError } from './schema-error.ts';
 
 const maxFields = 100;
 const maxLevels = 8;
 /** Each function that serves a collection has its schema in memory. */
 const maxFieldsInAll = 2000;
-
-const uniqueTypes: ReadonlySet<FieldType> = new Set(['String', 'Number', 'Boolean', 'Date', 'Ref']);
 
 const join = (parent: string, key: string): string => (parent ? `${parent}.${key}` : key);
 
@@ -26,7 +25,7 @@ const parseRef = (ref: string | null | undefined, path: string): string => {
   return ref;
 };
 
-const parseDetails = (raw: RawItems | RawField, path: string, level: number): Items => {
+const parseDetails = (raw: RawItems | RawField, path: string, level: number): ValueType => {
   refuseMisplaced(raw, path);
   const { type, items, fields } = raw;
   if (type === 'Ref') return { type, ref: parseRef(raw.ref, path) };
@@ -35,19 +34,19 @@ const parseDetails = (raw: RawItems | RawField, path: string, level: number): It
   return { type };
 };
 
-const parseItems = (value: unknown, path: string, level: number): Items => {
+const parseItems = (value: unknown, path: string, level: number): ValueType => {
   if (level > maxLevels) throw schemaError(path, `is nested more than ${maxLevels} levels deep`);
   return parseDetails(readShape(ItemsShape, value, path), path, level);
 };
 
 const parseDefault = ({ type, default: value }: RawField, path: string): string | number | boolean => {
-  if (type !== 'String' && type !== 'Number' && type !== 'Boolean') {
-    throw schemaError(path, 'has a default, which only a String, Number or Boolean may have');
+  const kind = fieldTypes[type].default;
+  if (kind === null) {
+    const takers = listTypes((rules) => rules.default !== null, 'or');
+    throw schemaError(path, `has a default, which only a ${takers} may have`);
   }
-  if (type === 'String' && typeof value === 'string') return value;
-  if (type === 'Number' && typeof value === 'number') return value;
-  if (type === 'Boolean' && typeof value === 'boolean') return value;
-  throw schemaError(path, `has a default that is not a ${type}`);
+  if (typeof value === kind) return value as string | number | boolean;
+  throw schemaError(path, `has a default that is not ${withArticle(type)}`);
 };
 
 const parseField = (value: unknown, parent: string, position: number, level: number): Field => {
@@ -55,7 +54,7 @@ const parseField = (value: unknown, parent: string, position: number, level: num
   const raw = readShape(FieldShape, value, path);
   requireFieldKey(raw.key, path, level === 1);
   if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
-  if (raw.unique && !uniqueTypes.has(raw.type)) throw schemaError(path, `is unique, which no ${raw.type} may be`);
+  if (raw.unique && !fieldTypes[raw.type].unique) throw schemaError(path, `is unique, which no ${raw.type} may be`);
   return {
     key: raw.key,
     required: raw.required,
@@ -78,7 +77,8 @@ const parseFields = (values: readonly unknown[], parent: string, level: number):
   return fields;
 };
 
-const countItems = ({ items, fields }: Items): number => (items ? countItems(items) : 0) + countFields(fields ?? []);
+const countItems = ({ items, fields }: ValueType): number =>
+  (items ? countItems(items) : 0) + countFields(fields ?? []);
 
 const countFields = (fields: readonly Field[]): number =>
   fields.reduce((count, field) => count + 1 + countItems(field), 0);

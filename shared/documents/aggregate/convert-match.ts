@@ -1,11 +1,11 @@
-import { ObjectId } from 'mongodb';
-import type { Collection } from '../../collections/collection.ts';
-import { parseDate } from '../date-value.ts';
+import type { Collection, ValueType } from '../../collections/collection.ts';
+import { isScalar } from '../../collections/schema/field-types.ts';
 import type { JsonObject } from '../document.ts';
-import { type FieldAt, typeAt } from '../read/field-at.ts';
+import { typeAt } from '../read/field-at.ts';
+import { scalarRules } from '../scalar-values.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 
-type TypeOf = (path: string) => FieldAt | undefined;
+type TypeOf = (path: string) => ValueType | undefined;
 
 const logical: ReadonlySet<string> = new Set(['$and', '$or', '$nor']);
 const withValue: ReadonlySet<string> = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte']);
@@ -16,19 +16,23 @@ const isOperators = (value: unknown): value is JsonObject => {
   return key?.startsWith('$') === true && !logical.has(key);
 };
 
-const convertText = (at: FieldAt, text: string): unknown => {
-  if (at.type === 'Date') return parseDate(text) ?? text;
-  return at.type === 'Ref' && /^[0-9a-f]{24}$/i.test(text) ? ObjectId.createFromHexString(text) : text;
-};
+const convertText = ({ type }: ValueType, text: string): unknown =>
+  isScalar(type) ? (scalarRules[type].fromJson(text) ?? text) : text;
 
-const convertValue = (at: FieldAt | undefined, value: unknown): unknown => {
+const convertValue = (at: ValueType | undefined, value: unknown): unknown => {
   const compared = at?.type === 'Array' ? at.items : at;
   if (!compared) return value;
   if (Array.isArray(value)) return value.map((element) => convertValue(compared, element));
   return typeof value === 'string' ? convertText(compared, value) : value;
 };
 
-const convertOperator = (operator: string, operand: unknown, path: string, at: FieldAt | undefined, typeOf: TypeOf) => {
+const convertOperator = (
+  operator: string,
+  operand: unknown,
+  path: string,
+  at: ValueType | undefined,
+  typeOf: TypeOf,
+) => {
   if (withValue.has(operator)) return convertValue(at, operand);
   if (withList.has(operator) && Array.isArray(operand)) {
     return operand.map((element) => convertComparison(element, path, at, typeOf));
@@ -40,7 +44,7 @@ const convertOperator = (operator: string, operand: unknown, path: string, at: F
     : convertCondition(operand, (inner) => typeOf(`${path}.${inner}`));
 };
 
-const convertComparison = (value: unknown, path: string, at: FieldAt | undefined, typeOf: TypeOf): unknown => {
+const convertComparison = (value: unknown, path: string, at: ValueType | undefined, typeOf: TypeOf): unknown => {
   if (!isOperators(value)) return convertValue(at, value);
   return Object.fromEntries(
     Object.entries(value).map(([operator, operand]) => [

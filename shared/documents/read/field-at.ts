@@ -1,16 +1,8 @@
-import type { Collection, Field, FieldType, Items } from '../../collections/collection.ts';
+import type { Collection, Field, ValueType } from '../../collections/collection.ts';
 import { fieldsOf } from '../collection-fields.ts';
 
-/** What the schema says about the value at a path. */
-export interface FieldAt {
-  readonly type: FieldType;
-  readonly ref?: string;
-  readonly items?: Items;
-  readonly fields?: readonly Field[];
-}
-
 /** The system fields have a type without any schema; `_id` is an ObjectId like a `Ref`, but points nowhere. */
-const systemTypes: ReadonlyMap<string, FieldAt> = new Map([
+const systemTypes: ReadonlyMap<string, ValueType> = new Map([
   ['_id', { type: 'Ref' }],
   ['isDeleted', { type: 'Boolean' }],
   ['deletedAt', { type: 'Date' }],
@@ -18,13 +10,13 @@ const systemTypes: ReadonlyMap<string, FieldAt> = new Map([
   ['updatedAt', { type: 'Date' }],
 ]);
 
-const named = (fields: readonly Field[] | undefined, key: string): FieldAt | undefined =>
+const named = (fields: readonly Field[] | undefined, key: string): ValueType | undefined =>
   fields?.find((field) => field.key === key);
 
 /** The number of an array element in a path: `0`, `17`, never `01`. */
 export const isPosition = (segment: string): boolean => /^(0|[1-9]\d{0,15})$/.test(segment);
 
-const below = (at: FieldAt, segment: string): FieldAt | undefined => {
+const below = (at: ValueType, segment: string): ValueType | undefined => {
   if (at.type === 'Object') return named(at.fields, segment);
   if (at.type !== 'Array') return undefined;
   if (isPosition(segment)) return at.items;
@@ -36,7 +28,7 @@ const below = (at: FieldAt, segment: string): FieldAt | undefined => {
  * Array elements are reached by number (`tags.0`), sub-fields of array elements also straight through (`tags.author`).
  * `_id` answers as a `Ref` without target, the system dates as `Date`, `isDeleted` as `Boolean`, in every collection.
  */
-export const fieldAt = (schema: readonly Field[] | null, path: string): FieldAt | undefined => {
+export const fieldAt = (schema: readonly Field[] | null, path: string): ValueType | undefined => {
   const [first = '', ...rest] = path.split('.');
   let at = systemTypes.get(first) ?? named(schema ?? [], first);
   for (const segment of rest) {
@@ -47,5 +39,5 @@ export const fieldAt = (schema: readonly Field[] | null, path: string): FieldAt 
 };
 
 /** `fieldAt` for a collection, its implied owner field included. */
-export const typeAt = (collection: Collection, path: string): FieldAt | undefined =>
+export const typeAt = (collection: Collection, path: string): ValueType | undefined =>
   fieldAt(fieldsOf(collection), path);

@@ -1,9 +1,11 @@
 import type { Collection } from '../../collections/collection.ts';
+import { withArticle } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
+import { booleanOf } from '../scalar-values.ts';
 import { anyOf, type Condition } from './condition.ts';
 import { typeAt } from './field-at.ts';
 import { isFieldPath, shown } from './field-path.ts';
-import { booleanOf, comparedType, filterValues, invalidFilter } from './filter-value.ts';
+import { comparedType, filterValues, invalidFilter, isText } from './filter-value.ts';
 import type { QueryEntries } from './list-query.ts';
 
 type Operator = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'exists' | 'regex';
@@ -48,8 +50,9 @@ const condition = (collection: Collection, name: string, text: string): Conditio
     case 'exists':
       return exists(name, path, text);
     case 'regex':
-      if (type !== undefined && type !== 'String')
-        throw invalidFilter(name, `_regex works on text; this is a ${type}.`);
+      if (type !== undefined && !isText(type)) {
+        throw invalidFilter(name, `_regex works on text; this is ${withArticle(type)}.`);
+      }
       return pattern(name, path, text);
     case 'eq':
     case 'ne': {

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import type { Collection, Items } from '../../collections/collection.ts';
+import type { Collection, ValueType } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { isPosition, typeAt } from './field-at.ts';
 import { shown } from './field-path.ts';
@@ -11,9 +11,9 @@ export interface RefPath {
 }
 
 /** The collection that a field's references point into, arrays of references included. */
-const targetOf = (field: Pick<Items, 'type' | 'ref' | 'items'> | undefined): string | undefined => {
+const targetOf = (field: ValueType | undefined): string | undefined => {
   if (field?.type === 'Array') return targetOf(field.items);
-  return field?.type === 'Ref' ? field.ref : undefined;
+  return field?.ref;
 };
 
 /** Looks the fields to populate up in the schema; one that is not a `Ref` → 400 `INVALID_QUERY`. */

@@ -1,22 +1,12 @@
 import { ObjectId } from 'mongodb';
-import type { Field, FieldType } from '../../collections/collection.ts';
+import type { Field, ValueType } from '../../collections/collection.ts';
+import { withArticle } from '../../collections/schema/field-types.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
-import { parseDate } from '../date-value.ts';
 import type { JsonObject } from '../document.ts';
-import type { FieldAt } from '../read/field-at.ts';
+import { scalarRules } from '../scalar-values.ts';
 
 /** An answer names at most this many failures, so that it stays small whatever was sent. */
 const maxErrors = 100;
-
-const typeNames: Readonly<Record<FieldType, string>> = {
-  String: 'a String',
-  Number: 'a Number',
-  Boolean: 'a Boolean',
-  Date: 'a Date',
-  Object: 'an Object',
-  Array: 'an Array',
-  Ref: 'a Ref',
-};
 
 /** True for a JSON object: no array, no `null`, no date or id. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
@@ -31,34 +21,26 @@ const fail = (errors: FieldError[], field: string, message: string): undefined =
   return undefined;
 };
 
-const convertElements = (items: FieldAt, values: readonly unknown[], path: string, errors: FieldError[]): unknown[] =>
+const convertElements = (items: ValueType, values: readonly unknown[], path: string, errors: FieldError[]): unknown[] =>
   values.map((value, position) => convertValue(items, value, `${path}.${position}`, errors));
 
 /** The stored form of a value of the type, or `undefined` where it is not of the type. */
-const typed = (at: FieldAt, value: unknown, path: string, errors: FieldError[]): unknown => {
+const typed = (at: ValueType, value: unknown, path: string, errors: FieldError[]): unknown => {
   switch (at.type) {
-    case 'String':
-      return typeof value === 'string' ? value : undefined;
-    case 'Number':
-      return typeof value === 'number' ? value : undefined;
-    case 'Boolean':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'Date':
-      return parseDate(value);
-    case 'Ref':
-      return typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? new ObjectId(value) : undefined;
     case 'Object':
       if (!isJsonObject(value)) return undefined;
       return at.fields ? convertFields(at.fields, value, `${path}.`, errors) : value;
     case 'Array':
       if (!Array.isArray(value)) return undefined;
       return at.items ? convertElements(at.items, value, path, errors) : value;
+    default:
+      return scalarRules[at.type].fromJson(value);
   }
 };
 
-const convertValue = (at: FieldAt, value: unknown, path: string, errors: FieldError[]): unknown => {
+const convertValue = (at: ValueType, value: unknown, path: string, errors: FieldError[]): unknown => {
   const converted = typed(at, value, path, errors);
-  return converted === undefined ? fail(errors, path, `${path} must be ${typeNames[at.type]}`) : converted;
+  return converted === undefined ? fail(errors, path, `${path} must be ${withArticle(at.type)}`) : converted;
 };
 
 /**
@@ -66,7 +48,7 @@ const convertValue = (at: FieldAt, value: unknown, path: string, errors: FieldEr
  * elements likewise. `null` passes for an optional field, never for an element. What fails goes to `errors` under its
  * dot path.
  */
-export const convert = (at: FieldAt | Field, value: unknown, path: string, errors: FieldError[]): unknown => {
+export const convert = (at: ValueType | Field, value: unknown, path: string, errors: FieldError[]): unknown => {
   if (value !== null || !('required' in at)) return convertValue(at, value, path, errors);
   return at.required ? fail(errors, path, `${path} is required`) : null;
 };

@@ -1,6 +1,7 @@
-import type { Field } from '../../collections/collection.ts';
+import type { Field, ValueType } from '../../collections/collection.ts';
+import { withArticle } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
-import { type FieldAt, fieldAt, isPosition } from '../read/field-at.ts';
+import { fieldAt, isPosition } from '../read/field-at.ts';
 import { mustBeArray, mustBeObject, mustReach, type UpdateGuard } from './update-guard.ts';
 
 const maxLevels = 64;
@@ -60,11 +61,11 @@ const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
 };
 
 /** Where a segment leads from a place in the schema; throws where the schema has nothing there that can be set. */
-const requireEntrance = (at: FieldAt, above: string, segment: string): void => {
+const requireEntrance = (at: ValueType, above: string, segment: string): void => {
   if (at.type === 'Array') {
     if (!isPosition(segment)) throw invalid(`"${shown(above)}" is an Array: "${shown(segment)}" is no position in it.`);
   } else if (at.type !== 'Object') {
-    throw invalid(`"${shown(above)}" is a ${at.type}, so nothing can be set inside it.`);
+    throw invalid(`"${shown(above)}" is ${withArticle(at.type)}, so nothing can be set inside it.`);
   }
 };
 

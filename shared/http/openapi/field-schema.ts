@@ -1,7 +1,7 @@
-import { fieldTypes } from '../../collections/collection.ts';
+import { fieldTypeNames, listTypes } from '../../collections/schema/field-types.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-const type = { enum: fieldTypes };
+const type = { enum: fieldTypeNames };
 const ref = { type: ['string', 'null'], description: 'The collection that a Ref points into.' };
 
 /** The schema language of collections (specification, "Collection schema"), as parts of the API description. */
@@ -13,7 +13,10 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
       key: { type: 'string' },
       type,
       required: { type: ['boolean', 'null'] },
-      unique: { type: ['boolean', 'null'], description: 'For String, Number, Boolean, Date and Ref at the top level.' },
+      unique: {
+        type: ['boolean', 'null'],
+        description: `For ${listTypes(({ unique }) => unique, 'and')} at the top level.`,
+      },
       default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
       ref,
       items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },

@@ -1,4 +1,7 @@
-import { fieldTypes } from '../../collections/collection.ts';
+import { fieldTypeNames, listTypes } from '../../collections/schema/field-types.ts';
+
+const mayBeUnique = listTypes(({ unique }) => unique, 'or');
+const takesDefault = listTypes((rules) => rules.default !== null, 'or');
 
 /** What the language model is told before the developer's own words. It holds nothing that is secret. */
 export const instructions = `You design collections of JSON documents for a backend service.
@@ -10,10 +13,10 @@ schema: 1 to 100 fields. Leave out _id, createdAt, updatedAt, isDeleted and dele
 
 A field is an object with these properties and no others:
 - "key": its name, without "." and not beginning with "$", at most 64 characters; every key once
-- "type": one of ${fieldTypes.join(', ')}
+- "type": one of ${fieldTypeNames.join(', ')}
 - "required": true or false
-- "unique": true only on String, Number, Boolean, Date or Ref fields of the top level
-- "default": only on String, Number or Boolean fields that are not required, a value of that type
+- "unique": true only on ${mayBeUnique} fields of the top level
+- "default": only on ${takesDefault} fields that are not required, a value of that type
 - "ref": only and always on a Ref, the name of the collection that it points into
 - "items": only on an Array, what each element is: {"type": ...}, with "ref", "items" or "fields" as a field has them
 - "fields": only on an Object, a list of fields

@@ -1,8 +1,10 @@
 import type { Collection } from '../../collections/collection.ts';
+import { type FieldType, isScalar } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
 import { maxDepth, parseJsonValue } from '../../core/json-value.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { typeAt } from '../../documents/read/field-at.ts';
+import { scalarRules } from '../../documents/scalar-values.ts';
 import { UnreadableFile } from './import-lines.ts';
 
 /** A column: the path that it fills, and how its cells are read. */
@@ -14,17 +16,6 @@ export interface Column {
 /** The value of a cell that stands `level` - 1 levels deep in its document. */
 type Reader = (cell: string, level: number) => unknown;
 
-/** What is not the text of such a value stays as it is, for the validation to refuse. */
-const readNumber: Reader = (cell) => {
-  const number = cell.trim() === '' ? Number.NaN : Number(cell);
-  return Number.isFinite(number) ? number : cell;
-};
-
-const readBoolean: Reader = (cell) => {
-  const text = cell.toLowerCase();
-  return text === 'true' || text === 'false' ? text === 'true' : cell;
-};
-
 const readJson: Reader = (cell, level) => {
   try {
     return parseJsonValue(cell, level);
@@ -34,14 +25,13 @@ const readJson: Reader = (cell, level) => {
   }
 };
 
-const readText: Reader = (cell) => cell;
-
-const readers: ReadonlyMap<string | undefined, Reader> = new Map([
-  ['Number', readNumber],
-  ['Boolean', readBoolean],
-  ['Object', readJson],
-  ['Array', readJson],
-]);
+/** What is not the text of such a value stays as it is, for the validation to refuse. */
+const readerOf = (type: FieldType | undefined): Reader => {
+  if (type === undefined) return (cell) => cell;
+  if (!isScalar(type)) return readJson;
+  const { fromCell } = scalarRules[type];
+  return (cell) => fromCell(cell) ?? cell;
+};
 
 const maxColumns = 1000;
 const maxNameLength = 1000;
@@ -87,7 +77,7 @@ export const columnsOf = (collection: Collection, names: readonly string[]): rea
   requireApart(paths);
   return Array.from(paths, ([name, path]) => ({
     path,
-    read: readers.get(typeAt(collection, name)?.type) ?? readText,
+    read: readerOf(typeAt(collection, name)?.type),
   }));
 };
 

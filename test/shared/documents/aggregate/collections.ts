@@ -1,4 +1,5 @@
-import type { Collection, Field, FieldType } from '../../../../shared/collections/collection.ts';
+import type { Collection, Field } from '../../../../shared/collections/collection.ts';
+import type { FieldType } from '../../../../shared/collections/schema/field-types.ts';
 import { AppError } from '../../../../shared/core/errors.ts';
 
 const field = (key: string, type: FieldType, more: Partial<Field> = {}): Field => ({

@@ -1,0 +1,42 @@
+/** What the schema language needs to know of a type; how its values are read is in documents/scalar-values.ts. */
+interface FieldTypeRules {
+  /** What `$type` and `$jsonSchema` call its stored values. JSON writes each of these as it is to be answered. */
+  readonly bsonType: 'string' | 'number' | 'bool' | 'date' | 'object' | 'array' | 'objectId';
+  /** Whether a field of it may be unique. */
+  readonly unique: boolean;
+  /** Whether every field of it has an index, for lists are filtered by it. */
+  readonly indexed: boolean;
+  /** What JavaScript calls its defaults; `null` for a type that takes none. */
+  readonly default: 'string' | 'number' | 'boolean' | null;
+}
+
+/** Types of the schema language (specification, "Collection schema"), in the order in which they are listed. */
+export const fieldTypes = {
+  String: { bsonType: 'string', unique: true, indexed: false, default: 'string' },
+  Number: { bsonType: 'number', unique: true, indexed: false, default: 'number' },
+  Boolean: { bsonType: 'bool', unique: true, indexed: false, default: 'boolean' },
+  Date: { bsonType: 'date', unique: true, indexed: false, default: null },
+  Object: { bsonType: 'object', unique: false, indexed: false, default: null },
+  Array: { bsonType: 'array', unique: false, indexed: false, default: null },
+  Ref: { bsonType: 'objectId', unique: true, indexed: true, default: null },
+} as const satisfies Readonly<Record<string, FieldTypeRules>>;
+
+/** Type of a field. */
+export type FieldType = keyof typeof fieldTypes;
+/** Type of a value that has no parts of its own. */
+export type ScalarType = Exclude<FieldType, 'Object' | 'Array'>;
+
+/** Names of all types. */
+export const fieldTypeNames = Object.keys(fieldTypes) as readonly FieldType[];
+
+/** Whether values of a type have no parts of their own. */
+export const isScalar = (type: FieldType): type is ScalarType => type !== 'Object' && type !== 'Array';
+
+/** A type with its article: `a String`, `an Object`. */
+export const withArticle = (type: FieldType): string => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`;
+
+/** The types of which something holds, as a sentence lists them: `String, Number or Boolean`. */
+export const listTypes = (holds: (rules: FieldTypeRules) => boolean, word: 'and' | 'or'): string => {
+  const names = fieldTypeNames.filter((type) => holds(fieldTypes[type]));
+  return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
+};

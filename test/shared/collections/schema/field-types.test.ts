@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  type FieldType,
+  fieldTypeNames,
+  isScalar,
+  listTypes,
+  withArticle,
+} from '../../../../shared/collections/schema/field-types.ts';
+import { AppError, type FieldError } from '../../../../shared/core/errors.ts';
+import { filterValues } from '../../../../shared/documents/read/filter-value.ts';
+import { convert } from '../../../../shared/documents/write/schema-values.ts';
+import { columnsOf } from '../../../../shared/transfers/import/csv-columns.ts';
+
+const id = '0123456789abcdef01234567';
+
+/** Of each type: a value as JSON, the cell and the filter that mean the same, and a value that is not of the type. */
+const samples: Readonly<Record<FieldType, { json: unknown; cell: string; filter?: string; wrong: unknown }>> = {
+  String: { json: 'a', cell: 'a', filter: 'a', wrong: 1 },
+  Number: { json: 1.5, cell: '1.5', filter: '1.5', wrong: '1.5' },
+  Boolean: { json: true, cell: 'TRUE', filter: 'True', wrong: 'true' },
+  Date: { json: '2026-01-02', cell: '2026-01-02', filter: '2026-01-02', wrong: '2026-02-30' },
+  Object: { json: { a: 1 }, cell: '{"a":1}', wrong: [] },
+  Array: { json: [1, 'b'], cell: '[1,"b"]', wrong: {} },
+  Ref: { json: id, cell: id, filter: id.toUpperCase(), wrong: 'nothing' },
+};
+
+const stored = (type: FieldType, value: unknown): unknown => {
+  const errors: FieldError[] = [];
+  const converted = convert({ type }, value, 'f', errors);
+  expect(errors).toEqual([]);
+  return converted;
+};
+
+describe.each(fieldTypeNames)('%s', (type) => {
+  const { json, cell, filter, wrong } = samples[type];
+
+  test('takes its values, and refuses others by name', () => {
+    expect(stored(type, json)).toBeDefined();
+    const errors: FieldError[] = [];
+    convert({ type }, wrong, 'f', errors);
+    expect(errors).toEqual([{ field: 'f', message: `f must be ${withArticle(type)}` }]);
+  });
+
+  test('is read from a CSV file as from JSON', () => {
+    const field = { key: 'f', type, required: false, unique: false };
+    const rls = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' } as const;
+    const [column] = columnsOf({ name: 'c', schema: [field], rls }, ['f']);
+    expect(stored(type, column?.read(cell, 2))).toEqual(stored(type, json));
+  });
+
+  if (filter === undefined) {
+    test('INVALID_FILTER for a filter by its whole value', () => {
+      expect(isScalar(type)).toBe(false);
+      expect(() => filterValues('f', type, cell)).toThrow(AppError);
+    });
+  } else {
+    test('is compared by filters with what is stored', () => {
+      expect(filterValues('f', type, filter)).toEqual([stored(type, json)]);
+    });
+  }
+
+  test('is explained in the contract and named in the guide', () => {
+    const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '../../../../docs', name), 'utf8');
+    const [, rules = ''] = page('contract.md').split('### Collection schema');
+    expect(rules.split('\n| `key`')[1]?.split('\n\n')[0]).toMatch(new RegExp(`^\\|.*\`${type}\``, 'm'));
+    expect(page('data.md')).toContain(`Types: \`${fieldTypeNames.join(' ')}\``);
+  });
+});
+
+test('the contract names the types that may be unique', () => {
+  const contract = readFileSync(path.resolve(import.meta.dirname, '../../../../docs/contract.md'), 'utf8');
+  const names = listTypes(({ unique }) => unique, 'and').replaceAll(/,| and/g, '');
+  expect(contract).toContain(`| unique | top level only; \`${names}\`;`);
+});
