@@ -1,24 +1,21 @@
 import { execFile } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { root } from '../../infra/build/function-files.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';
+import { HttpProxy } from '../support/faults/http-proxy.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 /** Answers as Lambda does, of one function that has the settings of its deployment written down. */
-let lambda: Server;
+let lambda: HttpProxy;
 
 const DEPLOYED_SETTINGS = JSON.stringify({ alarmEmail: 'ops@example.com', logDays: '7' });
 
 beforeAll(async () => {
-  lambda = createServer((_request, response) => {
-    const Functions = [{ FunctionName: 'Tried-Jobs-1', Environment: { Variables: { DEPLOYED_SETTINGS } } }];
-    response.end(JSON.stringify({ Functions }));
-  });
-  await new Promise<void>((resolve) => lambda.listen(0, '127.0.0.1', resolve));
+  const Functions = [{ FunctionName: 'Tried-Jobs-1', Environment: { Variables: { DEPLOYED_SETTINGS } } }];
+  lambda = await HttpProxy.start();
+  lambda.meet({ body: { Functions } });
 });
 afterAll(() => lambda.close());
 
@@ -26,7 +23,7 @@ const deploy = (args: readonly string[]) =>
   new Promise<{ readonly code: unknown; readonly text: string }>((resolve) => {
     const env = {
       ...plainEnvironment(),
-      AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${(lambda.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_LAMBDA: lambda.url,
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',

@@ -163,7 +163,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
 
   test('falls silent while an index is built, which may take longer than that', async () => {
     const path = `/api/projects/${stack.projectId}/collections`;
-    stack.mongo.proxy.hangAt('createIndexes');
+    stack.mongo.proxy.meet('fall silent', { of: 'createIndexes' });
     const begin = performance.now();
     const answers = await Promise.all([
       stack.dashboard('POST', path, { body: { name: newName(), schema: null } }),
@@ -261,11 +261,11 @@ test('503 within 6 s where both databases are stopped', async () => {
 
 describe('a connection that is cut in mid-request', () => {
   test.each([
-    ['in the request', 0],
-    ['before the reply', 1],
-  ] as const)('%s: 503 for the insert, which happened %i times, and the next one works', async (place, times) => {
-    const mark = `cut ${place} ${newName()}`;
-    const cuts = stack.mongo.proxy.cutNext(mark, place);
+    ['cut halfway', 0],
+    ['lose the answer', 1],
+  ] as const)('(%s) 503 for the insert, which happened %i times, and the next one works', async (fault, times) => {
+    const mark = `${fault} ${newName()}`;
+    const cuts = stack.mongo.proxy.meet(fault, { of: mark, times: 1 });
     const answer = await insert({ mark });
     expect(cuts()).toBe(1);
     expect(answer).toMatchObject({ status: 503, body: { code: 'DATABASE_UNAVAILABLE' } });
@@ -275,7 +275,7 @@ describe('a connection that is cut in mid-request', () => {
   });
 
   test('200 for a read: it is asked again', async () => {
-    const cuts = stack.mongo.proxy.cutNext('needle', 'before the reply');
+    const cuts = stack.mongo.proxy.meet('lose the answer', { of: 'needle', times: 1 });
     expect((await list('mark=needle')).status).toBe(200);
     expect(cuts()).toBe(1);
   });
@@ -285,7 +285,7 @@ describe('a connection that is cut in mid-request', () => {
     const of = newName();
     for (const wave of [0, 1, 2, 3, 4]) {
       if (wave % 2 === 1)
-        stack.mongo.proxy.cutNext(`${of} ${wave}`, wave === 1 ? 'in the request' : 'before the reply');
+        stack.mongo.proxy.meet(wave === 1 ? 'cut halfway' : 'lose the answer', { of: `${of} ${wave}`, times: 1 });
       answers.push(...(await inParallel(10, (n) => insert({ n: 10 * wave + n, of, wave: `${of} ${wave}` }))));
     }
     const stored = (await list(`of=${of}&limit=1000`)).body.data.items.map(({ n }) => n);
@@ -299,7 +299,7 @@ describe('a connection that is cut in mid-request', () => {
   test('200 for a refresh whose reply from the table was lost: the same rotation is told again', async () => {
     const signedIn = await stack.dashboard('POST', '/api/auth/login', { body: stack.credentials });
     const cookie = signedIn.cookies[0]?.split(';')[0] ?? '';
-    const cuts = stack.dynamo.proxy.cutNext('TransactWriteItems', 'before the reply');
+    const cuts = stack.dynamo.proxy.meet('lose the answer', { of: 'TransactWriteItems', times: 1 });
     const refreshed = await stack.dashboard('POST', '/api/auth/refresh', { headers: { cookie } });
     expect(cuts()).toBe(1);
     expect(refreshed.status).toBe(200);

@@ -102,12 +102,12 @@ const steps = [
 
 describe('removing a project, cut off while', () => {
   describe.each(steps)('%s', (_step, part, text, times) => {
-    test.each(['in the request', 'before the reply'] as const)('%s, is finished by the next run', async (place) => {
+    test.each(['cut halfway', 'lose the answer'] as const)('(%s), is finished by the next run', async (fault) => {
       const [mine, other] = [await filledProject(), await filledProject()];
       await deleteProject(mine);
       later(13);
 
-      const cuts = part().proxy.cutNext(text, place, times);
+      const cuts = part().proxy.meet(fault, { of: text, times });
       expect(await removeDeletedProjects()).toBe(0);
       expect(cuts()).toBe(times);
       await part().heal();

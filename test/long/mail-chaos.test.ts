@@ -11,8 +11,9 @@ import { settleHeldSlots } from '../../shared/mail/outbox/reserve-slots.ts';
 import { sendProjectMail } from '../../shared/mail/outbox/send-mail.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';
+import type { HttpFault } from '../support/faults/fault.ts';
+import { HttpProxy, type HttpRequest } from '../support/faults/http-proxy.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
-import { type Fault, FaultyProvider, type ProviderRequest } from '../support/faults/mail-provider.ts';
 import { stillQueue } from '../support/faults/still-queue.ts';
 import { newProject } from '../support/worlds/project.ts';
 import { domainProject } from '../support/worlds/stored-users.ts';
@@ -25,13 +26,13 @@ const limitMs = 600_000;
 /** Longer than a killed run keeps its messages from the others. */
 const stillMs = 60_000;
 
-let provider: FaultyProvider;
+let provider: HttpProxy;
 let project: Project;
 let env: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   const stack = inject('stack').env;
-  provider = await FaultyProvider.start(stack.MAIL_PROVIDER_URL ?? '');
+  provider = await HttpProxy.start(stack.MAIL_PROVIDER_URL ?? '');
   env = {
     MAIL_PROVIDER_URL: provider.url,
     MAIL_QUEUE_URL: await stillQueue(stack.AWS_ENDPOINT_URL ?? ''),
@@ -42,22 +43,22 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 
 /** What can happen to one request, and how often in a hundred. */
-const faults: readonly (readonly [Fault, number])[] = [
+const faults: readonly (readonly [HttpFault, number])[] = [
   [429, 8],
   [500, 8],
   ['cut', 6],
-  ['lose', 8],
-  ['hang', 1],
+  ['lose the answer', 8],
+  ['never answer', 1],
 ];
 
 /** What the provider never takes: mails that it refuses, and others at which it fails each time. */
-const never = (key: string): Fault | undefined => {
+const never = (key: string): HttpFault | undefined => {
   const place = Number.parseInt(key.slice(-2), 16) % 64;
   return place === 0 ? 422 : place === 1 ? 503 : undefined;
 };
 
-const faultOf = ({ key }: ProviderRequest): Fault | undefined => {
-  const refused = never(key);
+const faultOf = ({ headers }: HttpRequest): HttpFault | undefined => {
+  const refused = never(String(headers['idempotency-key']));
   if (refused !== undefined) return refused;
   let chance = Math.random() * 100;
   for (const [fault, share] of faults) {
@@ -147,7 +148,7 @@ test(`each of ${count} accepted mails is sent exactly once, or has failed and it
   onTestFinished,
 }) => {
   project = await domainProject(await newProject());
-  provider.decide(faultOf);
+  provider.meet(faultOf);
   const chaos = keepKilling();
   onTestFinished(async () => void (await chaos.stop()));
   const begin = performance.now();
@@ -177,7 +178,7 @@ test(`each of ${count} accepted mails is sent exactly once, or has failed and it
   const failed = rows.filter(({ status }) => status === 'failed');
   const sent = rows.filter(({ status }) => status === 'sent' || status === 'delivered');
   const seconds = Math.round((performance.now() - begin) / 1000);
-  const requests = provider.requests.length;
+  const requests = provider.asked.length;
   process.stdout.write(
     `${count} mails: ${sent.length} sent once, ${failed.length} failed with their slot back; ${requests} requests, ${kills} runs killed, ${seconds} s\n`,
   );

@@ -1,40 +1,30 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { handler as connectStorage } from '../../../functions/dashboard/storage/connect-storage.ts';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
-import { listen } from '../../../infra/local/ports.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import type { Reply } from '../../support/faults/fault.ts';
+import { HttpProxy, type HttpRequest } from '../../support/faults/http-proxy.ts';
 import { promisedMs } from '../../support/samples/promised.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
-const servers: Server[] = [];
+const servers: HttpProxy[] = [];
 
 beforeAll(async () => {
   project = await newProject();
 });
 
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 
-/** An endpoint on loopback that may be connected to; what it was asked, as `METHOD path`. */
+/** An endpoint on loopback that may be connected to. */
 const endpointOf = async (
-  answer: RequestListener,
-): Promise<{ readonly endpoint: string; readonly asked: string[] }> => {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url?.split('?')[0]?.split('/').slice(0, 3).join('/')}`);
-    request.resume();
-    answer(request, response);
-  });
+  fault: Parameters<HttpProxy['meet']>[0],
+): Promise<{ readonly endpoint: string; readonly server: HttpProxy }> => {
+  const server = await HttpProxy.start();
+  server.meet(fault);
   servers.push(server);
-  const port = await listen(server, 0);
-  permitAddresses(`127.0.0.1:${port}`);
-  return { endpoint: `http://127.0.0.1:${port}`, asked };
+  permitAddresses(new URL(server.url).host);
+  return { endpoint: server.url, server };
 };
 
 const connect = (endpoint: string) =>
@@ -45,11 +35,15 @@ const connect = (endpoint: string) =>
     body: { endpoint, region: 'auto', bucket: 'bucket', accessKeyId: 'key', secretAccessKey: 'secret-of-the-test' },
   });
 
-const xml = (response: ServerResponse, status: number, code: string): void => {
-  response
-    .writeHead(status, { 'content-type': 'application/xml' })
-    .end(`<Error><Code>${code}</Code><Message>Said by the storage: secret-of-the-test</Message></Error>`);
-};
+const xml = (status: number, code: string): Reply => ({
+  status,
+  headers: { 'content-type': 'application/xml' },
+  body: `<Error><Code>${code}</Code><Message>Said by the storage: secret-of-the-test</Message></Error>`,
+});
+
+const isCopy = ({ headers }: HttpRequest): boolean => 'x-amz-copy-source' in headers;
+const there: Reply = { headers: { 'content-length': '45', etag: '"1"' } };
+const copied: Reply = { body: '<CopyObjectResult><ETag>"1"</ETag></CopyObjectResult>' };
 
 const expectRefused = async (endpoint: string, field: string | undefined, message: string): Promise<void> => {
   const begin = performance.now();
@@ -65,33 +59,30 @@ const expectRefused = async (endpoint: string, field: string | undefined, messag
 };
 
 test('400 where nothing listens', async () => {
-  const { endpoint } = await endpointOf(() => undefined);
-  servers[0]?.closeAllConnections();
-  await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
+  const { endpoint } = await endpointOf('cut');
+  await servers.pop()?.close();
   await expectRefused(endpoint, 'endpoint', 'could not be reached');
 });
 
 test('400 within 5 seconds where nothing answers', async () => {
-  const { endpoint } = await endpointOf(() => undefined);
+  const { endpoint } = await endpointOf('hang');
   await expectRefused(endpoint, 'endpoint', 'could not be reached');
 });
 
 test('400 where every connection is cut', async () => {
-  const { endpoint } = await endpointOf((request) => request.socket.destroy());
+  const { endpoint } = await endpointOf('cut');
   await expectRefused(endpoint, 'endpoint', 'could not be reached');
 });
 
 test('400 of a redirect, which is not followed', async () => {
-  const inside = await endpointOf((_request, response) => response.end('inside'));
-  const { endpoint } = await endpointOf((_request, response) =>
-    response.writeHead(307, { location: inside.endpoint }).end(),
-  );
+  const inside = await endpointOf({ body: 'inside' });
+  const { endpoint } = await endpointOf({ status: 307, headers: { location: inside.endpoint } });
   await expectRefused(endpoint, undefined, 'failed to write');
-  expect(inside.asked).toEqual([]);
+  expect(inside.server.asked).toEqual([]);
 });
 
 test('400 of a server that says yes to everything and keeps nothing', async () => {
-  const { endpoint } = await endpointOf((_request, response) => response.end('fine'));
+  const { endpoint } = await endpointOf({ body: 'fine' });
   await expectRefused(endpoint, 'endpoint', 'no S3-compatible storage');
 });
 
@@ -103,7 +94,7 @@ test.each<[string, number, string, string | undefined, string]>([
   ['is in another region', 400, 'AuthorizationHeaderMalformed', 'region', 'region is not'],
   ['fails', 500, 'InternalError', undefined, 'it answered 500'],
 ])('400 of a storage that %s', async (_what, status, code, field, message) => {
-  const { endpoint } = await endpointOf((_request, response) => xml(response, status, code));
+  const { endpoint } = await endpointOf(xml(status, code));
   await expectRefused(endpoint, field, message);
 });
 
@@ -112,40 +103,36 @@ test.each<[string, string, string | undefined, string]>([
   ['COPY', 'AccessDenied', 'accessKeyId', 'copy objects'],
   ['DELETE', 'AccessDenied', 'accessKeyId', 'delete objects'],
 ])('400 of a storage that allows all but %s, and nothing is left there', async (refused, code, field, message) => {
-  const isCopy = (request: IncomingMessage) => 'x-amz-copy-source' in request.headers;
-  const { endpoint, asked } = await endpointOf((request, response) => {
-    if (isCopy(request) ? refused === 'COPY' : request.method === refused) xml(response, 403, code);
-    else if (request.method === 'HEAD' && request.url?.includes('-copy')) response.writeHead(404).end();
-    else if (request.method === 'HEAD') response.writeHead(200, { 'content-length': 45, etag: '"1"' }).end();
-    else if (isCopy(request)) response.end('<CopyObjectResult><ETag>"1"</ETag></CopyObjectResult>');
-    else response.end();
+  const { endpoint, server } = await endpointOf((request) => {
+    const { method, path } = request;
+    if (isCopy(request) ? refused === 'COPY' : method === refused) return xml(403, code);
+    if (method === 'HEAD') return path.includes('-copy') ? { status: 404 } : there;
+    return isCopy(request) ? copied : {};
   });
   await expectRefused(endpoint, field, message);
-  expect(asked.filter((one) => one.startsWith('DELETE')).length).toBeGreaterThanOrEqual(2);
+  expect(server.asked.filter(({ method }) => method === 'DELETE').length).toBeGreaterThanOrEqual(2);
 });
 
 test('400 of a storage that still has what was deleted', async () => {
-  const { endpoint } = await endpointOf((request, response) => {
-    if (request.method === 'HEAD' && request.url?.includes('-copy')) response.writeHead(404).end();
-    else if (request.method === 'HEAD') response.writeHead(200, { 'content-length': 45, etag: '"1"' }).end();
-    else if ('x-amz-copy-source' in request.headers)
-      response.end('<CopyObjectResult><ETag>"1"</ETag></CopyObjectResult>');
-    else response.end();
+  const { endpoint } = await endpointOf((request) => {
+    if (request.method === 'HEAD') return request.path.includes('-copy') ? { status: 404 } : there;
+    return isCopy(request) ? copied : {};
   });
   await expectRefused(endpoint, 'endpoint', 'still has what was deleted');
 });
 
 test('400 of an answer that has no end', async () => {
-  const { endpoint } = await endpointOf((_request, response) => {
-    response.writeHead(403, { 'content-type': 'application/xml' });
-    const more = setInterval(() => response.write('<Error>'.repeat(10_000)), 5);
-    response.on('close', () => clearInterval(more));
+  const { endpoint } = await endpointOf({
+    status: 403,
+    headers: { 'content-type': 'application/xml' },
+    body: '<Error>',
+    endless: 'fast',
   });
   await expectRefused(endpoint, 'accessKeyId', 'does not let this access key');
 });
 
 test('400 of a name that leads inside once it has been checked', async () => {
-  const inside = await endpointOf((_request, response) => response.end('inside'));
+  const inside = await endpointOf({ body: 'inside' });
   const { port } = new URL(inside.endpoint);
   const resolver = Symbol.for('basalt.resolver');
   const answers = ['93.184.216.34'];

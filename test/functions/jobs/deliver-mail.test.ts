@@ -16,7 +16,8 @@ import { mailTries } from '../../../shared/mail/outbox/retries.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { codeIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
-import { type Fault, FaultyProvider } from '../../support/faults/mail-provider.ts';
+import type { HttpFault } from '../../support/faults/fault.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { FaultProxy } from '../../support/faults/proxy.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';
 
@@ -25,7 +26,7 @@ listenToCommands();
 const queueName = `test-${randomBytes(4).toString('hex')}`;
 const endpoint = process.env.AWS_ENDPOINT_URL ?? '';
 const sqs = new SQSClient({ endpoint, region: 'eu-west-1', maxAttempts: 1 });
-let provider: FaultyProvider;
+let provider: HttpProxy;
 let way: FaultProxy;
 let queueUrl: string;
 let stopPolling: () => Promise<void>;
@@ -41,7 +42,7 @@ const deliver = async (event: SQSEvent): Promise<SQSBatchResponse> => {
 };
 
 beforeAll(async () => {
-  provider = await FaultyProvider.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
+  provider = await HttpProxy.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
   way = await FaultProxy.start({ port: Number(new URL(endpoint).port) });
   queueUrl = await createMailQueue(sqs, endpoint, queueName);
   const proxied = `http://127.0.0.1:${way.port}`;
@@ -57,7 +58,7 @@ beforeAll(async () => {
 afterEach(() => {
   vi.restoreAllMocks();
   delivering = false;
-  provider.calm();
+  provider.heal();
 });
 
 afterAll(async () => {
@@ -95,7 +96,8 @@ const settled = (to: string) =>
     return log;
   });
 
-const requestsFor = (id: string): number => provider.keys.filter((key) => key === id).length;
+const requestsFor = (id: string): number =>
+  provider.asked.filter(({ headers }) => headers['idempotency-key'] === id).length;
 
 /** A mail that was accepted; its message is left to the test. */
 const heldMail = async (to = newAddress()): Promise<{ readonly to: string; readonly id: string }> => {
@@ -178,7 +180,7 @@ describe('a mail that was accepted', () => {
   test('is left to the run that has it, and taken over where that one died; the provider then knows it', async () => {
     const { to, id } = await heldMail();
     const before = await logFor(to);
-    provider.next('lose');
+    provider.next('lose the answer');
     expect(await deliverMail(id, 1)).toMatchObject({ done: false });
     // The provider's events tell of the mail by themselves; once they are in, the log is put back to where none has
     // come.
@@ -196,7 +198,7 @@ describe('a mail that was accepted', () => {
   });
 
   test('for nobody is never sent and leaves nothing behind', async () => {
-    const asked = provider.keys.length;
+    const asked = provider.asked.length;
     const projectId = new ObjectId();
     const begin = new Date();
     await queueMail({ ...mailFor(null), projectId: projectId.toHexString() });
@@ -210,7 +212,7 @@ describe('a mail that was accepted', () => {
     });
     expect(await handler(eventOf(id))).toEqual({ batchItemFailures: [] });
     expect(await onMailLogs((logs) => logs.findOne({ _id: new ObjectId(id) }))).toBeNull();
-    expect(provider.keys).toHaveLength(asked);
+    expect(provider.asked).toHaveLength(asked);
   });
 });
 
@@ -220,8 +222,8 @@ describe('where the provider has trouble', () => {
     ['500', [500]],
     ['408 and 503', [408, 503]],
     ['a cut connection', ['cut']],
-    ['an answer that got lost', ['lose']],
-    ['one after the other', [429, 'cut', 500, 'lose', 502]],
+    ['an answer that got lost', ['lose the answer']],
+    ['one after the other', [429, 'cut', 500, 'lose the answer', 502]],
   ] as const)('%s: the mail is tried again and arrives once', async (_title, faults) => {
     const to = newAddress();
     provider.next(...faults);
@@ -231,7 +233,7 @@ describe('where the provider has trouble', () => {
     expect(log).toMatchObject({ status: accepted });
     expect(log).not.toHaveProperty('reason');
     // Where the answer got lost an event of the provider can tell of the mail before it is tried again.
-    const enough = (faults as readonly Fault[]).indexOf('lose') + 1 || faults.length + 1;
+    const enough = (faults as readonly HttpFault[]).indexOf('lose the answer') + 1 || faults.length + 1;
     const requests = requestsFor(log._id.toHexString());
     expect(requests).toBeGreaterThanOrEqual(enough);
     expect(requests).toBeLessThanOrEqual(faults.length + 1);
@@ -252,7 +254,7 @@ describe('where the provider has trouble', () => {
 
   test('500 for good: the mail has failed after its last try and is in the dead-letter queue', async () => {
     const to = newAddress();
-    provider.always(500);
+    provider.meet(500);
     delivering = true;
     await queueMail(mailFor(to));
     const log = await settled(to);
@@ -270,7 +272,7 @@ describe('where the provider has trouble', () => {
     const to = newAddress();
     await queueMail({ ...mailFor(to), projectId, usingByok: true });
     const id = await idFor(to);
-    provider.always(500);
+    provider.meet(500);
     expect(await deliverMail(id, mailTries - 1)).toMatchObject({ done: false });
     expect(await deliverMail(id, mailTries)).toEqual({ done: true });
     expect(await logFor(to)).toMatchObject({ status: 'failed' });

@@ -13,13 +13,13 @@ import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo } from '../../support/clients/inbox.ts';
-import type { FaultyProvider } from '../../support/faults/mail-provider.ts';
+import type { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { startOwnDelivery } from '../../support/faults/own-delivery.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 
 // Nobody takes the mails that are accepted here off their queue: the tests deliver them, through a way of their own.
-let provider: FaultyProvider;
+let provider: HttpProxy;
 let owned: TestProject;
 let project: Project;
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  provider.calm();
+  provider.heal();
 });
 afterAll(() => provider.close());
 
@@ -69,7 +69,7 @@ const isHeld = async (id: string): Promise<boolean> => {
   const { ids } = await heldSlots(project.id, new Date(clock.now()).toISOString().slice(0, 7));
   return ids.includes(id);
 };
-const requestsFor = (id: string) => provider.requests.filter(({ key }) => key === id);
+const requestsFor = (id: string) => provider.asked.filter(({ headers }) => headers['idempotency-key'] === id);
 
 describe('the slot of a mail', () => {
   test('stays counted once the mail was sent, and cannot come back', async () => {
@@ -85,7 +85,7 @@ describe('the slot of a mail', () => {
   test('comes back once where the mail is refused, however many runs there are', async () => {
     const { id, to } = await heldMail();
     const before = await used();
-    provider.always(422);
+    provider.meet(422);
     await inParallel(50, () => deliverMail(id, 1));
     await inParallel(50, () => deliverMail(id, 2));
     expect(await logOf(id)).toMatchObject({ status: 'failed', reason: 'application_error: Said by the test' });
@@ -97,7 +97,7 @@ describe('the slot of a mail', () => {
   test('comes back after the last try', async () => {
     const { id } = await heldMail();
     const before = await used();
-    provider.always(503);
+    provider.meet(503);
     for (let tries = 1; tries <= mailTries; tries++) {
       expect(await logOf(id)).toMatchObject({ status: 'queued' });
       await deliverMail(id, tries);
@@ -131,23 +131,26 @@ describe('the slot of a mail', () => {
 });
 
 describe('a mail that the provider may have', () => {
-  test.each(['lose', 'cut'] as const)('(%s) is not given up after the last try, and is sent once', async (fault) => {
-    // No event tells of it, so that only the provider's answer can.
-    const { id, to } = await heldMail(project, `silent+${randomBytes(6).toString('hex')}@resend.dev`);
-    const before = await used();
-    provider.next(fault);
-    await deliverMail(id, 1);
-    provider.always(500);
-    for (let tries = 2; tries <= mailTries; tries++) await deliverMail(id, tries);
-    // Where the provider did its work, its events may have told by now.
-    if (fault === 'cut') expect(await logOf(id)).toMatchObject({ status: 'queued', job: { inDoubt: true } });
-    else expect((await logOf(id)).status).not.toBe('failed');
-    provider.always();
-    expect(await deliverMail(id, 1)).toEqual({ done: true });
-    expect(await logOf(id)).toMatchObject({ status: accepted });
-    expect(await used()).toBe(before);
-    expect(await mailsTo(to)).toHaveLength(1);
-  });
+  test.each(['lose the answer', 'cut'] as const)(
+    '(%s) is not given up after the last try, and is sent once',
+    async (fault) => {
+      // No event tells of it, so that only the provider's answer can.
+      const { id, to } = await heldMail(project, `silent+${randomBytes(6).toString('hex')}@resend.dev`);
+      const before = await used();
+      provider.next(fault);
+      await deliverMail(id, 1);
+      provider.meet(500);
+      for (let tries = 2; tries <= mailTries; tries++) await deliverMail(id, tries);
+      // Where the provider did its work, its events may have told by now.
+      if (fault === 'cut') expect(await logOf(id)).toMatchObject({ status: 'queued', job: { inDoubt: true } });
+      else expect((await logOf(id)).status).not.toBe('failed');
+      provider.heal();
+      expect(await deliverMail(id, 1)).toEqual({ done: true });
+      expect(await logOf(id)).toMatchObject({ status: accepted });
+      expect(await used()).toBe(before);
+      expect(await mailsTo(to)).toHaveLength(1);
+    },
+  );
 
   test('because its run died is in doubt until the next answer', async () => {
     const { id } = await heldMail();
@@ -194,7 +197,7 @@ test('a run whose mail another one has taken over meanwhile leaves it to that on
   const { id } = await heldMail();
   const theirs = new Date(Date.now() + 60_000);
   let taken: Promise<unknown> | undefined;
-  provider.decide(() => {
+  provider.meet(() => {
     taken ??= onMailLogs((logs) =>
       logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.leasedUntil': theirs, reason: 'theirs' } }),
     );
@@ -242,7 +245,9 @@ describe("a project's own provider key", () => {
     const withKey = await set(mine, { providerApiKey: 're_mine', providerFromEmail: 'Shop <shop@example.org>' });
     const { id } = await heldMail(withKey);
     await deliverMail(id, 1);
-    expect(requestsFor(id)).toMatchObject([{ apiKey: 're_mine', body: { from: 'Shop <shop@example.org>' } }]);
+    expect(requestsFor(id)).toMatchObject([
+      { headers: { authorization: 'Bearer re_mine' }, body: { from: 'Shop <shop@example.org>' } },
+    ]);
     expect(await logOf(id)).toMatchObject({ status: accepted, usingByok: true });
   });
 

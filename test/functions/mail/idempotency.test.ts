@@ -15,17 +15,17 @@ import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { FaultyProvider } from '../../support/faults/mail-provider.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
-let provider: FaultyProvider;
+let provider: HttpProxy;
 let project: TestProject;
 
 beforeAll(async () => {
-  provider = await FaultyProvider.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
+  provider = await HttpProxy.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
   process.env.MAIL_PROVIDER_URL = provider.url;
 });
 beforeEach(async () => {
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => {
   vi.restoreAllMocks();
   forgetProjects();
-  provider.calm();
+  provider.heal();
 });
 afterAll(() => provider.close());
 
@@ -49,7 +49,7 @@ const call = (handler: LambdaHandler, key: string, body: unknown, by = project) 
 const used = async (): Promise<number> => (await mailUsage(await domainProject(project))).used;
 const logs = (): Promise<MailLog[]> =>
   onMailLogs((collection) => collection.find({ projectId: new ObjectId(project.id) }).toArray());
-const batches = () => provider.requests.filter(({ path }) => path === '/emails/batch').length;
+const batches = () => provider.asked.filter(({ path }) => path === '/emails/batch').length;
 
 const inUse = { status: 409, body: { code: 'IDEMPOTENCY_KEY_IN_USE' } };
 const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };

@@ -12,21 +12,21 @@ import { queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
 import { retireLogs } from '../../../shared/mail/outbox/retire-logs.ts';
 import { mailTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { FaultyProvider } from '../../support/faults/mail-provider.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
-let provider: FaultyProvider;
+let provider: HttpProxy;
 let project: TestProject;
 let other: TestProject;
 
 beforeAll(async () => {
-  provider = await FaultyProvider.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
+  provider = await HttpProxy.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
   process.env.MAIL_PROVIDER_URL = provider.url;
   [project, other] = await Promise.all([newProject(), newProject()]);
 });
-afterEach(() => provider.calm());
+afterEach(() => provider.heal());
 afterAll(() => provider.close());
 
 interface Row {
@@ -152,11 +152,11 @@ describe('one mail', () => {
 
   test("404 MAIL_LOG_NOT_FOUND for another project's and for unknown ones, before the provider is asked", async () => {
     const { providerId } = await sentMail(other);
-    const asked = provider.requests.length;
+    const asked = provider.asked.length;
     for (const id of [providerId, 'none', '..', '{"$ne":null}', new ObjectId().toHexString()]) {
       expect(await get(id)).toMatchObject({ status: 404, body: { code: 'MAIL_LOG_NOT_FOUND' } });
     }
-    expect(provider.requests).toHaveLength(asked);
+    expect(provider.asked).toHaveLength(asked);
   });
 
   test('is asked about with the key that sent it', async () => {
@@ -168,7 +168,10 @@ describe('one mail', () => {
     await set('re_own');
     await get(shared.providerEmailId ?? '', mine);
     await get(own.providerEmailId ?? '', mine);
-    expect(provider.requests.slice(-2).map(({ apiKey }) => apiKey)).toEqual(['re_local', 're_own']);
+    expect(provider.asked.slice(-2).map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer re_local',
+      'Bearer re_own',
+    ]);
     await set(null);
     const answer = await get(own.providerEmailId ?? '', mine);
     expect(answer).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
@@ -187,7 +190,7 @@ describe('one mail', () => {
     '503 MAIL_PROVIDER_UNAVAILABLE where the provider answers %s',
     async (fault) => {
       const { providerId } = await sentMail();
-      provider.always(fault);
+      provider.meet(fault);
       const answer = await get(providerId);
       expect(answer).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);

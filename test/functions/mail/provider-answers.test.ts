@@ -1,4 +1,3 @@
-import { createServer, type Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as createAudience } from '../../../functions/mail/audiences/create-audience.ts';
 import { handler as createContact } from '../../../functions/mail/audiences/create-contact.ts';
@@ -8,40 +7,22 @@ import { handler as updateContact } from '../../../functions/mail/audiences/upda
 import { handler as createBroadcast } from '../../../functions/mail/broadcasts/create-broadcast.ts';
 import { handler as sendBroadcast } from '../../../functions/mail/broadcasts/send-broadcast.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { listen } from '../../../infra/local/ports.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import type { HttpFault, Reply } from '../../support/faults/fault.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
 process.env.RATE_BLOCK = '1';
 
-type Said = { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> };
-
-/** What the provider answers next: this, nothing at all, or a connection that ends. */
-let says: Said | 'nothing' | 'reset' = { status: 200, body: '{}' };
-let asked: { method: string; url: string; key: string; body: unknown }[] = [];
-let provider: Server;
+let provider: HttpProxy;
 let key: string;
 
 beforeAll(async () => {
-  provider = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const text = Buffer.concat(chunks).toString();
-    asked.push({
-      method: request.method ?? '',
-      url: request.url ?? '',
-      key: request.headers.authorization ?? '',
-      body: text === '' ? undefined : JSON.parse(text),
-    });
-    if (says === 'reset') response.destroy();
-    else if (says !== 'nothing') {
-      response.writeHead(says.status, { 'content-type': 'application/json', ...says.headers }).end(says.body);
-    }
-  });
-  process.env.MAIL_PROVIDER_URL = `http://127.0.0.1:${await listen(provider, 0)}`;
+  provider = await HttpProxy.start();
+  process.env.MAIL_PROVIDER_URL = provider.url;
   key = (await newMailProject('pro', 're_own_key')).secretKey;
 });
 
@@ -49,20 +30,23 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-afterAll(async () => {
-  provider.closeAllConnections();
-  await new Promise((resolve) => provider.close(resolve));
-});
+afterAll(() => provider.close());
 
-const refusing = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Said => ({
+const refusing = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Reply => ({
   status,
   headers,
-  body: JSON.stringify({ statusCode: status, name: 'said_by_the_test', message }),
+  body: { statusCode: status, name: 'said_by_the_test', message },
 });
 
-const list = async (said: typeof says) => {
-  says = said;
-  asked = [];
+/** From now on the provider says this, of which nothing was asked yet. */
+const says = (said: HttpFault): void => {
+  provider.heal();
+  provider.meet(said);
+  provider.asked.length = 0;
+};
+
+const list = (said: HttpFault) => {
+  says(said);
   return invoke(listAudiences, { key });
 };
 
@@ -111,8 +95,8 @@ describe('A failure of the provider', () => {
     expect(await list({ status: 500, body: '<html>' })).toMatchObject({ status: 502 });
   });
 
-  test.each<readonly [string, typeof says]>([
-    ['the connection ends', 'reset'],
+  test.each<readonly [string, HttpFault]>([
+    ['the connection ends', 'cut'],
     ['the answer is no JSON', { status: 200, body: 'OK' }],
     ['the refusal has no status', { status: 400, body: '{"error":"x"}' }],
   ])('503 where %s', async (_, said) => {
@@ -122,7 +106,7 @@ describe('A failure of the provider', () => {
   });
 
   test('503 where it says nothing', async () => {
-    expect(await list('nothing')).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
+    expect(await list('hang')).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
   });
 });
 
@@ -130,11 +114,10 @@ describe('The provider is asked', () => {
   const params = { audienceId: 'a-1', contactId: 'ada@example.com', id: 'b-1' };
 
   const askedBy = async (handler: typeof createContact, options: Parameters<typeof invoke>[1]) => {
-    says = { status: 200, body: '{"id":"x"}' };
-    asked = [];
+    says({ body: { id: 'x' } });
     const answer = await invoke(handler, { key, params, method: 'POST', ...options });
     expect(answer.body).toMatchObject({ success: true, data: { id: 'x' } });
-    return asked;
+    return provider.asked;
   };
 
   test.each<readonly [string, typeof createContact, Parameters<typeof invoke>[1], object]>([
@@ -145,7 +128,7 @@ describe('The provider is asked', () => {
       { body: { email: 'a@b.cd', firstName: 'A', unsubscribed: false } },
       {
         method: 'POST',
-        url: '/audiences/a-1/contacts',
+        path: '/audiences/a-1/contacts',
         body: { email: 'a@b.cd', first_name: 'A', unsubscribed: false },
       },
     ],
@@ -153,13 +136,13 @@ describe('The provider is asked', () => {
       'for the fields that change only',
       updateContact,
       { body: { lastName: null } },
-      { method: 'PATCH', url: '/audiences/a-1/contacts/ada%40example.com', body: { last_name: null } },
+      { method: 'PATCH', path: '/audiences/a-1/contacts/ada%40example.com', body: { last_name: null } },
     ],
     [
       'to take a contact out',
       deleteContact,
       {},
-      { method: 'DELETE', url: '/audiences/a-1/contacts/ada%40example.com', body: undefined },
+      { method: 'DELETE', path: '/audiences/a-1/contacts/ada%40example.com', body: undefined },
     ],
     [
       'for a draft, with a link for unsubscribing',
@@ -167,7 +150,7 @@ describe('The provider is asked', () => {
       { body: { audienceId: 'a-1', subject: 'S', html: '<p>H</p>', from: 'a@b.cd' } },
       {
         method: 'POST',
-        url: '/broadcasts',
+        path: '/broadcasts',
         body: {
           audience_id: 'a-1',
           subject: 'S',
@@ -195,15 +178,18 @@ describe('The provider is asked', () => {
         }),
       },
     ],
-    ['to send a draft', sendBroadcast, {}, { method: 'POST', url: '/broadcasts/b-1/send', body: {} }],
+    ['to send a draft', sendBroadcast, {}, { method: 'POST', path: '/broadcasts/b-1/send', body: {} }],
   ])('%s, once, with the project’s own key', async (_, handler, options, expected) => {
     expect(await askedBy(handler, options)).toEqual([
-      expect.objectContaining({ key: 'Bearer re_own_key', ...expected }),
+      expect.objectContaining({
+        headers: expect.objectContaining({ authorization: 'Bearer re_own_key' }),
+        ...expected,
+      }),
     ]);
   });
 
   test('at the cost of 1 count, and 1 look at the quota where it sends', async () => {
-    says = { status: 200, body: '{}' };
+    says({ body: {} });
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await invoke(listAudiences, { key });
     const count = 'dynamodb UpdateItemCommand';

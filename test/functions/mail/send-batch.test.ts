@@ -13,23 +13,23 @@ import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { FaultyProvider } from '../../support/faults/mail-provider.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 
 // The handler runs in this process, and reaches the provider through a way of its own.
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
-let provider: FaultyProvider;
+let provider: HttpProxy;
 let project: TestProject;
 
 beforeAll(async () => {
-  provider = await FaultyProvider.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
+  provider = await HttpProxy.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
   process.env.MAIL_PROVIDER_URL = provider.url;
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  provider.calm();
+  provider.heal();
 });
 afterAll(() => provider.close());
 
@@ -54,7 +54,7 @@ const mailOf = (to: unknown = newAddress()) => ({ to, subject: 'Hello', html: '<
 const batchOf = (count: number) => Array.from({ length: count }, () => mailOf());
 const used = async (): Promise<number> => (await mailUsage(await domainProject(project))).used;
 const held = async () => (await heldSlots(project.id, new Date(clock.now()).toISOString().slice(0, 7))).ids;
-const batches = () => provider.requests.filter(({ path }) => path === '/emails/batch');
+const batches = () => provider.asked.filter(({ path }) => path === '/emails/batch');
 const logs = (): Promise<MailLog[]> =>
   onMailLogs((collection) => collection.find({ projectId: new ObjectId(project.id) }, { sort: { _id: 1 } }).toArray());
 
@@ -125,9 +125,9 @@ describe('a batch that is refused', () => {
     ['that is an object', mailOf(), 'INVALID_BODY', 'The body must be a JSON array of objects.'],
     ['of texts', ['a'], 'INVALID_BODY', 'The body must be a JSON array of objects.'],
   ])('400 for one %s: nothing is sent, no slot taken', async (_title, body, code, message) => {
-    const [before, asked] = [await used(), provider.requests.length];
+    const [before, asked] = [await used(), provider.asked.length];
     expect(await send(body)).toMatchObject({ status: 400, body: { code, message } });
-    expect([await used(), provider.requests.length]).toEqual([before, asked]);
+    expect([await used(), provider.asked.length]).toEqual([before, asked]);
   });
 
   test('400 INVALID_MAIL names the index', async () => {
@@ -172,7 +172,7 @@ describe('where the provider', () => {
 
   test.each([401, 403, 422])('%s: refuses all, every item tells why, and all slots come back', async (status) => {
     const before = await used();
-    provider.always(status);
+    provider.meet(status);
     const { body } = await send(batchOf(3));
     for (const item of body.data) expect(item).toEqual({ error: { message: 'application_error: Said by the test' } });
     for (const row of (await logs()).slice(-3)) {
@@ -182,7 +182,7 @@ describe('where the provider', () => {
     expect([await used(), await held()]).toEqual([before, []]);
   });
 
-  test.each([[[500]], [['cut']], [['lose']], [[429]]] as const)(
+  test.each([[[500]], [['cut']], [['lose the answer']], [[429]]] as const)(
     '%j: is asked once more under the same key, and sends once',
     async (faults) => {
       const [before, asked] = [await used(), batches().length];
@@ -191,7 +191,7 @@ describe('where the provider', () => {
       const { body } = await send(items);
       expect(body.data).toEqual([{ id: anId }, { id: anId }]);
       const [first, second] = batches().slice(asked);
-      expect(first?.key).toBe(second?.key);
+      expect(first?.headers['idempotency-key']).toBe(second?.headers['idempotency-key']);
       for (const { to } of items) expect(await mailsTo(String(to))).toHaveLength(1);
       expect([await used(), await held()]).toEqual([before + 2, []]);
     },
@@ -207,7 +207,7 @@ describe('where the provider', () => {
 
   test('gives no answer: the items say so, and the log shows when it is known', async () => {
     const before = await used();
-    provider.next('lose', 'lose');
+    provider.next('lose the answer', 'lose the answer');
     const { body } = await send(batchOf(2));
     for (const { error } of body.data)
       expect(error?.message).toMatch('The mail log will show whether the mail was sent');
@@ -280,7 +280,7 @@ describe('rows of the log', () => {
   });
 
   test('429 likewise where the provider refuses them and every slot comes back', async () => {
-    provider.always(401);
+    provider.meet(401);
     for (let times = 0; times < 4; times++) expect((await send(batchOf(25))).status).toBe(200);
     expect(await send(batchOf(1))).toMatchObject({ status: 429, body: refused });
     expect([(await logs()).length, await used()]).toEqual([100, 0]);
@@ -294,7 +294,10 @@ describe("a project's own provider key", () => {
     await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, settings);
     forgetProjects();
     expect((await send(batchOf(1))).status).toBe(200);
-    expect(batches().at(-1)).toMatchObject({ apiKey: 're_own', body: [{ from: 'shop@example.org' }] });
+    expect(batches().at(-1)).toMatchObject({
+      headers: { authorization: 'Bearer re_own' },
+      body: [{ from: 'shop@example.org' }],
+    });
     expect(await logs()).toMatchObject([{ usingByok: true }]);
     expect(await used()).toBe(1);
   });

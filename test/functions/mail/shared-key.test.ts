@@ -16,8 +16,8 @@ import { countIn, peek } from '../../../shared/table/counter.ts';
 import { ownerKeyOf } from '../../../shared/table/keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import type { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
-import type { FaultyProvider } from '../../support/faults/mail-provider.ts';
 import { startOwnDelivery } from '../../support/faults/own-delivery.ts';
 import { newProviderKey } from '../../support/worlds/mail-project.ts';
 import { newMember } from '../../support/worlds/members.ts';
@@ -27,14 +27,14 @@ import { domainProject } from '../../support/worlds/stored-users.ts';
 
 // Nobody takes the mails that this process accepts off their queue: the tests deliver them, through a way of their own.
 process.env.RATE_LIMIT = '1000000';
-let provider: FaultyProvider;
+let provider: HttpProxy;
 
 beforeAll(async () => {
   provider = await startOwnDelivery();
 });
 afterEach(() => {
   vi.restoreAllMocks();
-  provider.calm();
+  provider.heal();
 });
 afterAll(() => provider.close());
 
@@ -169,7 +169,7 @@ describe('what mails took of an owner’s month', () => {
     const { id } = await sendProjectMail(project, mailOf(addresses(7)));
     await sendProjectMail(project, mailOf(addresses(2)));
     expect(await countedForOwner(owned.developer)).toEqual([2, 9]);
-    provider.always(422);
+    provider.meet(422);
     await inParallel(50, () => deliverMail(id, 1).catch(() => undefined));
     await inParallel(50, () => deliverMail(id, 2).catch(() => undefined));
     expect(await countedForOwner(owned.developer)).toEqual([1, 2]);
@@ -228,7 +228,7 @@ describe('what mails took of an owner’s month', () => {
     const project = await domainProject(owned);
     loseFirstAnswers();
     const { id } = await sendProjectMail(project, mailOf(addresses(3)));
-    provider.always(422);
+    provider.meet(422);
     const counted = await countedForOwner(owned.developer);
     await deliverMail(id, 1);
     vi.restoreAllMocks();

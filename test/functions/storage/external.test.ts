@@ -1,8 +1,6 @@
-import { createServer, type Server } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
-import { listen } from '../../../infra/local/ports.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
@@ -16,6 +14,7 @@ import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, placeFor, startOtherStorage } from '../../support/clients/other-storage.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';
 import { put } from '../../support/worlds/files.ts';
 import { useOwnTable } from '../../support/worlds/own-table.ts';
@@ -189,19 +188,16 @@ describe('the sweep', () => {
 });
 
 describe('503 STORAGE_UNAVAILABLE in bounded time where the storage', () => {
-  let server: Server | undefined;
+  let server: HttpProxy;
 
-  const serve = async (answer: Parameters<typeof createServer>[1]): Promise<ReturnType<typeof externalBucket>> => {
-    server = createServer(answer as never);
-    const port = await listen(server, 0);
-    permitAddresses(`127.0.0.1:${port},${new URL(storage.endpoint).host}`);
-    return externalBucket({ ...storage, endpoint: `http://127.0.0.1:${port}` }, storage.keys);
+  const serve = async (fault: Parameters<HttpProxy['meet']>[0]): Promise<ReturnType<typeof externalBucket>> => {
+    server = await HttpProxy.start();
+    server.meet(fault);
+    permitAddresses(`${new URL(server.url).host},${new URL(storage.endpoint).host}`);
+    return externalBucket({ ...storage, endpoint: server.url }, storage.keys);
   };
 
-  afterEach(() => {
-    server?.closeAllConnections();
-    server?.close();
-  });
+  afterEach(() => server.close());
 
   const copy = { from: 'a', to: 'b', etag: '"a"', contentType: 'a/b' };
   const within = async (ms: number, act: Promise<unknown>): Promise<void> => {
@@ -211,29 +207,17 @@ describe('503 STORAGE_UNAVAILABLE in bounded time where the storage', () => {
   };
 
   test('sends us elsewhere: a redirect is not followed', async () => {
-    const asked: string[] = [];
     const target = process.env.AWS_ENDPOINT_URL_S3 ?? '';
-    const bad = await serve((message, response) => {
-      asked.push(message.url ?? '');
-      response.writeHead(307, { location: `${target}/basalt-files/a` }).end();
-    });
+    const bad = await serve({ status: 307, headers: { location: `${target}/basalt-files/a` } });
     await within(5000, bad.head('a'));
     await within(5000, bad.put('a', Buffer.from('a'), 'a/b'));
-    expect(asked.length).toBeGreaterThan(0);
+    expect(server.asked.length).toBeGreaterThan(0);
   });
 
   test('never ends its answer', async () => {
-    const bad = await serve((message, response) => {
-      if (message.method === 'HEAD') response.writeHead(404).end();
-      else {
-        response.writeHead(200, { 'content-type': 'application/xml' });
-        const more = (): void => {
-          while (!response.destroyed && response.write(Buffer.alloc(65_536, 32)));
-        };
-        response.on('drain', more);
-        more();
-      }
-    });
+    const bad = await serve(({ method }) =>
+      method === 'HEAD' ? { status: 404 } : { headers: { 'content-type': 'application/xml' }, endless: 'fast' },
+    );
     await within(10_000, bad.copy(copy));
   });
 });

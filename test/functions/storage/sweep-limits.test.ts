@@ -1,9 +1,7 @@
-import { createServer, type Server } from 'node:http';
 import { DeleteItemCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
-import { listen } from '../../../infra/local/ports.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { log } from '../../../shared/core/log.ts';
@@ -13,6 +11,7 @@ import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { placeFor } from '../../support/clients/other-storage.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { useOwnTable } from '../../support/worlds/own-table.ts';
 import { newProject } from '../../support/worlds/project.ts';
 import { storageProject } from '../../support/worlds/storage-project.ts';
@@ -100,54 +99,46 @@ describe('what has been due for weeks is found', () => {
 });
 
 describe('a storage of a project’s own that does not answer', () => {
-  let server: Server;
-  let asked = 0;
-  let answer: 'nothing' | 'cut' = 'cut';
+  let server: HttpProxy;
   let evil: Project;
 
   beforeAll(async () => {
-    server = createServer((message) => {
-      asked += 1;
-      if (answer === 'cut') message.socket.destroy();
-    });
-    const port = await listen(server, 0);
-    permitAddresses(`127.0.0.1:${port}`);
+    server = await HttpProxy.start();
+    permitAddresses(new URL(server.url).host);
     const { id } = await newProject();
-    const endpoint = `http://127.0.0.1:${port}`;
     const keys = { accessKeyId: 'key', secretAccessKey: 'secret' };
-    const storage = await placeFor(id, { endpoint, region: 'us-east-1', bucket: 'files', keys }, endpoint);
+    const place = { endpoint: server.url, region: 'us-east-1', bucket: 'files', keys };
+    const storage = await placeFor(id, place, server.url);
     await onControl((db) => db.collection('projects').updateOne({ _id: new ObjectId(id) }, { $set: { storage } }));
     evil = { ...storageProject(), id, storage };
   });
 
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  afterEach(() => server.heal());
+  afterAll(() => server.close());
 
   const asking = async (run: () => Promise<unknown>): Promise<boolean> => {
-    const before = asked;
+    const before = server.asked.length;
     await run();
-    return asked > before;
+    return server.asked.length > before;
   };
 
   test('is asked once a run, and keeps nobody else’s files waiting', async () => {
-    answer = 'nothing';
+    server.meet('hang');
     at(0);
     await inParallel(30, () => request(evil));
     const project = storageProject();
     await request(project);
     at(25);
-    const before = asked;
+    const before = server.asked.length;
     expect(await sweepUploads()).toBe(1);
     // One page of ten shards may be under way at once; each asks for two objects a path.
-    expect(asked - before).toBeLessThanOrEqual(120);
+    expect(server.asked.length - before).toBeLessThanOrEqual(120);
     expect([await held(project), await held(evil)]).toEqual([0, 0]);
     expect(await asking(sweepUploads)).toBe(false);
   });
 
   test('is asked again after an hour, two, four and so on, and given up after a week', async () => {
-    answer = 'cut';
+    server.meet('cut');
     at(0);
     await request(evil);
     at(25);

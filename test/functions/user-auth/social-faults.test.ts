@@ -1,56 +1,28 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeGateway } from '../../../infra/local/gateway.ts';
-import { listen } from '../../../infra/local/ports.ts';
 import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startState } from '../../../shared/accounts/social/state.ts';
 import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/clients/social.ts';
+import type { HttpFault, Reply } from '../../support/faults/fault.ts';
+import { HttpProxy, type HttpRequest } from '../../support/faults/http-proxy.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
 
-type Answer = (response: ServerResponse, request: IncomingMessage) => void;
-
-const json =
-  (body: unknown, status = 200): Answer =>
-  (response) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-
-const raw =
-  (body: string): Answer =>
-  (response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-
-const hang: Answer = () => undefined;
-const cut: Answer = (response) => response.destroy();
+const json = (body: unknown, status = 200): Reply => ({ status, body });
+const raw = (body: string): Reply => ({ body });
 
 /** Never ends: 64 KiB at a time, as fast as they are read. */
-const endless: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const more = (): void => {
-    while (!response.destroyed && response.write(' '.repeat(65_536)));
-  };
-  response.on('drain', more);
-  more();
-};
-
+const endless: Reply = { body: ' ', endless: 'fast' };
 /** Never ends either, one byte at a time. */
-const drip: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  const timer = setInterval(() => response.write(' '), 200);
-  response.on('close', () => clearInterval(timer));
-};
-
-const elsewhere: Answer = (response, { url = '' }) =>
-  response.writeHead(307, { location: `/elsewhere?from=${url}` }).end();
+const drip: Reply = { endless: 'slow' };
+const elsewhere: Reply = { status: 307, headers: { location: '/elsewhere' } };
 
 const user = { id: 7, login: 'seven', name: 'Seven' };
 const emails = [{ email: 'seven@example.com', primary: true, verified: true }];
 
 /** What goes wrong at the token endpoint; the code that is redeemed names it. */
-const tokenFaults: Readonly<Record<string, Answer>> = {
-  'a cut connection': cut,
+const tokenFaults: Readonly<Record<string, HttpFault>> = {
+  'a cut connection': 'cut',
   'status 500': json({ access_token: 'good' }, 500),
   'status 401': json({ error: 'invalid_grant' }, 401),
   'a redirect': elsewhere,
@@ -70,8 +42,8 @@ const tokenFaults: Readonly<Record<string, Answer>> = {
 };
 
 /** What goes wrong when the profile is read; the token names it. */
-const profileFaults: Readonly<Record<string, readonly [atUser: Answer, atEmails: Answer]>> = {
-  'a cut connection': [json(user), cut],
+const profileFaults: Readonly<Record<string, readonly [atUser: HttpFault, atEmails: HttpFault]>> = {
+  'a cut connection': [json(user), 'cut'],
   'status 401': [json({ message: 'Bad credentials' }, 401), json(emails)],
   'status 403 for addresses': [json(user), json({ message: 'Forbidden' }, 403)],
   'a redirect': [elsewhere, json(emails)],
@@ -84,37 +56,33 @@ const profileFaults: Readonly<Record<string, readonly [atUser: Answer, atEmails:
   'an endless answer': [json(user), endless],
 };
 
-const redirected: string[] = [];
+const slowProfile = ['hang', drip] as const;
 
-const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-  const path = request.url ?? '';
-  if (path.startsWith('/elsewhere')) {
-    redirected.push(path);
-    json(path.includes('emails') ? emails : { ...user, access_token: 'good' })(response, request);
-  } else if (path === '/login/oauth/access_token') {
-    const code = new URLSearchParams(await text(request)).get('code') ?? '';
-    const fault = { hang, drip, 'wrong credentials': json({ error: 'incorrect_client_credentials' }), ...tokenFaults }[
-      code
-    ];
-    (fault ?? json({ access_token: code.replaceAll(' ', '_'), token_type: 'bearer' }))(response, request);
-  } else {
-    const token =
-      request.headers.authorization?.slice('Bearer '.length).replaceAll('_', ' ').replace('profile with ', '') ?? '';
-    const slow = { 'slow profile': [hang, drip] as const };
-    const [atUser, atEmails] = { ...slow, ...profileFaults }[token] ?? [json(user), json(emails)];
-    (path === '/user' ? atUser : atEmails)(response, request);
+const answer = ({ path, headers, body }: HttpRequest): HttpFault => {
+  if (path === '/elsewhere') return json({ ...user, access_token: 'good' });
+  if (path === '/login/oauth/access_token') {
+    const code = new URLSearchParams(String(body)).get('code') ?? '';
+    const wrongCredentials = json({ error: 'incorrect_client_credentials' });
+    const faults: Readonly<Record<string, HttpFault>> = { hang: 'hang', drip, 'wrong credentials': wrongCredentials };
+    return (
+      { ...faults, ...tokenFaults }[code] ?? json({ access_token: code.replaceAll(' ', '_'), token_type: 'bearer' })
+    );
   }
+  const token = headers.authorization?.slice('Bearer '.length).replaceAll('_', ' ').replace('profile with ', '') ?? '';
+  const faults = { 'slow profile': slowProfile, ...profileFaults };
+  const [atUser, atEmails] = faults[token as keyof typeof faults] ?? [json(user), json(emails)];
+  return path === '/user' ? atUser : atEmails;
 };
 
-let server: Server;
+let server: HttpProxy;
 let project: TestProject;
 beforeAll(async () => {
-  server = createServer((request, response) => void answer(request, response));
-  const url = `http://127.0.0.1:${await listen(server, 0)}`;
-  Object.assign(process.env, { GITHUB_URL: url, GITHUB_API_URL: url });
+  server = await HttpProxy.start();
+  server.meet(answer);
+  Object.assign(process.env, { GITHUB_URL: server.url, GITHUB_API_URL: server.url });
   project = await newSocialProject();
 });
-afterAll(() => closeGateway(server, 0));
+afterAll(() => server.close());
 
 const signIn = async (code: string): Promise<Landing> => {
   const verifier = 'v'.repeat(43);
@@ -125,7 +93,7 @@ const signIn = async (code: string): Promise<Landing> => {
 };
 
 const nobody = async (): Promise<void> => {
-  expect(redirected).toEqual([]);
+  expect(server.asked.filter(({ path }) => path === '/elsewhere')).toEqual([]);
   expect(await storedUsers(project)).toEqual([]);
 };
 

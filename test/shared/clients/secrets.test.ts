@@ -1,55 +1,47 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { secret } from '../../../shared/clients/secrets.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
 
-let server: Server;
-let requests = 0;
-let handle: RequestListener;
+let service: HttpProxy;
 
-const answer: RequestListener = (_request, response) => response.end(JSON.stringify({ SecretString: 'the value' }));
-const silence: RequestListener = () => undefined;
+const answer = { body: { SecretString: 'the value' } };
 
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    requests += 1;
-    handle(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${port}`);
+  service = await HttpProxy.start();
+  vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', service.url);
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
 });
 
+afterEach(() => service.heal());
 afterAll(async () => {
   vi.unstubAllEnvs();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await service.close();
 });
 
 test('a secret is fetched once', async () => {
-  handle = answer;
+  service.meet(answer);
   expect(await Promise.all([secret('arn:once'), secret('arn:once')])).toEqual(['the value', 'the value']);
   expect(await secret('arn:once')).toBe('the value');
-  expect(requests).toBe(1);
+  expect(service.asked).toHaveLength(1);
 });
 
 test('503 where nothing answers, whoever waits, and the next caller asks anew', async () => {
-  handle = silence;
+  service.meet('hang');
   const waiting = await Promise.allSettled([secret('arn:silent'), secret('arn:silent')]);
   for (const outcome of waiting) {
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE', retryAfter: 5 } });
   }
-  handle = answer;
+  service.heal();
+  service.meet(answer);
   expect(await secret('arn:silent')).toBe('the value');
 }, 30_000);
 
 test('503 for an empty secret, and again until it is filled', async () => {
-  handle = (_request, response) => response.end('{}');
+  service.meet({ body: {} });
   await expect(secret('arn:empty')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-  handle = answer;
+  service.heal();
+  service.meet(answer);
   expect(await secret('arn:empty')).toBe('the value');
 });

@@ -1,14 +1,14 @@
 import { inject } from 'vitest';
-import { FaultyProvider } from './mail-provider.ts';
+import { HttpProxy } from './http-proxy.ts';
 import { stillQueue } from './still-queue.ts';
 
 /**
  * Has nobody take the mails that this process accepts off their queue, so that a test delivers them in a way of its own
  * to a provider that it can make fail; the caller stops that.
  */
-export const startOwnDelivery = async (): Promise<FaultyProvider> => {
+export const startOwnDelivery = async (): Promise<HttpProxy> => {
   const { env } = inject('stack');
-  const provider = await FaultyProvider.start(env.MAIL_PROVIDER_URL ?? '');
+  const provider = await HttpProxy.start(env.MAIL_PROVIDER_URL ?? '');
   Object.assign(process.env, {
     MAIL_PROVIDER_URL: provider.url,
     MAIL_QUEUE_URL: await stillQueue(env.AWS_ENDPOINT_URL ?? ''),

@@ -1,88 +1,25 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { listen } from '../../../infra/local/ports.ts';
 import { freePorts } from '../clients/free-ports.ts';
+import { type ConnectionFault, Faults, type Which } from './fault.ts';
+import { Link } from './link.ts';
 
 /** Where a proxy leads: a port on loopback, or a Unix socket. */
 export type ProxyTarget = { readonly port: number } | { readonly path: string };
 
-/** Where the connection is cut: half of the request has gone through, or all of it and the reply is lost. */
-export type CutPlace = 'in the request' | 'before the reply';
-
-interface Cut {
-  readonly text: string;
-  readonly place: CutPlace;
-  left: number;
-}
-
-/** A connection of a client with what it leads to. */
-class Link {
-  readonly #client: Socket;
-  readonly #server: Socket;
-  #held: Buffer | undefined;
-  #cutReply = false;
-  #lost = false;
-
-  constructor(client: Socket, server: Socket, faultFor: (request: Buffer) => CutPlace | 'hang' | undefined) {
-    this.#client = client;
-    this.#server = server;
-    client.on('data', (chunk: Buffer) => {
-      if (this.#lost) return;
-      const fault = faultFor(chunk);
-      if (fault === 'hang') {
-        this.#held = chunk;
-        return;
-      }
-      if (fault === 'in the request') {
-        server.write(chunk.subarray(0, chunk.length >> 1), () => this.cut());
-        return;
-      }
-      if (fault === 'before the reply') this.#cutReply = true;
-      server.write(chunk);
-    });
-    server.on('data', (chunk: Buffer) => {
-      if (this.#lost) return;
-      if (this.#cutReply) this.cut();
-      else client.write(chunk);
-    });
-    const ended = (): void => {
-      if (!this.#lost) this.cut();
-    };
-    for (const socket of [client, server]) socket.on('error', ended).on('close', ended);
-  }
-
-  cut(): void {
-    this.#client.destroy();
-    this.#server.destroy();
-  }
-
-  hold(): void {
-    this.#client.pause();
-    this.#server.pause();
-  }
-
-  release(): void {
-    if (this.#held) this.#server.write(this.#held);
-    this.#held = undefined;
-    this.#client.resume();
-    this.#server.resume();
-  }
-
-  /** Silent for good, on a connection that looks open. */
-  lose(): void {
-    this.#lost = true;
-    this.#server.destroy();
-  }
-}
-
-/** A TCP proxy on loopback in front of a part of the stack, with the faults that networks and dying servers have. */
+/**
+ * A TCP proxy on loopback in front of a part of the stack, with the faults that networks and dying servers have. What a
+ * client writes at once is taken for a request.
+ */
 export class FaultProxy {
   readonly port: number;
   target: ProxyTarget;
+  /** When a byte went through last, by `performance.now()`. */
+  activeAt = 0;
   readonly #server: Server;
   readonly #links = new Set<Link>();
+  readonly #faults = new Faults<Buffer, ConnectionFault>();
   #holding = false;
-  #cut: Cut | undefined;
-  #hangText: string | undefined;
 
   private constructor(server: Server, port: number, target: ProxyTarget) {
     this.#server = server;
@@ -98,42 +35,35 @@ export class FaultProxy {
   }
 
   #open(client: Socket): void {
-    const link = new Link(client, connect(this.target), (request) => this.#faultFor(request));
+    const link = new Link(client, this.target, {
+      faultOf: (chunk) => this.#faultOf(chunk),
+      onActivity: () => {
+        this.activeAt = performance.now();
+      },
+      onEnd: () => this.#links.delete(link),
+    });
     this.#links.add(link);
-    client.on('close', () => this.#links.delete(link));
     if (this.#holding) link.hold();
   }
 
-  #faultFor(request: Buffer): CutPlace | 'hang' | undefined {
-    if (this.#hangText !== undefined && request.includes(this.#hangText)) {
-      this.hang();
-      return 'hang';
-    }
-    const cut = this.#cut;
-    if (!cut || cut.left === 0 || !request.includes(cut.text)) return undefined;
-    cut.left -= 1;
-    return cut.place;
+  #faultOf(chunk: Buffer): ConnectionFault | undefined {
+    const fault = this.#faults.of(chunk);
+    if (fault === 'fall silent') this.hang();
+    return fault;
   }
 
-  /**
-   * Cuts the connections of the next requests, one or `times`, in which `text` stands. Answers how many were cut so
-   * far.
-   */
-  cutNext(text: string, place: CutPlace, times = 1): () => number {
-    const cut: Cut = { text, place, left: times };
-    this.#cut = cut;
-    return () => times - cut.left;
+  /** Has requests meet a fault, those in which a text stands for instance; answers how to ask how many have. */
+  meet(
+    fault: ConnectionFault | ((chunk: Buffer) => ConnectionFault | undefined),
+    { of = '', ...which }: Omit<Which<Buffer>, 'of'> & { readonly of?: string } = {},
+  ): () => number {
+    return this.#faults.add(fault, { ...which, of: (chunk) => chunk.includes(of) });
   }
 
   /** Holds every byte, on old and new connections, until `heal`. */
   hang(): void {
     this.#holding = true;
     for (const link of this.#links) link.hold();
-  }
-
-  /** Holds everything from the next request on in which `text` stands, that request included, until `heal`. */
-  hangAt(text: string): void {
-    this.#hangText = text;
   }
 
   /** The connections there are stay open and silent for good; new ones work. */
@@ -148,12 +78,16 @@ export class FaultProxy {
     await closed;
   }
 
+  /** Lets arrive what was kept back on single connections, and waits until it was answered. */
+  async release(): Promise<void> {
+    await Promise.all([...this.#links].map((link) => link.release()));
+  }
+
   /** Ends whatever fault there is; what was held goes on its way. */
   async heal(): Promise<void> {
-    this.#cut = undefined;
-    this.#hangText = undefined;
+    this.#faults.clear();
     this.#holding = false;
-    for (const link of this.#links) link.release();
+    await this.release();
     if (!this.#server.listening) await listen(this.#server, this.port);
   }
 

@@ -1,9 +1,7 @@
-import { createServer, type Server } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { listen } from '../../../infra/local/ports.ts';
+import type { ConnectionFault } from './fault.ts';
 import { isChange, nameOf, type System } from './outgoing-command.ts';
-import type { ProxyTarget } from './proxy.ts';
-import { type Step, StepLink } from './step-link.ts';
+import { FaultProxy, type ProxyTarget } from './proxy.ts';
 
 /**
  * What happens at one outgoing command of an operation:
@@ -31,13 +29,13 @@ export interface Armed {
   readonly changesOnly: boolean;
 }
 
-const steps: Readonly<Record<StepFault, Step>> = {
+const steps: Readonly<Record<StepFault, ConnectionFault>> = {
   stop: 'cut halfway',
   crash: 'cut halfway',
   lose: 'lose the answer',
   blip: 'lose the answer',
   late: 'late',
-  hang: 'hold',
+  hang: 'hang',
   slow: 'delay',
 };
 
@@ -45,29 +43,19 @@ const quietMs = 30;
 
 /** Ways to every system that an operation uses, on which exactly one of its commands meets a fault. */
 export class StepFaults {
-  readonly #servers: Server[] = [];
-  readonly #links = new Set<StepLink>();
+  readonly #proxies: FaultProxy[] = [];
   readonly #down = new Set<System>();
   readonly #silent = new Set<System>();
   #armed: Armed | undefined;
   #count = 0;
   #hit: Hit | undefined;
-  #activeAt = 0;
 
   /** Opens a way to a system; answers its port on loopback. */
   async open(system: System, target: ProxyTarget): Promise<number> {
-    const server = createServer((client) => {
-      const touch = (): void => {
-        this.#activeAt = performance.now();
-      };
-      const link = new StepLink(client, target, (chunk) => this.#decide(system, chunk), touch);
-      this.#links.add(link);
-      client.on('close', () => {
-        if (this.#armed === undefined) this.#links.delete(link);
-      });
-    });
-    this.#servers.push(server);
-    return listen(server, 0);
+    const proxy = await FaultProxy.start(target);
+    proxy.meet((chunk) => this.#decide(system, chunk));
+    this.#proxies.push(proxy);
+    return proxy.port;
   }
 
   arm(armed: Armed): void {
@@ -76,22 +64,22 @@ export class StepFaults {
     this.#hit = undefined;
   }
 
-  #decide(system: System, chunk: Buffer): Step {
+  #decide(system: System, chunk: Buffer): ConnectionFault | undefined {
     if (this.#down.has(system)) return 'cut';
-    if (this.#silent.has(system)) return 'hold';
+    if (this.#silent.has(system)) return 'hang';
     const name = nameOf(system, chunk);
-    if (!this.#armed || this.#hit || name === undefined) return 'pass';
-    if (this.#armed.changesOnly && !isChange(system, name)) return 'pass';
-    if (this.#count++ < this.#armed.at) return 'pass';
+    if (!this.#armed || this.#hit || name === undefined) return undefined;
+    if (this.#armed.changesOnly && !isChange(system, name)) return undefined;
+    if (this.#count++ < this.#armed.at) return undefined;
     this.#hit = { system, name };
-    return this.#begin(this.#armed.fault, system);
+    this.#begin(this.#armed.fault, system);
+    return steps[this.#armed.fault];
   }
 
-  #begin(fault: StepFault, system: System): Step {
+  #begin(fault: StepFault, system: System): void {
     if (fault === 'hang') this.#silent.add(system);
     else if (fault === 'crash') for (const each of systems) this.#down.add(each);
     else if (fault !== 'blip' && fault !== 'slow') this.#down.add(system);
-    return steps[fault];
   }
 
   /**
@@ -104,7 +92,7 @@ export class StepFaults {
     if (this.#silent.size === 0) await this.#quiet();
     this.#down.clear();
     this.#silent.clear();
-    await Promise.all([...this.#links].map((link) => link.release()));
+    await Promise.all(this.#proxies.map((proxy) => proxy.release()));
     await this.#quiet();
     return hit;
   }
@@ -114,7 +102,8 @@ export class StepFaults {
    */
   async #quiet(): Promise<void> {
     for (let idle = false; ; ) {
-      const leftMs = quietMs - (performance.now() - this.#activeAt);
+      const activeAt = Math.max(...this.#proxies.map((proxy) => proxy.activeAt));
+      const leftMs = quietMs - (performance.now() - activeAt);
       if (leftMs <= 0 && idle) return;
       idle = leftMs <= 0;
       await pause(Math.max(5, leftMs));
@@ -123,9 +112,8 @@ export class StepFaults {
     }
   }
 
-  close(): void {
-    for (const link of this.#links) link.close();
-    for (const server of this.#servers) server.close();
+  async close(): Promise<void> {
+    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
   }
 }
 

@@ -161,7 +161,7 @@ export const openWorld = async (): Promise<World> => {
     disconnect,
     close: async () => {
       await disconnect();
-      faults.close();
+      await faults.close();
       sqs.destroy();
       table.destroy();
       await at.close();
