@@ -86,7 +86,6 @@ const onStack = {
 const onBundles = {
   ...onStack,
   globalSetup: ['test/support/clients/bundles.ts', 'test/support/clients/stack.ts'],
-  testTimeout: 300_000,
   hookTimeout: 600_000,
 };
 
@@ -94,12 +93,10 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    // A busy machine takes its time; nothing is asserted to be quick.
+    // A busy machine takes its time; nothing is asserted to be quick, and no test has a second try.
     hookTimeout: 300_000,
-    testTimeout: 150_000,
-    expect: { poll: { timeout: 60_000 } },
-    // A machine that stood still for seconds makes calls time out; `scripts/test.ts` names every test that needed this.
-    retry: { count: 1, delay: 1000 },
+    testTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     projects: [
       { test: { name: 'unit', include: ['test/shared/**/*.test.ts'] } },
       {
@@ -129,8 +126,6 @@ export default defineConfig({
         test: {
           name: 'deploy',
           include: ['test/rehearsal/**/*.test.ts'],
-          // What was read does not change.
-          retry: 0,
           testTimeout: 900_000,
           hookTimeout: 1_800_000,
           env: { CDK_DISABLE_STACK_TRACE: '1' },

@@ -438,7 +438,7 @@ const raw = (bytes: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(inject('stack').baseUrl).port), '127.0.0.1', () => socket.write(bytes));
     let text = '';
-    socket.setTimeout(5000, () => socket.destroy(new Error(`No answer: ${text}`)));
+    socket.setTimeout(60_000, () => socket.destroy(new Error(`No answer: ${text}`)));
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
     });

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../../infra/build/function-files.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Answers as Lambda does, of one function that has the settings of its deployment written down. */
 let lambda: HttpProxy;

@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { GetQueueUrlCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localAccount } from '../../infra/local/aws-account.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { type LocalStart, localStart } from '../support/clients/local-start.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const script = path.resolve(import.meta.dirname, '../../infra/operate/doctor/main.ts');
 let directory: string;
@@ -38,7 +36,7 @@ beforeAll(async () => {
   directory = await mkdtemp(path.join(tmpdir(), 'basalt-doctor-'));
   local = localStart({ BASALT_DIR: directory, PORT: String(await freePorts()) });
   await local.ready();
-}, 60_000);
+});
 
 afterAll(async () => {
   local.child.kill('SIGTERM');

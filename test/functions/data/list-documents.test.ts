@@ -247,7 +247,7 @@ describe('a cursor', () => {
     const edit = { schema: [{ key: 'v', type: 'Number' }], force: true };
     expect(await own.developer.dashboard('PUT', path, edit)).toMatchObject({ status: 200 });
     const added = [7, 8].map((v, n) => ({ v, n: 4 + n }));
-    await expect.poll(async () => (await insert(added)).status, { timeout: 15_000 }).toBe(201);
+    await expect.poll(async () => (await insert(added)).status).toBe(201);
     const cursor = encodeURIComponent(first.body.data.nextCursor ?? '');
     const second = await own.api<List>('GET', `/api/data/things?cursor=${cursor}&limit=10&sort=-v`);
     expect(second.body.data.items.map(({ n }) => n)).toEqual([1, 0, 5, 4]);

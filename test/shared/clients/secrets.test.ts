@@ -36,7 +36,7 @@ test('503 where nothing answers, whoever waits, and the next caller asks anew', 
   service.heal();
   service.meet(answer);
   expect(await secret('arn:silent')).toBe('the value');
-}, 30_000);
+});
 
 test('503 for an empty secret, and again until it is filled', async () => {
   service.meet({ body: {} });

@@ -11,7 +11,7 @@ export interface ReceivedMail {
   readonly text: string;
 }
 
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 
 /** What has been mailed to an address so far; `provider` is another stack's than that of the test run. */
 export const mailsTo = async (address: string, provider?: string): Promise<readonly ReceivedMail[]> => {
@@ -20,7 +20,7 @@ export const mailsTo = async (address: string, provider?: string): Promise<reado
   return ((await response.json()) as { readonly data: readonly ReceivedMail[] }).data;
 };
 
-/** Waits until `count` mails to an address have arrived and answers the latest; fails after a minute. */
+/** Waits until `count` mails to an address have arrived and answers the latest; fails after two minutes. */
 export const mailTo = async (address: string, count = 1, provider?: string): Promise<ReceivedMail> => {
   const end = Date.now() + patienceMs;
   for (;;) {

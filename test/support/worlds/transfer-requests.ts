@@ -1,6 +1,7 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
+import { eventually } from '../clients/eventually.ts';
 import { stillQueue } from '../faults/still-queue.ts';
 import { type CollectionInput, newProject, type TestProject } from './project.ts';
 import { domainProject } from './stored-users.ts';
@@ -51,15 +52,12 @@ export class TransferRequests {
 
   /** How a transfer ends. */
   ended(collection: string, kind: 'exports' | 'imports', id: string): Promise<Transfer> {
-    return vi.waitFor(
-      async () => {
-        const { status, body } = await this.dashboard('GET', collection, `${kind}/${id}`);
-        expect(status).toBe(200);
-        expect(['done', 'failed', 'cancelled']).toContain(body.data.state);
-        return body.data;
-      },
-      { timeout: 60_000, interval: 50 },
-    );
+    return eventually(async () => {
+      const { status, body } = await this.dashboard('GET', collection, `${kind}/${id}`);
+      expect(status).toBe(200);
+      expect(['done', 'failed', 'cancelled']).toContain(body.data.state);
+      return body.data;
+    });
   }
 
   async exported(collection: string, body: unknown): Promise<Transfer> {

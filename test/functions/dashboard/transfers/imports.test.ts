@@ -1,9 +1,10 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../../shared/clients/mongo.ts';
 import { databaseUsed } from '../../../../shared/projects/quota/database-quota.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { onTransfers } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
+import { eventually } from '../../../support/clients/eventually.ts';
 import { everyType, notes, people } from '../../../support/worlds/collections.ts';
 import { newDeveloper, newProject } from '../../../support/worlds/project.ts';
 import { domainProject } from '../../../support/worlds/stored-users.ts';
@@ -106,7 +107,7 @@ describe('an import', () => {
     expect(await at.ended(collection, 'imports', _id)).toMatchObject({ state: 'done', inserted: 20_000 });
     expect(await stored(at.domain, collection)).toBe(20_000);
     expect(await start()).toMatchObject({ status: 200, body: { data: { state: 'done' } } });
-  }, 60_000);
+  });
 
   test('200: run again and again, in parallel and after it was cut off, it stores each line once', async () => {
     const collection = await at.newCollection([{ key: 'slug', type: 'String', unique: true }]);
@@ -145,11 +146,11 @@ describe('an import', () => {
     for (let n = 0; n < 8 && !done.some(({ state }) => state === 'failed'); n++) {
       const { body } = await free.dashboard<TransferBody>('POST', at, { format: 'ndjson', content });
       done.push(
-        await vi.waitFor(async () => {
+        await eventually(async () => {
           const { data } = (await free.dashboard<TransferBody>('GET', `${at}/${body.data._id}`)).body;
           expect(['done', 'failed']).toContain(data.state);
           return data;
-        }, 15_000),
+        }),
       );
     }
     expect(done.at(-1)).toMatchObject({
@@ -162,7 +163,7 @@ describe('an import', () => {
       ],
       failure: expect.stringContaining('full') as unknown,
     });
-  }, 60_000);
+  });
 
   test.each<[string, unknown]>([
     ['no format', { content: '{}' }],

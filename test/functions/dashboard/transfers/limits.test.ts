@@ -71,9 +71,7 @@ describe('403 PLAN_LIMIT beyond the exports and imports that a plan allows at a 
     const key = transferKey(await recordOf({ _id: new ObjectId(first) }));
     await onFiles((client, Bucket) => client.send(new PutObjectCommand({ Bucket, Key: key, Body: 'a\n1' })));
     await free.dashboard('POST', `${imports}/${first}/start`);
-    await expect
-      .poll(async () => (await recordOf({ _id: new ObjectId(first) })).state, { timeout: 15_000 })
-      .toBe('done');
+    await expect.poll(async () => (await recordOf({ _id: new ObjectId(first) })).state).toBe('done');
     expect(tally(await inParallel(5, start))).toEqual({ 201: 1, 403: 4 });
   });
 

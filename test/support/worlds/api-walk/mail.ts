@@ -1,4 +1,5 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { eventually } from '../../clients/eventually.ts';
 import { signedHeaders } from '../../clients/webhook.ts';
 import type { WalkContext } from './context.ts';
 import { projectWebhookSecret } from './projects.ts';
@@ -9,15 +10,12 @@ interface Logs {
 
 /** Waits until the provider has a mail and answers its own id of it. */
 const providerIdOf = ({ open }: WalkContext, id: string): Promise<string> =>
-  vi.waitFor(
-    async () => {
-      const { body } = await open.run<Logs>('list-mail-logs');
-      const found = body.data.find(({ _id }) => _id === id)?.providerEmailId;
-      if (!found) throw new Error('The mail has not been sent yet');
-      return found;
-    },
-    { timeout: 60_000, interval: 50 },
-  );
+  eventually(async () => {
+    const { body } = await open.run<Logs>('list-mail-logs');
+    const found = body.data.find(({ _id }) => _id === id)?.providerEmailId;
+    if (!found) throw new Error('The mail has not been sent yet');
+    return found;
+  });
 
 /** Mails, what became of them, and templates. */
 export const walkMail = async (context: WalkContext): Promise<void> => {

@@ -1,4 +1,4 @@
-import { vi } from 'vitest';
+import { eventually } from '../../clients/eventually.ts';
 import { users } from '../../clients/social.ts';
 import { prepare, type WalkContext } from './context.ts';
 import type { Data } from './walk.ts';
@@ -64,13 +64,10 @@ export const walkDocuments = async ({ dashboard, open }: WalkContext): Promise<v
 
 /** Waits until a transfer has ended. */
 const ended = (run: () => Promise<string | undefined>) =>
-  vi.waitFor(
-    async () => {
-      const state = await run();
-      if (state !== 'done') throw new Error(`It is ${state}`);
-    },
-    { timeout: 60_000, interval: 50 },
-  );
+  eventually(async () => {
+    const state = await run();
+    if (state !== 'done') throw new Error(`It is ${state}`);
+  });
 
 /** An export and an import, in the background. */
 export const walkTransfers = async ({ dashboard }: WalkContext): Promise<void> => {
