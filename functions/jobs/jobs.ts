@@ -1,4 +1,4 @@
-import type { Use } from '../../shared/http/route.ts';
+import type { Use } from '../../shared/http/uses.ts';
 import { mailRuns } from '../../shared/mail/outbox/retries.ts';
 import { workMinutes } from '../../shared/work/retries.ts';
 
@@ -21,9 +21,18 @@ export interface Job {
    * What starts it: a deployment, before anything of it is served, another function, the clock, or messages of a queue.
    */
   readonly starts: 'on deployment' | 'invoked' | { readonly everyMinutes: number } | QueueStart;
-  /** What it may do; a job counts no requests. */
-  readonly uses: readonly Use[];
+  /** What it may do besides what its start implies (`usesOfJob`); a job counts no requests. */
+  readonly uses?: readonly Use[];
 }
+
+const deliveries = { mail: 'mail-delivery', work: 'work-delivery' } as const;
+
+/** Everything that the function of a job may use. One that another function invokes is given what it works on. */
+export const usesOfJob = ({ starts, uses = [] }: Job): readonly Use[] => {
+  if (starts === 'invoked') return uses;
+  const taken = typeof starts === 'object' && 'queue' in starts ? [deliveries[starts.queue]] : [];
+  return ['mongodb', ...uses, ...taken];
+};
 
 const defineJobs = <const T extends Readonly<Record<string, Job>>>(jobs: T): T => jobs;
 
@@ -32,37 +41,36 @@ export const jobs = defineJobs({
   'prepare-control': {
     summary: 'Make the indexes of the control database',
     starts: 'on deployment',
-    uses: ['mongodb'],
   },
   'remove-projects': {
     summary: 'Remove what deleted projects own, carrying on where a run was cut short',
     starts: { everyMinutes: 5 },
-    uses: ['mongodb', 'encryption', 'purge', 'files', 'transfers'],
+    uses: ['encryption', 'purge', 'files', 'transfers'],
   },
   'remove-developers': {
     summary: 'Remove what deleted developer accounts own, carrying on where that was cut short',
     starts: { everyMinutes: 5 },
-    uses: ['mongodb', 'developer-sessions'],
+    uses: ['developer-sessions'],
   },
   'sweep-uploads': {
     summary: 'End uploads that nobody confirmed, and remove what is left of them and of deleted files',
     starts: { everyMinutes: 60 },
-    uses: ['mongodb', 'encryption', 'uploads', 'files'],
+    uses: ['encryption', 'uploads', 'files'],
   },
   'deliver-mail': {
     summary: 'Send the mails that wait on the queue',
     starts: { queue: 'mail', batchSize: 5, concurrency: mailRuns, minutes: 1 },
-    uses: ['mongodb', 'encryption', 'mail-quota', 'mail-delivery', 'mail-provider'],
+    uses: ['encryption', 'mail-quota', 'mail-provider'],
   },
   'purge-trash': {
     summary: 'Queue the projects whose trash is due to be looked through, each once a day',
     starts: { everyMinutes: 60 },
-    uses: ['mongodb', 'work-queue'],
+    uses: ['work-queue'],
   },
   'run-task': {
     summary: 'Do the tasks of the work queue',
     starts: { queue: 'work', batchSize: 1, concurrency: 5, minutes: workMinutes },
-    uses: ['mongodb', 'encryption', 'work-queue', 'work-delivery', 'transfers'],
+    uses: ['encryption', 'work-queue', 'transfers'],
   },
   'verify-database-a': {
     summary: 'Verify a database of a project’s own, from the first address',
@@ -77,11 +85,11 @@ export const jobs = defineJobs({
   'maintain-transfers': {
     summary: 'Put exports and imports back on the queue that it has lost, and remove old ones with their files',
     starts: { everyMinutes: 5 },
-    uses: ['mongodb', 'work-queue', 'transfers'],
+    uses: ['work-queue', 'transfers'],
   },
   'requeue-mail': {
     summary: 'Put mails back on the queue that it has lost',
     starts: { everyMinutes: 5 },
-    uses: ['mongodb', 'mail-queue'],
+    uses: ['mail-queue'],
   },
 });

@@ -7,7 +7,6 @@ export const serviceRoutes = defineRoutes({
     method: 'GET',
     path: '/api/openapi.json',
     access: 'public',
-    uses: [],
     summary: 'Read the OpenAPI description of the public API',
     response: { status: 200, body: OpenApiAnswer },
   },

@@ -14,13 +14,15 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { defaultRoutes } from '../../functions/default/routes.ts';
+import { usesOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import type { PackagedFunction } from '../build/packaged-function.ts';
 import { ApiDomain, type ApiDomainProps } from './api-domain.ts';
 import { gatewaysFor } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
-import { rateCounting, type Stores, statementsFor, variablesFor } from './grants.ts';
+import { rateCounting, statementsFor, variablesFor } from './grants.ts';
+import type { Stores } from './statements.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stores: Stores;
@@ -89,11 +91,12 @@ export class ApiStack extends Stack {
     this.url = domain ? `https://${domain.name}` : this.api.apiEndpoint;
     if (domain) new ApiDomain(this, 'Domain', { ...domain, stage });
 
-    const { summary, uses } = defaultRoutes['not-found'];
+    const unknown = defaultRoutes['not-found'];
+    const uses = usesOf(unknown);
     const notFound = new EndpointFunction(this, 'not-found', {
       defaults,
       packaged: defaults.packages(functionName('default', 'not-found')),
-      description: summary,
+      description: unknown.summary,
       statements: [rateCounting(stores), ...statementsFor(uses, stores)],
       environment: { ...environment, ...variablesFor(uses, stores) },
       ways: gatewaysFor(uses),

@@ -4,12 +4,14 @@ import { FunctionUrlAuthType, type Function as LambdaFunction } from 'aws-cdk-li
 import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { usesOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import { countNotOurs } from '../operate/watch/failures-not-ours.ts';
 import { gatewaysFor } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
-import { rateCounting, type Sessions, type Stores, statementsFor, variablesFor } from './grants.ts';
+import { rateCounting, type Sessions, statementsFor, variablesFor } from './grants.ts';
+import type { Stores } from './statements.ts';
 
 export interface AreaStackProps extends StackProps {
   /** The folder of its handlers below `functions`. */
@@ -38,13 +40,14 @@ export class AreaStack extends Stack {
     const { area, table, api, stores, sessions, defaults, environment, ...stackProps } = props;
     super(scope, id, stackProps);
     for (const [name, route] of Object.entries(table)) {
+      const uses = usesOf(route);
       const { lambda, log } = new EndpointFunction(this, name, {
         defaults,
         packaged: defaults.packages(functionName(area, name)),
         description: route.summary,
-        statements: [rateCounting(stores), ...statementsFor(route.uses, stores, sessions)],
-        environment: { ...environment, ...variablesFor(route.uses, stores) },
-        ways: gatewaysFor(route.uses),
+        statements: [rateCounting(stores), ...statementsFor(uses, stores, sessions)],
+        environment: { ...environment, ...variablesFor(uses, stores) },
+        ways: gatewaysFor(uses),
         reservedConcurrency: route.ownUrl ? defaults.concurrency.ownUrl : undefined,
       });
       countNotOurs(this, `${name}-not-ours`, api, log);

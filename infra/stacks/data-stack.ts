@@ -2,8 +2,8 @@ import { AttributeType, Billing, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { Stores } from './grants.ts';
 import { type FilledSecret, filledSecrets } from './secrets.ts';
+import type { Stores } from './statements.ts';
 
 type Secrets = Pick<Stores, FilledSecret | 'encryptionSecret'>;
 

@@ -1,8 +1,8 @@
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Aws } from 'aws-cdk-lib/core';
-import type { Job } from '../../functions/jobs/jobs.ts';
-import type { Use } from '../../shared/http/route.ts';
+import { type Job, usesOfJob } from '../../functions/jobs/jobs.ts';
+import type { Use } from '../../shared/http/uses.ts';
 
 /** The two ways out, each with an address of its own. */
 export const ways = ['a', 'b'] as const;
@@ -22,8 +22,8 @@ export interface Egress {
 export const gatewaysFor = (uses: readonly Use[]): readonly Way[] => (uses.includes('mongodb') ? ways : []);
 
 /** The way of a job: `gatewaysFor`, and for the verifiers the one that ends their name. */
-export const gatewaysForJob = (name: string, { starts, uses }: Job): readonly Way[] =>
-  starts === 'invoked' ? ways.filter((way) => name.endsWith(`-${way}`)) : gatewaysFor(uses);
+export const gatewaysForJob = (name: string, job: Job): readonly Way[] =>
+  job.starts === 'invoked' ? ways.filter((way) => name.endsWith(`-${way}`)) : gatewaysFor(usesOfJob(job));
 
 const interfaces = `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}:*/*`;
 

@@ -30,7 +30,7 @@ import { uploadCors } from '../../shared/files/upload-cors.ts';
 import { DomainRecord, type Zone } from './domain-record.ts';
 import { dispositionFunction } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
-import { fileFolders, type Stores, transferFolders } from './grants.ts';
+import { fileFolders, type Stores, transferFolders } from './statements.ts';
 
 export interface FilesStackProps extends StackProps {
   /**

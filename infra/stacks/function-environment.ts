@@ -48,10 +48,6 @@ export const apiEnvironment = (
 });
 
 /** What only the functions of one area need to know. */
-export const areaEnvironment = (
-  { aiBaseUrl, aiModel }: DeploymentSettings,
-  egress: Egress | undefined,
-): Readonly<Record<string, Variables>> => ({
-  'dashboard/assistant': given({ AI_BASE_URL: aiBaseUrl, AI_MODEL: aiModel }),
+export const areaEnvironment = (egress: Egress | undefined): Readonly<Record<string, Variables>> => ({
   'dashboard/database': egress ? { VERIFIER_IP_A: egress.addresses.a, VERIFIER_IP_B: egress.addresses.b } : {},
 });

@@ -4,13 +4,14 @@ import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib
 import { type CfnResource, Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
-import { type Job, jobs, type QueueStart } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, type QueueStart, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { functionName } from '../build/function-files.ts';
 import { ConcurrencyCap } from './concurrency-cap.ts';
 import { gatewaysForJob } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
-import { type Stores, statementsFor, variablesFor } from './grants.ts';
+import { statementsFor, variablesFor } from './grants.ts';
+import type { Stores } from './statements.ts';
 
 export interface JobsStackProps extends StackProps {
   readonly stores: Stores;
@@ -59,14 +60,15 @@ export class JobsStack extends Stack {
     const fixedNames = new Map(Object.entries(stores.verifiers));
     for (const [name, job] of Object.entries<Job>(jobs)) {
       const fixedName = fixedNames.get(name)?.functionName;
+      const uses = usesOfJob(job);
       const made = new EndpointFunction(this, name, {
         defaults,
         packaged: defaults.packages(functionName('jobs', name)),
         description: job.summary,
-        statements: statementsFor(job.uses, stores),
+        statements: statementsFor(uses, stores),
         environment: {
           ...environment,
-          ...variablesFor(job.uses, stores),
+          ...variablesFor(uses, stores),
           ...(job.starts === 'on deployment' && record),
         },
         timeout: timeoutOf(job),

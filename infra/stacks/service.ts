@@ -27,10 +27,11 @@ import {
   recordEnvironment,
   sharedMailEnvironment,
 } from './function-environment.ts';
-import type { Sessions, Stores } from './grants.ts';
+import type { Sessions } from './grants.ts';
 import { JobsStack } from './jobs-stack.ts';
 import { NetworkStack } from './network-stack.ts';
 import { QueueStack } from './queue-stack.ts';
+import type { Stores } from './statements.ts';
 import { WatchStack } from './watch-stack.ts';
 
 const functionDefaults = (
@@ -62,6 +63,7 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
     workQueue: pairs.work.queue,
     files,
     verifiers: verifiersOf(settings.deployment),
+    languageModel: settings,
   };
   return { stores, queues: pairs, table: data.table as ITable, distribution };
 };
@@ -126,7 +128,7 @@ export const addService = (
 
   const environment = { ...limits, ...sharedMail, PUBLIC_URL: settings.publicUrl ?? open.url };
   const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
-  const ofOneArea = areaEnvironment(settings, defaults.egress);
+  const ofOneArea = areaEnvironment(defaults.egress);
   const addAreas = ({ api }: ApiStack, sessions: Sessions): AreaStack[] =>
     Object.entries(tables[sessions]).map(([area, rows]) => {
       const own = { ...environment, ...ofOneApi[sessions], ...ofOneArea[area] };

@@ -1,5 +1,6 @@
 import type { GenericSchema } from 'valibot';
 import type { Role } from '../projects/roles.ts';
+import type { Use } from './uses.ts';
 
 /** An HTTP method of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -7,55 +8,14 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Who may call a route. The endpoint builders turn it into middleware, OpenAPI into security. */
 export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'user' | 'developer';
 
-/**
- * What a function needs besides the rate counts that all share; the deployment grants exactly this. `mongodb`: the
- * database secret. `sessions`: refresh sessions in the table, of whom the API is for. `user-sessions`: those of end
- * users, whichever API it is. `developer-sessions`: those of developers. `session-check`: asking whether the session
- * of a developer still stands, as every row that changes something for one does. `email-tokens`: what mails to either
- * carry. `dashboard-github`: the secret of the dashboard's app at GitHub. `encryption`: the master key. `purge`:
- * removing everything of a project from the table. `verifiers`: having customers' databases verified. `transfers`: the
- * files of exports and imports in our bucket. `work-queue`: sending tasks to the work queue. `work-delivery`: taking
- * them off it. `files`: the objects of our bucket. `uploads`: what the table knows of uploads, files and their quota.
- * `language-model`: the key of the schema assistant's endpoint. `language-model-quota`: counting its proposals.
- * `mail-queue`: accepting mails. `mail-delivery`: taking them off the queue. `mail-provider`: the key of the provider.
- * `mail-quota`: the slots of the month that a project's mails take, and what their owner and the service have.
- * `mail-webhook`: the secret that its events are signed with. `health`: asking the bucket and the queues whether they
- * are there.
- */
-export type Use =
-  | 'mongodb'
-  | 'sessions'
-  | 'user-sessions'
-  | 'developer-sessions'
-  | 'session-check'
-  | 'dashboard-github'
-  | 'email-tokens'
-  | 'lockouts'
-  | 'encryption'
-  | 'purge'
-  | 'files'
-  | 'uploads'
-  | 'verifiers'
-  | 'transfers'
-  | 'work-queue'
-  | 'work-delivery'
-  | 'mail-queue'
-  | 'mail-delivery'
-  | 'language-model'
-  | 'language-model-quota'
-  | 'mail-provider'
-  | 'mail-quota'
-  | 'mail-webhook'
-  | 'usage'
-  | 'health';
-
 /** A row of a route table: everything about one endpoint but its handler. */
 export interface Route {
   readonly method: Method | readonly Method[];
   /** Path as API Gateway writes it: `/api/data/{collectionName}`. */
   readonly path: `/${string}`;
   readonly access: Access;
-  readonly uses: readonly Use[];
+  /** What its function needs besides what its access and method imply (`usesOf`). */
+  readonly uses?: readonly Use[];
   readonly summary: string;
   /** Takes credentials: also counted in the stricter window, and refused if counting fails. */
   readonly credential?: true;
@@ -94,5 +54,5 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
   : unknown;
 
 /** The methods of a route, as a list. */
-export const methodsOf = (route: Route): readonly Method[] =>
+export const methodsOf = (route: Pick<Route, 'method'>): readonly Method[] =>
   typeof route.method === 'string' ? [route.method] : route.method;

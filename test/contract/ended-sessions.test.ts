@@ -4,6 +4,7 @@ import { linkDeveloper } from '../../shared/accounts/developers/github/link-deve
 import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
 import { developerScope } from '../../shared/accounts/session-keys.ts';
+import { usesOf } from '../../shared/http/uses.ts';
 import { call } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
 import { auth, cookieOf, logIn } from '../support/worlds/developers.ts';
@@ -58,10 +59,10 @@ describe('an access token whose session has ended', () => {
   });
 
   test('is let into the table to be found out, and no further, by each of these rows', () => {
-    const lets = ({ route }: RouteCase) => route.uses.some((use) => use === 'sessions' || use === 'session-check');
+    const lets = ({ route }: RouteCase) => usesOf(route).some((use) => use === 'sessions' || use === 'session-check');
     expect(writes.filter((row) => !lets(row)).map(({ id }) => id)).toEqual([]);
     const reads = ofDevelopers.filter(({ method }) => method === 'GET');
-    expect(reads.filter(({ route }) => route.uses.includes('session-check')).map(({ id }) => id)).toEqual([]);
+    expect(reads.filter(({ route }) => usesOf(route).includes('session-check')).map(({ id }) => id)).toEqual([]);
   });
 
   test('200 for reading with it, until it expires, as long as there is an account', async () => {

@@ -1,4 +1,4 @@
-import type { Use } from '../../shared/http/route.ts';
+import type { Use } from '../../shared/http/uses.ts';
 
 /**
  * Functions of `shared/` that cannot do their work without a use, as `file#name`: what is bundled with one of them
@@ -116,6 +116,7 @@ export const helpers: readonly string[] = [
   'files/storage-usage.ts',
   'files/upload-states.ts',
   'table/counter.ts',
+  'table/transact.ts',
   'insight/usage/store-shapes.ts',
   'insight/usage/tally.ts',
 ];

@@ -1,7 +1,7 @@
 import { BatchWriteItemCommand, DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { jobs } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { verifiersOf } from '../../infra/build/verifiers.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
@@ -18,7 +18,8 @@ import { requireSession } from '../../shared/accounts/require-session.ts';
 import { revokeOwnSession } from '../../shared/accounts/revoke-own-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/accounts/revoke-sessions.ts';
 import { developerScope, projectScope } from '../../shared/accounts/session-keys.ts';
-import { methodsOf, type RouteTable, type Use } from '../../shared/http/route.ts';
+import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { type Use, usesOf } from '../../shared/http/uses.ts';
 import { countProposal, uncountProposal } from '../../shared/insight/assistant/monthly-cap.ts';
 import { readStats } from '../../shared/insight/usage/read-stats.ts';
 import { requestsOn } from '../../shared/insight/usage/stats-items.ts';
@@ -142,17 +143,17 @@ describe('a function may do exactly what its row says it uses', () => {
       const resources = stack(areaStackName(area));
       const route = routesOf(resources).find(({ key }) => key === `${methodsOf(row)[0]} ${row.path}`);
       if (!route) throw new Error('There is no such route');
-      const expected = [log, rate, ...row.uses.map((use) => granted[use][sessions])];
+      const expected = [log, rate, ...usesOf(row).map((use) => granted[use][sessions])];
       expect(grantsOf(resources, route.function)).toEqual(expected.sort());
     },
   );
 
-  test.each(Object.values(jobs))('job: $summary', ({ summary, uses }) => {
+  test.each(Object.values<Job>(jobs))('job: $summary', (declared) => {
     const [job] = [...ofType(stack('Jobs'), 'AWS::Lambda::Function').values()].filter(
-      ({ Properties }) => Properties.Description === summary,
+      ({ Properties }) => Properties.Description === declared.summary,
     );
     if (!job) throw new Error('There is no such job');
-    expect(grantsOf(stack('Jobs'), job)).toEqual([log, ...uses.map((use) => granted[use].users)].sort());
+    expect(grantsOf(stack('Jobs'), job)).toEqual([log, ...usesOfJob(declared).map((use) => granted[use].users)].sort());
   });
 
   test('what refuses unknown routes', () => {
@@ -385,6 +386,7 @@ describe.each(['users', 'developers'] as const)('behind the API of %s', (session
     mailWebhookSecret: { secretArn: 'MailWebhookSecret' },
     dashboardGithubSecret: { secretArn: 'DashboardGithubSecret' },
     languageModelSecret: { secretArn: 'LanguageModelKey' },
+    languageModel: { aiBaseUrl: undefined, aiModel: undefined },
     mailQueue: { queueArn: 'Mail0A1B2C3D', queueUrl: 'https://queue' },
     workQueue: { queueArn: 'Work0A1B2C3D', queueUrl: 'https://queue' },
     verifiers: verifiersOf('Basalt'),

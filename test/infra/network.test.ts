@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
-import type { Use } from '../../shared/http/route.ts';
+import type { NamedRoute } from '../../shared/http/route.ts';
+import { usesOf } from '../../shared/http/uses.ts';
 import { everything, ofType, type Resource, routesOf, synthesise } from './synthesis.ts';
 
 const { stacks, outputs } = synthesise(everything);
@@ -47,9 +48,7 @@ const subnetsOf = (lambda: Resource | undefined): readonly string[] => {
 };
 
 const areas = Object.entries({ ...publicRoutes, ...dashboardRoutes }).flatMap(([area, table]) =>
-  Object.values<{ readonly path: string; readonly summary: string; readonly uses: readonly Use[] }>(table).map(
-    (row) => ({ area, row }),
-  ),
+  Object.values<NamedRoute>(table).map((row) => ({ area, row })),
 );
 
 describe('from the two addresses goes out', () => {
@@ -62,7 +61,7 @@ describe('from the two addresses goes out', () => {
   test('every route that talks to MongoDB, by either, and no other', () => {
     for (const { area, row } of areas) {
       const lambda = deployed.get(`Staging-${areaStackName(area)} ${row.summary}`);
-      expect(subnetsOf(lambda).length, `${area}: ${row.summary}`).toBe(row.uses.includes('mongodb') ? 2 : 0);
+      expect(subnetsOf(lambda).length, `${area}: ${row.summary}`).toBe(usesOf(row).includes('mongodb') ? 2 : 0);
     }
   });
 

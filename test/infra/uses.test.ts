@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { stop } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
 import { defaultRoutes } from '../../functions/default/routes.ts';
-import { type Job, jobs } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { functionName, root } from '../../infra/build/function-files.ts';
-import { methodsOf, type NamedRoute, type RouteTable, type Use } from '../../shared/http/route.ts';
+import { methodsOf, type NamedRoute, type RouteTable } from '../../shared/http/route.ts';
+import { type Use, usesOf } from '../../shared/http/uses.ts';
 import { bundledNames } from './bundled-names.ts';
 import { evidence, helpers, sessionEvidence, userSessionEvidence } from './evidence.ts';
 
@@ -73,11 +74,27 @@ const rows = Object.entries<RouteTable>({ ...publicRoutes, ...dashboardRoutes, d
 
 describe('uses are what the code of a function needs, no more and no less', () => {
   test.each(rows)('%s', (name, row) => {
-    expect([...row.uses].sort()).toEqual(neededByRow(name, row));
+    expect([...usesOf(row)].sort()).toEqual(neededByRow(name, row));
   });
 
   test.each(Object.entries<Job>(jobs))('job %s', (name, job) => {
-    expect([...job.uses].sort()).toEqual(neededByJob(functionName('jobs', name), job));
+    expect([...usesOfJob(job)].sort()).toEqual(neededByJob(functionName('jobs', name), job));
+  });
+});
+
+/** What it names that it would have without naming it. */
+const repeated = <T extends { readonly uses?: readonly Use[] }>(row: T, all: (row: T) => readonly Use[]) =>
+  (row.uses ?? []).filter((use, at, uses) =>
+    all({ ...row, uses: uses.filter((_, other) => other !== at) }).includes(use),
+  );
+
+describe('nothing is named that access and method, or the start of a job, imply already', () => {
+  test.each(rows)('%s', (_name, row) => {
+    expect(repeated(row, usesOf)).toEqual([]);
+  });
+
+  test.each(Object.entries<Job>(jobs))('job %s', (_name, job) => {
+    expect(repeated(job, usesOfJob)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Use } from '../../shared/http/route.ts';
+import { type Use, usesOf } from '../../shared/http/uses.ts';
 import { inParallel, tally } from '../support/clients/client.ts';
 import { type FaultyStack, startFaultyStack } from '../support/faults/faulty-stack.ts';
 import { expectErrorLanding, expectUnavailable, observe, type Swept, sweep } from '../support/faults/sweep.ts';
@@ -189,7 +189,7 @@ const tableUses: ReadonlySet<Use> = new Set([
 ]);
 const ofTheTable: ReadonlySet<string> = new Set(
   [...publicCases, ...dashboardCases]
-    .filter(({ route }) => route.uses.some((use) => tableUses.has(use)))
+    .filter(({ route }) => usesOf(route).some((use) => tableUses.has(use)))
     .map(({ id }) => id),
 );
 const reads = ({ id, method, status }: Swept): boolean => method === 'GET' && !(ofTheTable.has(id) && status >= 500);

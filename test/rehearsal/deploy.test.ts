@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Job, jobs } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { routes } from '../../functions/routes.ts';
+import { usesOf } from '../../shared/http/uses.ts';
 import { controlIndexes } from '../../shared/projects/removal/control-indexes.ts';
 import { pythonTools } from '../support/clients/python-tools.ts';
 import { asTheTablesSay, rowsOf } from './as-the-tables-say.ts';
@@ -171,14 +172,21 @@ if ('missing' in python) {
         const { outputs = {} } = changed.stacks['Basalt-Network'] ?? {};
         expect([...changed.addresses].sort()).toEqual([outputs.AddressA, outputs.AddressB].sort());
         expect(changed.networks).toHaveLength(1);
-        const rows = [...rowsOf(routes), ...Object.values<Job>(jobs)];
+        const rows = [
+          ...rowsOf(routes).map((row) => ({ summary: row.summary, uses: usesOf(row), invoked: false })),
+          ...Object.values<Job>(jobs).map((job) => ({
+            summary: job.summary,
+            uses: usesOfJob(job),
+            invoked: job.starts === 'invoked',
+          })),
+        ];
         const counts = Object.fromEntries(
           Object.values(changed.functions).map((one) => [one.description, one.subnets.length]),
         );
-        const wanted = rows.map(({ summary, uses, ...row }) => {
-          const invoked = 'starts' in row && row.starts === 'invoked';
-          return [summary, invoked ? 1 : uses.includes('mongodb') ? 2 : 0];
-        });
+        const wanted = rows.map(({ summary, uses, invoked }) => [
+          summary,
+          invoked ? 1 : uses.includes('mongodb') ? 2 : 0,
+        ]);
         expect(rows.map(({ summary }) => [summary, counts[summary]])).toEqual(wanted);
       });
 

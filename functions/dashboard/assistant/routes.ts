@@ -8,7 +8,7 @@ export const dashboardAssistantRoutes = defineRoutes({
     path: '/api/projects/{projectId}/schema-assistant',
     access: 'developer',
     audit: false,
-    uses: ['mongodb', 'encryption', 'language-model', 'language-model-quota', 'session-check'],
+    uses: ['language-model', 'language-model-quota'],
     summary: 'Propose a schema for data described in words; nothing is created',
     body: ProposalBody,
     response: { status: 200, body: ProposalAnswer },

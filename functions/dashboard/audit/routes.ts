@@ -8,7 +8,6 @@ export const dashboardAuditRoutes = defineRoutes({
     method: 'GET',
     path: '/api/projects/{projectId}/audit',
     access: 'developer',
-    uses: ['mongodb', 'encryption'],
     summary: 'List the changes of the last year, newest first',
     query: PageQuery,
     response: { status: 200, body: AuditPage },

@@ -7,7 +7,6 @@ export const dashboardServiceRoutes = defineRoutes({
     method: 'GET',
     path: '/api/openapi.json',
     access: 'public',
-    uses: [],
     summary: 'Read the OpenAPI description of the dashboard API',
     response: { status: 200, body: OpenApiAnswer },
   },

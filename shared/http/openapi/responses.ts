@@ -1,5 +1,6 @@
 import { type ErrorCode, statusOf } from '../../core/errors.ts';
 import type { Route } from '../route.ts';
+import { usesOf } from '../uses.ts';
 import type { Example } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
@@ -97,7 +98,10 @@ const ofProject: Codes = ['PROJECT_NOT_FOUND', 'ROLE_REQUIRED'];
 const ofCollection: Codes = ['COLLECTION_NOT_FOUND', 'USERS_RESERVED', 'OWN_DATABASE_UNAVAILABLE'];
 const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER'];
 
-const changes = ({ method, uses }: Route): boolean => method !== 'GET' && uses.includes('mongodb');
+const ofDatabase = (route: Route): Codes => {
+  if (!usesOf(route).includes('mongodb')) return [];
+  return route.method === 'GET' ? ['DATABASE_UNAVAILABLE'] : ['DATABASE_UNAVAILABLE', 'TOO_MANY_WRITERS'];
+};
 
 /** The codes that a row's way in and its needs imply, and its own. */
 const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCode> =>
@@ -109,8 +113,7 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...(/^\/api\/data\/|\/documents/.test(route.path) ? ofCollection : []),
     ...(route.path.includes('{collectionName}') ? (['COLLECTION_NOT_FOUND'] as const) : []),
     ...(route.writes ? ofWrites : []),
-    ...(route.uses.includes('mongodb') ? (['DATABASE_UNAVAILABLE'] as const) : []),
-    ...(changes(route) ? (['TOO_MANY_WRITERS'] as const) : []),
+    ...ofDatabase(route),
     ...failures,
     ...always,
   ]);

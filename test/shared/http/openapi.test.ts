@@ -114,7 +114,7 @@ const table = <const A extends 'anyKey' | 'developer' | 'public' | 'publishableK
   path: `/${string}` = '/api/things',
 ) => {
   const response = { status: 200, body: success(v.string()) };
-  return defineRoutes({ 'get-thing': { method: 'GET', path, access, uses: [], summary: 'Read a thing', response } });
+  return defineRoutes({ 'get-thing': { method: 'GET', path, access, summary: 'Read a thing', response } });
 };
 
 const operationOf = (routes: RouteTable) =>

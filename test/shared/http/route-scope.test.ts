@@ -10,7 +10,6 @@ const row = (method: Method, path: string, more: Partial<NamedRoute> = {}): Name
   method,
   path: path as `/${string}`,
   access: 'developer',
-  uses: [],
   summary: '',
   response: { status: 200, body: v.unknown() },
   ...more,

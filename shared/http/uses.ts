@@ -1,0 +1,56 @@
+import { type Access, methodsOf, type Route } from './route.ts';
+
+/**
+ * What a function needs besides the rate counts that all share; the deployment grants exactly this. What each is for,
+ * and what it becomes, says the record of `infra/stacks/grants.ts`.
+ */
+export type Use =
+  | 'mongodb'
+  | 'encryption'
+  | 'sessions'
+  | 'user-sessions'
+  | 'developer-sessions'
+  | 'session-check'
+  | 'dashboard-github'
+  | 'email-tokens'
+  | 'lockouts'
+  | 'purge'
+  | 'files'
+  | 'uploads'
+  | 'verifiers'
+  | 'transfers'
+  | 'work-queue'
+  | 'work-delivery'
+  | 'mail-queue'
+  | 'mail-delivery'
+  | 'language-model'
+  | 'language-model-quota'
+  | 'mail-provider'
+  | 'mail-quota'
+  | 'mail-webhook'
+  | 'usage'
+  | 'health';
+
+/** A row as far as it says what it needs. */
+export type UsingRoute = Pick<Route, 'access' | 'method' | 'uses'>;
+
+/** What needs them whatever the row does: a key is looked up in the database, and of a developer the token verified. */
+const ofAccess: Readonly<Record<Access, readonly Use[]>> = {
+  public: [],
+  anyKey: ['mongodb'],
+  publishableKey: ['mongodb'],
+  secretKey: ['mongodb'],
+  user: ['mongodb'],
+  developer: ['mongodb', 'encryption'],
+};
+
+/** Before a change the session of a developer must still stand; what may keep sessions may ask for one. */
+const ofChange = ({ access, method, uses = [] }: UsingRoute): readonly Use[] => {
+  const changes = methodsOf({ method }).some((each) => each !== 'GET');
+  return access === 'developer' && changes && !uses.includes('sessions') ? ['session-check'] : [];
+};
+
+/** Everything that the function of a row may use: what access and method imply, and what the row names besides. */
+export const usesOf = (route: UsingRoute): readonly Use[] => [
+  ...new Set([...ofAccess[route.access], ...(route.uses ?? []), ...ofChange(route)]),
+];
