@@ -2,6 +2,7 @@ import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import type { Project } from '../projects/project.ts';
+import type { Leased } from '../work/lease.ts';
 import { collectionNotFound } from './collection-not-found.ts';
 import type { CollectionRecord, CollectionState } from './collection-record.ts';
 
@@ -17,6 +18,9 @@ const leaseMs: Readonly<Record<Passing, number>> = { creating: 16_000, deleting:
 /** Runs an operation on `control.collections`. */
 export const onCollections = <T>(operation: (collections: Collection<CollectionRecord>) => Promise<T>): Promise<T> =>
   onControl((db) => operation(db.collection<CollectionRecord>('collections')));
+
+/** The lease of a record begins with its `updatedAt`; how long it lasts is up to its state. */
+export const leasedCollections: Leased<CollectionRecord> = { on: onCollections, lease: 'updatedAt', while: ['state'] };
 
 /** The latest `updatedAt` of records in a state whose lease has expired. */
 export const leaseEnd = (state: Passing): Date => new Date(clock.now() - leaseMs[state]);

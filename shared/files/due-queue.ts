@@ -16,7 +16,7 @@ import {
   shards,
   toDueEntry,
 } from './due-entries.ts';
-import { type Item, number, text } from './upload-items.ts';
+import { number, text } from './upload-items.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const pageSize = 25;
@@ -31,7 +31,7 @@ const doneKey = (queue: DueQueue) => ({
 const farBackMs = 100 * day;
 
 /** Milliseconds since 1970 before which nothing due is left. */
-export const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
+const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
   const { Item } = await onTable((client, TableName) =>
     client.send(new GetItemCommand({ TableName, Key: doneKey(queue), ConsistentRead: true })),
   );
@@ -43,7 +43,7 @@ export const doneUntil = async (queue: DueQueue, now: number): Promise<number> =
  * Moves that time on to `time`, never back, but from one that has yet to come by the clock of the run that began at
  * `now`.
  */
-export const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise<void> => {
+const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise<void> => {
   try {
     await onTable((client, TableName) =>
       client.send(
@@ -62,40 +62,36 @@ export const setDoneUntil = async (queue: DueQueue, time: number, now: number): 
   }
 };
 
-/** What is due on one day: its partitions, and up to when all is done once they are. */
-export interface DueDay {
-  readonly partitions: readonly string[];
-  readonly end: number;
-}
+/** What is due by `now` in one partition, the longest overdue first. */
+const nextIn = async (partition: string, now: number): Promise<readonly DueEntry[]> => {
+  const { Items = [] } = await onTable((client, TableName) =>
+    client.send(
+      new QueryCommand({
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :partition AND sk < :next',
+        ExpressionAttributeValues: { ':partition': text(partition), ':next': text(dueOrder(now + 1)) },
+        Limit: pageSize,
+      }),
+    ),
+  );
+  return Items.map(toDueEntry);
+};
 
-/** The days that hold what is due from `since` to `now`, the oldest first. */
-export function* daysBetween(queue: DueQueue, since: number, now: number): Generator<DueDay> {
-  for (let start = Math.floor(since / day) * day; start <= now; start += day) {
-    const partitions = Array.from({ length: shards }, (_, shard) => duePartition(queue, start, shard));
-    yield { partitions, end: Math.min(start + day, now) };
+/**
+ * What is due by `now`, day by day, the oldest first: up to 25 entries of each of the day's partitions at a time, and
+ * then what is left. Whoever takes them removes or puts off every one; what is done need not be looked at again.
+ */
+export async function* dueUploads(queue: DueQueue, now: number): AsyncGenerator<(readonly DueEntry[])[], void, void> {
+  for (let start = Math.floor((await doneUntil(queue, now)) / day) * day; start <= now; start += day) {
+    let partitions = Array.from({ length: shards }, (_, shard) => duePartition(queue, start, shard));
+    while (partitions.length > 0) {
+      const pages = await Promise.all(partitions.map((partition) => nextIn(partition, now)));
+      yield pages.filter(({ length }) => length > 0);
+      partitions = partitions.filter((_, index) => pages[index]?.length === pageSize);
+    }
+    await setDoneUntil(queue, Math.min(start + day, now), now);
   }
-}
-
-/** What is due by `now` in one partition, the longest overdue first, up to 25 at a time. */
-export async function* dueIn(partition: string, now: number): AsyncGenerator<DueEntry[]> {
-  let after: Item | undefined;
-  do {
-    const start = after;
-    const { Items = [], LastEvaluatedKey } = await onTable((client, TableName) =>
-      client.send(
-        new QueryCommand({
-          TableName,
-          ConsistentRead: true,
-          KeyConditionExpression: 'pk = :partition AND sk < :next',
-          ExpressionAttributeValues: { ':partition': text(partition), ':next': text(dueOrder(now + 1)) },
-          Limit: pageSize,
-          ...(start ? { ExclusiveStartKey: start } : {}),
-        }),
-      ),
-    );
-    if (Items.length > 0) yield Items.map(toDueEntry);
-    after = LastEvaluatedKey;
-  } while (after);
 }
 
 /** Removes an entry that is done; may be repeated. */
@@ -103,6 +99,6 @@ export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> =>
   onTable((client, TableName) => client.send(new DeleteItemCommand({ TableName, Key: { ...key } })));
 
 /** Puts one off, unless another run has done or put off the same. */
-export const postpone = async (entry: DueEntry): Promise<void> => {
+export const putOff = async (entry: DueEntry): Promise<void> => {
   await transact(moveDueEntry(entry));
 };

@@ -6,7 +6,7 @@ import { inLanes } from '../work/in-lanes.ts';
 import type { Bucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import type { DueEntry } from './due-entries.ts';
-import { postpone, removeDueEntry } from './due-queue.ts';
+import { putOff, removeDueEntry } from './due-queue.ts';
 import { fileKey, pendingKey } from './file-path.ts';
 import { managedBucket } from './managed-bucket.ts';
 import { managedStorageId, storageIdOf } from './storage-keys.ts';
@@ -55,20 +55,24 @@ const isGivenUp = ({ storageId, first }: DueEntry): boolean =>
 
 /** Settles what one run finds due, and knows which storages have failed in it. */
 export class Settlement {
-  /** How many paths are done with. */
-  settled = 0;
   /** How many were put off, because their storage did not do what it was asked. */
   postponed = 0;
   readonly #failures = new Map<string, number>();
 
-  /** Does what is due of some paths; every step may be repeated, and their entries go last. */
-  async settle(entries: readonly DueEntry[]): Promise<void> {
+  /**
+   * Does what is due of some paths, and returns how many are done with; may be repeated, as their entries go last.
+   */
+  async settle(entries: readonly DueEntry[]): Promise<number> {
+    let settled = 0;
     const keys = new Map<DueEntry, readonly string[]>();
     await inLanes(entries, lanes, async (entry) => keys.set(entry, await unneeded(entry)));
     await inLanes([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
       const removed = await this.#remove(place, group, keys);
-      await inLanes(group, lanes, (entry) => this.#finish(entry, removed));
+      await inLanes(group, lanes, async (entry) => {
+        if (await this.#finish(entry, removed)) settled++;
+      });
     });
+    return settled;
   }
 
   /** False where the storage is to be asked again by a later run. */
@@ -93,13 +97,11 @@ export class Settlement {
     }
   }
 
-  async #finish(entry: DueEntry, removed: boolean): Promise<void> {
-    if (removed || isGivenUp(entry)) {
-      await removeDueEntry(entry);
-      this.settled++;
-    } else {
-      await postpone(entry);
-      this.postponed++;
-    }
+  async #finish(entry: DueEntry, removed: boolean): Promise<boolean> {
+    const isDone = removed || isGivenUp(entry);
+    if (isDone) await removeDueEntry(entry);
+    else await putOff(entry);
+    if (!isDone) this.postponed++;
+    return isDone;
   }
 }

@@ -1,8 +1,9 @@
 import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
 import { inLanes } from '../work/in-lanes.ts';
-import type { DueQueue } from './due-entries.ts';
-import { daysBetween, doneUntil, dueIn, setDoneUntil } from './due-queue.ts';
+import { type Job, type Worked, workThrough } from '../work/job.ts';
+import { type DueEntry, type DueQueue, shards } from './due-entries.ts';
+import { dueUploads } from './due-queue.ts';
 import { Settlement } from './settle-entries.ts';
 
 /**
@@ -10,33 +11,17 @@ import { Settlement } from './settle-entries.ts';
  */
 const runMs = 13 * 60_000;
 
-/** What a run is to do, and what is left when its time is up. */
-interface Run {
-  readonly settlement: Settlement;
-  readonly now: number;
-  /** By the clock of the process. */
-  readonly end: number;
-  /** When the oldest was due that there was no time for. */
-  oldest: number;
-}
+const queues: readonly DueQueue[] = ['managed', 'external'];
 
-const sweepPartition = async (partition: string, run: Run): Promise<void> => {
-  for await (const entries of dueIn(partition, run.now)) {
-    if (performance.now() >= run.end) {
-      run.oldest = Math.min(run.oldest, entries[0]?.due ?? run.now);
-      return;
-    }
-    await run.settlement.settle(entries);
-  }
-};
-
-/** Goes through a queue day by day, the partitions of a day side by side; what is done need not be looked at again. */
-const sweepQueue = async (queue: DueQueue, run: Run): Promise<void> => {
-  for (const { partitions, end } of daysBetween(queue, await doneUntil(queue, run.now), run.now)) {
-    await inLanes(partitions, partitions.length, (partition) => sweepPartition(partition, run));
-    if (run.oldest < run.now) return;
-    await setDoneUntil(queue, end, run.now);
-  }
+/** What is due in one of the queues when it begins, a page of paths at a time. */
+const sweepOf = (queue: DueQueue, settlement: Settlement, limitMs: number): Job<readonly DueEntry[]> => {
+  const now = clock.now();
+  return {
+    due: () => dueUploads(queue, now),
+    dueAt: ([first]) => first?.due ?? now,
+    step: (entries) => settlement.settle(entries),
+    pace: { lanes: shards, limitMs },
+  };
 };
 
 /**
@@ -46,17 +31,14 @@ const sweepQueue = async (queue: DueQueue, run: Run): Promise<void> => {
  * paths it settled; `behindMinutes` in the log is how long the oldest has been due that there was no time for.
  */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {
-  const now = clock.now();
   const settlement = new Settlement();
-  const end = performance.now() + limitMs;
-  const runs = (['managed', 'external'] as const).map((queue) => ({
-    queue,
-    run: { settlement, now, end, oldest: now } satisfies Run,
-  }));
-  await inLanes(runs, runs.length, ({ queue, run }) => sweepQueue(queue, run));
-  const oldest = Math.min(...runs.map(({ run }) => run.oldest));
-  const { settled, postponed } = settlement;
-  const behindMinutes = Math.round((now - oldest) / 60_000);
+  const worked: Worked[] = [];
+  await inLanes(queues, queues.length, async (queue) => {
+    worked.push(await workThrough(sweepOf(queue, settlement, limitMs)));
+  });
+  const settled = worked.reduce((sum, { done }) => sum + done, 0);
+  const behindMinutes = Math.max(...worked.map((one) => one.behindMinutes));
+  const { postponed } = settlement;
   if (settled + postponed + behindMinutes > 0) {
     log.info({ job: 'sweep-uploads', settled, postponed, behindMinutes });
   }

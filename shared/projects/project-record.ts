@@ -1,4 +1,5 @@
-import type { ObjectId } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
 import type { Placement } from '../clients/placement.ts';
 import { ownerKeyOf } from '../table/keys.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
@@ -86,6 +87,10 @@ export interface ProjectRecord {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/** Runs an operation on `control.projects`. */
+export const onProjects = <T>(operation: (projects: Collection<ProjectRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<ProjectRecord>('projects')));
 
 /** What is shown of a secret key after its creation. */
 export const secretKeyHint = (secretKey: string): string => `sk_live_…${secretKey.slice(-4)}`;

@@ -1,4 +1,5 @@
-import type { IndexDescription, ObjectId } from 'mongodb';
+import type { Collection, IndexDescription, ObjectId } from 'mongodb';
+import { onControl } from '../../clients/mongo.ts';
 import type { PlanName } from '../../projects/project.ts';
 import type { Identity } from '../users/user-record.ts';
 
@@ -32,6 +33,10 @@ export const developerIndexes: readonly IndexDescription[] = [
   },
   { key: { deletingSince: 1 }, name: 'deleting', sparse: true },
 ];
+
+/** Runs an operation on `control.developers`. */
+export const onDevelopers = <T>(operation: (developers: Collection<DeveloperRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<DeveloperRecord>('developers')));
 
 /** What developers see of themselves; never the hash. `_id` is 24 hex characters. */
 export interface Developer {

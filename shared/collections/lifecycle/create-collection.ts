@@ -3,10 +3,11 @@ import { MongoServerError } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { projectSaved } from '../../core/saved-projects.ts';
 import type { Project } from '../../projects/project.ts';
+import { changeHeld, deleteHeld } from '../../work/lease.ts';
 import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { type CollectionSummary, summarize } from '../collection-summary.ts';
-import { onCollections } from '../control-collections.ts';
+import { leasedCollections } from '../control-collections.ts';
 import { managedIndexes } from '../indexes/indexes.ts';
 import { buildMissing } from '../indexes/sync-indexes.ts';
 import { isInOwnDatabase, onCollection } from '../on-collection.ts';
@@ -63,19 +64,12 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
     prepareLimitMs,
   );
 
-const activate = async ({ _id, updatedAt }: CollectionRecord): Promise<void> => {
-  const { matchedCount } = await onCollections((collections) =>
-    collections.updateOne({ _id, state: 'creating', updatedAt }, { $set: { state: 'active' } }),
-  );
-  if (matchedCount === 0) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Please try again.', {
-      retryAfter: 1,
-    });
-  }
+const activate = async (record: CollectionRecord): Promise<void> => {
+  if (await changeHeld(leasedCollections, record, { $set: { state: 'active' } })) return;
+  throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Please try again.', {
+    retryAfter: 1,
+  });
 };
-
-const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
-  onCollections((collections) => collections.deleteOne({ _id, state: 'creating', updatedAt }));
 
 /**
  * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is
@@ -93,7 +87,7 @@ export const createCollection = async (
     await activate(record);
     projectSaved(project.id);
   } catch (error) {
-    if (!mayGoOn(error)) await release(record).catch(() => undefined);
+    if (!mayGoOn(error)) await deleteHeld(leasedCollections, record).catch(() => undefined);
     throw error;
   }
   return summarize(project, record);

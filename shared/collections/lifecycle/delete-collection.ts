@@ -4,9 +4,10 @@ import { clock } from '../../core/clock.ts';
 import { projectSaved } from '../../core/saved-projects.ts';
 import type { Project } from '../../projects/project.ts';
 import { removeUserItems } from '../../projects/project-items.ts';
+import { changeHeld, deleteHeld, takeOver } from '../../work/lease.ts';
 import { collectionNotFound } from '../collection-not-found.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { leaseEnd, onCollections } from '../control-collections.ts';
+import { leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
 import { usersCollection } from '../schema/collection-name.ts';
 import { dropCollection, mayGoOn } from './drop-collection.ts';
 
@@ -38,39 +39,25 @@ const dropDocuments = async (project: Project, { name, dropUri }: CollectionReco
  * what the collection left behind in ours goes too.
  */
 export const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
-  const { _id, name, updatedAt } = claimed;
+  const { _id, name } = claimed;
   await dropDocuments(project, claimed);
   if (name === usersCollection && !(await removeUserItems(project.id, sessionsLimitMs)).complete) return;
-  const mine = { _id, state: 'deleting', updatedAt } as const;
-  await onCollections<unknown>((collections) =>
-    isLast
-      ? collections.deleteOne(mine)
-      : collections.updateOne(mine, {
-          $set: { state: 'dropped', slot: _id, updatedAt: new Date(clock.now()) },
-          $unset: { dropUri: 1 },
-        }),
-  );
+  if (isLast) await deleteHeld(leasedCollections, claimed);
+  else {
+    await changeHeld(leasedCollections, claimed, {
+      $set: { state: 'dropped', slot: _id, updatedAt: new Date(clock.now()) },
+      $unset: { dropUri: 1 },
+    });
+  }
 };
 
 /** Takes over a deletion, or the removal of a creation, that was cut short; one of any number of callers gets it. */
-export const claimForDeletion = ({ _id, state, updatedAt }: CollectionRecord): Promise<CollectionRecord | null> =>
-  onCollections((collections) =>
-    collections.findOneAndUpdate(
-      { _id, state, updatedAt },
-      { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } },
-      { returnDocument: 'after' },
-    ),
-  );
+export const claimForDeletion = (found: CollectionRecord): Promise<CollectionRecord | null> =>
+  takeOver(leasedCollections, found, { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } });
 
 /** Whether no function can have the collection cached any more, judged by the record before it was claimed. */
 export const isForgotten = ({ state, updatedAt }: CollectionRecord): boolean =>
   state !== 'deleting' || updatedAt <= leaseEnd('dropped');
-
-/** Expires the lease of a failed deletion at once, so that the next caller can finish it. */
-const release = ({ _id, updatedAt }: CollectionRecord): Promise<unknown> =>
-  onCollections((collections) =>
-    collections.updateOne({ _id, state: 'deleting', updatedAt }, { $set: { updatedAt: leaseEnd('deleting') } }),
-  );
 
 /**
  * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no
@@ -96,7 +83,9 @@ export const deleteCollection = async (project: Project, name: string): Promise<
   try {
     await finishDeletion(project, record, false);
   } catch (error) {
-    if (!mayGoOn(error)) await release(record).catch(() => undefined);
+    // So that the next caller can finish it.
+    const released = { $set: { updatedAt: leaseEnd('deleting') } };
+    if (!mayGoOn(error)) await changeHeld(leasedCollections, record, released).catch(() => undefined);
     throw error;
   }
 };

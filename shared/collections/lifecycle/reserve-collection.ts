@@ -6,9 +6,10 @@ import { newId } from '../../core/new-id.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { freeSlot } from '../../projects/slots.ts';
+import { takeOver } from '../../work/lease.ts';
 import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { leaseEnd, onCollections } from '../control-collections.ts';
+import { leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
 import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
 
 /** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
@@ -42,16 +43,6 @@ const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
       .toArray(),
   );
 
-/** Takes over the record of a creation that was cut short; one of any number of callers wins. */
-const takeOver = (abandoned: CollectionRecord, wanted: Collection, now: Date): Promise<CollectionRecord | null> =>
-  onCollections((collections) =>
-    collections.findOneAndUpdate(
-      { _id: abandoned._id, state: 'creating', updatedAt: abandoned.updatedAt },
-      { $set: { ...wanted, createdAt: now, updatedAt: now } },
-      { returnDocument: 'after' },
-    ),
-  );
-
 const insert = async (record: CollectionRecord): Promise<CollectionRecord | null> => {
   try {
     await onCollections((collections) => collections.insertOne(record));
@@ -76,7 +67,8 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
   if (same?.state === 'active') throw alreadyExists(same);
   if (same?.state === 'creating') {
     if (same.updatedAt > leaseEnd('creating')) throw alreadyExists(same);
-    return takeOver(same, wanted, now);
+    // Of any number of callers one gets it.
+    return takeOver(leasedCollections, same, { $set: { ...wanted, createdAt: now, updatedAt: now } });
   }
   if (same?.state === 'deleting' && same.updatedAt > leaseEnd('deleting')) {
     if (performance.now() >= waitUntil) throw alreadyExists(same);

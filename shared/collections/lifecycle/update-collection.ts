@@ -2,10 +2,11 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { projectSaved } from '../../core/saved-projects.ts';
 import type { Project } from '../../projects/project.ts';
+import { takeOver } from '../../work/lease.ts';
 import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { type CollectionSummary, summarize } from '../collection-summary.ts';
-import { onCollections, requireRecord } from '../control-collections.ts';
+import { leasedCollections, requireRecord } from '../control-collections.ts';
 import { buildConstraints, tidyIndexes } from '../indexes/apply-indexes.ts';
 import { changedRowSecurity, type RowSecurityChanges } from '../schema/row-security-rules.ts';
 import { refuseConflicts, schemaConflict } from '../schema/schema-conflicts.ts';
@@ -23,13 +24,7 @@ export interface CollectionChanges {
 /** The edit takes effect only on the record it was checked against. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
-  const saved = await onCollections((collections) =>
-    collections.findOneAndUpdate(
-      { _id: before._id, state: 'active', updatedAt: before.updatedAt },
-      { $set: { schema: now.schema, rls: now.rls, updatedAt } },
-      { returnDocument: 'after' },
-    ),
-  );
+  const saved = await takeOver(leasedCollections, before, { $set: { schema: now.schema, rls: now.rls, updatedAt } });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
   return saved;
 };

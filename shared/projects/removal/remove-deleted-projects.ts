@@ -1,11 +1,8 @@
-import type { Collection } from 'mongodb';
 import { onControl, onManaged } from '../../clients/mongo.ts';
-import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
-import { logFailure } from '../../core/log-failure.ts';
-import { workThrough } from '../../work/work-through.ts';
+import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { removeProjectItems } from '../project-items.ts';
-import type { ProjectRecord } from '../project-record.ts';
+import { onProjects, type ProjectRecord } from '../project-record.ts';
 import { removeProjectFiles } from './remove-project-files.ts';
 
 /**
@@ -13,18 +10,9 @@ import { removeProjectFiles } from './remove-project-files.ts';
  * nothing is written to the project any more.
  */
 const quietMs = 12 * 60_000;
-const projectsPerStep = 20;
-/** Each of them drops a database, which MongoDB does one after the other. */
-const lanes = 3;
 const filePagesPerProject = 20;
 const itemsLimitMs = 20_000;
 const dropLimitMs = 20_000;
-
-/**
- * No further project is started after this time; the rest of the five minutes is for the one in progress and the other
- * work of the job.
- */
-const runMs = 120_000;
 
 /** Collections of the control database whose records name a project in `projectId`. */
 const ownedRecords = [
@@ -35,9 +23,6 @@ const ownedRecords = [
   'mailSuppressions',
   'mailTemplates',
 ] as const;
-
-const onProjects = <T>(operation: (projects: Collection<ProjectRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<ProjectRecord>('projects')));
 
 /** Removes what a project owns, step by step; each step may be repeated. False where items of it are still left. */
 const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
@@ -54,34 +39,21 @@ const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
   return complete;
 };
 
-/** Moves one that failed to the end of the queue. */
-const putOff = ({ _id }: ProjectRecord): Promise<unknown> =>
-  onProjects((projects) =>
-    projects.updateOne({ _id, state: 'deleting' }, { $set: { deletingSince: new Date(clock.now()) } }),
-  );
-
-const dueProjects = (had: readonly ProjectRecord[]): Promise<ProjectRecord[]> =>
-  onProjects((projects) =>
-    projects
-      .find(
-        {
-          state: 'deleting',
-          deletingSince: { $lte: new Date(clock.now() - quietMs) },
-          _id: { $nin: had.map(({ _id }) => _id) },
-        },
-        { sort: { deletingSince: 1 }, limit: projectsPerStep, maxTimeMS: 5000 },
-      )
-      .toArray(),
-  );
-
-const tryToRemove = async (record: ProjectRecord): Promise<boolean> => {
-  try {
-    return await removeProject(record);
-  } catch (error) {
-    logFailure({ job: 'remove-projects', project: record._id.toHexString() }, error);
-    await putOff(record).catch(() => undefined);
-    return false;
-  }
+/**
+ * Each drops a database, which MongoDB does one after the other. The rest of the job's five minutes is for the project
+ * in progress and its other work.
+ */
+export const projectRemoval: RecordJob<ProjectRecord> = {
+  name: 'remove-projects',
+  what: 'project',
+  on: onProjects,
+  lease: 'deletingSince',
+  while: ['state'],
+  open: () => ({ state: 'deleting' }),
+  quietMs,
+  page: 20,
+  step: removeProject,
+  pace: { lanes: 3, limitMs: 120_000 },
 };
 
 /**
@@ -92,14 +64,8 @@ const tryToRemove = async (record: ProjectRecord): Promise<boolean> => {
  * Returns how many projects are gone; `behindMinutes` in the log is how long the oldest has been due that there was no
  * time for.
  */
-export const removeDeletedProjects = async (limitMs = runMs): Promise<number> => {
-  const { done, behindMinutes } = await workThrough({
-    next: dueProjects,
-    dueAt: ({ deletingSince }) => new Date((deletingSince?.getTime() ?? 0) + quietMs),
-    act: tryToRemove,
-    lanes,
-    limitMs,
-  });
+export const removeDeletedProjects = async (): Promise<number> => {
+  const { done, behindMinutes } = await workThroughRecords(projectRemoval);
   if (done > 0 || behindMinutes > 0) log.info({ job: 'remove-projects', projects: done, behindMinutes });
   return done;
 };

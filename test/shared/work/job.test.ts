@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import { workThrough } from '../../../shared/work/work-through.ts';
+import { workThrough } from '../../../shared/work/job.ts';
 
 const minute = 60_000;
 
@@ -8,17 +8,17 @@ const minute = 60_000;
 const run = async (count: number, { limitMs = 100_000, fails = -1 } = {}) => {
   const now = Date.now();
   vi.spyOn(clock, 'now').mockReturnValue(now);
-  const items = Array.from({ length: count }, (_, index) => index);
   const acted: number[] = [];
   const worked = await workThrough<number>({
-    next: async (had) => items.filter((item) => !had.includes(item)).slice(0, 2),
-    dueAt: (item) => new Date(now - (count - item) * minute),
-    act: async (item) => {
-      acted.push(item);
-      return item !== fails;
+    async *due() {
+      for (let first = 0; first < count; first += 2) yield [first, first + 1].filter((item) => item < count);
     },
-    lanes: 2,
-    limitMs,
+    dueAt: (item) => now - (count - item) * minute,
+    step: async (item) => {
+      acted.push(item);
+      return item === fails ? 0 : 1;
+    },
+    pace: { lanes: 2, limitMs },
   });
   return { ...worked, acted };
 };
@@ -28,7 +28,7 @@ describe('workThrough', () => {
     expect(await run(5)).toEqual({ done: 5, behindMinutes: 0, acted: [0, 1, 2, 3, 4] });
   });
 
-  it('does each once, also one that is not done with', async () => {
+  it('counts those that are done with, and goes on after one that is not', async () => {
     expect(await run(5, { fails: 0 })).toEqual({ done: 4, behindMinutes: 0, acted: [0, 1, 2, 3, 4] });
   });
 
