@@ -14,14 +14,14 @@ export const sendMessage = async (QueueUrl: string, MessageBody: string): Promis
   await onQueues((sqs) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody })));
 };
 
-/** Puts up to ten messages on a queue in one call; returns those that it rejected. */
-export const sendMessages = async (QueueUrl: string, bodies: readonly string[]): Promise<readonly string[]> => {
+/** Puts up to ten messages on a queue in one call; returns how many it took. */
+export const sendMessages = async (QueueUrl: string, bodies: readonly string[]): Promise<number> => {
   const Entries: SendMessageBatchRequestEntry[] = bodies.map((MessageBody, index) => ({
     Id: String(index),
     MessageBody,
   }));
   const { Failed = [] } = await onQueues((sqs) => sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })));
-  return Failed.flatMap(({ Id }) => bodies[Number(Id)] ?? []);
+  return bodies.length - Failed.length;
 };
 
 /** Makes a message visible again after this many seconds, instead of when its visibility timeout ends. */

@@ -1,29 +1,21 @@
 import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
-import { queueTasks, taskBatch } from '../work/work-queue.ts';
+import { type Requeued, requeue } from '../work/requeue.ts';
+import { queueTasks } from '../work/work-queue.ts';
 import { removeImportedFiles, removeTransfers } from './remove-transfers.ts';
-import { onTransfers } from './transfer-record.ts';
+import { onTransfers, type TransferRecord } from './transfer-record.ts';
 import { whenLost } from './transfer-times.ts';
 
-const batchesPerRun = 100;
-
-const requeueSome = async (): Promise<{ readonly queued: number; readonly more: boolean }> => {
-  const lost = await onTransfers((transfers) =>
-    transfers
-      .find(
-        { active: true, dueAt: { $lte: new Date(clock.now()) } },
-        { projection: { _id: 1 }, sort: { dueAt: 1 }, limit: taskBatch, maxTimeMS: 5000 },
-      )
-      .toArray(),
-  );
-  if (lost.length === 0) return { queued: 0, more: false };
-  const ids = lost.map(({ _id }) => _id);
-  const taken = await queueTasks(ids.map((id) => ({ task: 'transfer', transferId: id.toHexString() })));
-  if (taken < ids.length) return { queued: 0, more: false };
-  await onTransfers((transfers) =>
-    transfers.updateMany({ _id: { $in: ids }, active: true }, { $max: { dueAt: whenLost() } }),
-  );
-  return { queued: taken, more: ids.length === taskBatch };
+/** Exports and imports that have come no further for too long. */
+export const lostTransfers: Requeued<TransferRecord> = {
+  name: 'maintain-transfers',
+  on: onTransfers,
+  dueAt: 'dueAt',
+  due: () => ({ active: true, dueAt: { $lte: new Date(clock.now()) } }),
+  open: { active: true },
+  send: (ids) => queueTasks(ids.map((transferId) => ({ task: 'transfer', transferId }))),
+  lostAt: whenLost,
+  limitMs: 60_000,
 };
 
 /**
@@ -31,14 +23,9 @@ const requeueSome = async (): Promise<{ readonly queued: number; readonly more: 
  * three indexed queries if there is nothing to do.
  */
 export const maintainTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
-  let queued = 0;
-  for (let batch = 0; batch < batchesPerRun; batch++) {
-    const some = await requeueSome();
-    queued += some.queued;
-    if (!some.more) break;
-  }
+  const queued = await requeue(lostTransfers);
   const removed = await removeTransfers();
   const files = await removeImportedFiles();
-  if (queued + removed + files > 0) log.info({ job: 'maintain-transfers', queued, removed, files });
+  if (removed + files > 0) log.info({ job: 'maintain-transfers', removed, files });
   return { queued, removed };
 };

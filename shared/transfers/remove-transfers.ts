@@ -1,53 +1,48 @@
-import type { Filter } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { managedBucket } from '../files/managed-bucket.ts';
+import { type PageJob, workThroughPages } from '../work/page-job.ts';
 import { abortUpload } from './transfer-file.ts';
 import { onTransfers, type TransferRecord, transferKey } from './transfer-record.ts';
 
-const removedAtOnce = 100;
-
-const find = (filter: Filter<TransferRecord>, field: 'expiresAt' | 'fileEndsAt'): Promise<TransferRecord[]> =>
-  onTransfers((transfers) =>
-    transfers.find(filter, { sort: { [field]: 1 }, limit: removedAtOnce, maxTimeMS: 5000 }).toArray(),
-  );
+const now = (): Date => new Date(clock.now());
+const among = (records: readonly TransferRecord[]) => ({ _id: { $in: records.map(({ _id }) => _id) } });
 
 /** The files first, for good: a record that is gone would leave nobody to know of them. */
-const removeOutlived = async (): Promise<number> => {
-  const now = new Date(clock.now());
-  const records = await find({ expiresAt: { $lte: now }, fileEndsAt: { $not: { $gt: now } } }, 'expiresAt');
-  if (records.length === 0) return 0;
+const remove = async (records: readonly TransferRecord[]): Promise<number> => {
   for (const record of records) {
     if (record.kind === 'export' && record.uploadId) await abortUpload(transferKey(record), record.uploadId);
   }
   await managedBucket.remove(records.map(transferKey));
-  const chosen = { _id: { $in: records.map(({ _id }) => _id) }, expiresAt: { $lte: now } };
-  await onTransfers((transfers) => transfers.deleteMany(chosen));
+  await onTransfers((transfers) => transfers.deleteMany({ ...among(records), expiresAt: { $lte: now() } }));
   return records.length;
 };
 
-const removeFiles = async (): Promise<number> => {
-  const records = await find({ fileEndsAt: { $lte: new Date(clock.now()) } }, 'fileEndsAt');
-  if (records.length === 0) return 0;
+const removeFiles = async (records: readonly TransferRecord[]): Promise<number> => {
   await managedBucket.remove(records.map(transferKey));
-  const chosen = { _id: { $in: records.map(({ _id }) => _id) } };
-  await onTransfers((transfers) => transfers.updateMany(chosen, { $unset: { fileEndsAt: '' } }));
+  await onTransfers((transfers) => transfers.updateMany(among(records), { $unset: { fileEndsAt: '' } }));
   return records.length;
 };
 
-const batchesPerRun = 100;
+const inPages = { on: onTransfers, page: 100, limitMs: 60_000 };
 
-const repeated = async (removeSome: () => Promise<number>): Promise<number> => {
-  let removed = 0;
-  for (let batch = 0; batch < batchesPerRun; batch++) {
-    const some = await removeSome();
-    removed += some;
-    if (some < removedAtOnce) break;
-  }
-  return removed;
+/** Exports and imports that are kept no longer. */
+export const oldTransfers: PageJob<TransferRecord> = {
+  ...inPages,
+  dueAt: 'expiresAt',
+  due: () => ({ expiresAt: { $lte: now() }, fileEndsAt: { $not: { $gt: now() } } }),
+  step: remove,
+};
+
+/** Imports that have ended, whose files nobody can upload again. */
+export const importedFiles: PageJob<TransferRecord> = {
+  ...inPages,
+  dueAt: 'fileEndsAt',
+  due: () => ({ fileEndsAt: { $lte: now() } }),
+  step: removeFiles,
 };
 
 /** Removes exports and imports that are kept no longer, files and all; returns how many. */
-export const removeTransfers = (): Promise<number> => repeated(removeOutlived);
+export const removeTransfers = (): Promise<number> => workThroughPages(oldTransfers);
 
-/** Removes the files of imports that have ended, once nobody can upload them again; returns how many. */
-export const removeImportedFiles = (): Promise<number> => repeated(removeFiles);
+/** Removes the files of imports that have ended; returns how many. */
+export const removeImportedFiles = (): Promise<number> => workThroughPages(importedFiles);

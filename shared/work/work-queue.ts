@@ -1,10 +1,7 @@
-import { delayMessage, queueBatch, sendMessage, sendMessages } from '../clients/queue-messages.ts';
+import { delayMessage, sendMessage, sendMessages } from '../clients/queue-messages.ts';
 import { workQueueSettings } from '../core/config.ts';
-import { requestIdNow } from '../core/log.ts';
+import { describeError, log, requestIdNow } from '../core/log.ts';
 import type { Task } from './task.ts';
-
-/** The most that one `queueTasks` takes. */
-export const taskBatch = queueBatch;
 
 /** The message of a task, with the id of the request that asks for it. */
 const messageOf = (task: Task): string => JSON.stringify({ requestId: requestIdNow(), ...task });
@@ -13,11 +10,15 @@ const messageOf = (task: Task): string => JSON.stringify({ requestId: requestIdN
 export const queueTask = (task: Task): Promise<void> =>
   sendMessage(workQueueSettings().WORK_QUEUE_URL, messageOf(task));
 
+/** Asks for a task to be done soon. Where the queue does not take it the schedule finds it later, so that is no failure. */
+export const queueSoon = (task: Task): Promise<void> =>
+  queueTask(task).catch((error: unknown) =>
+    log.warn({ message: 'A task waits for the schedule', ...task, error: describeError(error) }),
+  );
+
 /** Puts up to ten tasks on the work queue in one call; returns how many it took. */
-export const queueTasks = async (tasks: readonly Task[]): Promise<number> => {
-  const refused = await sendMessages(workQueueSettings().WORK_QUEUE_URL, tasks.map(messageOf));
-  return tasks.length - refused.length;
-};
+export const queueTasks = (tasks: readonly Task[]): Promise<number> =>
+  sendMessages(workQueueSettings().WORK_QUEUE_URL, tasks.map(messageOf));
 
 /** Makes a task visible again after this many seconds, instead of when its visibility timeout ends. */
 export const delayTask = (receiptHandle: string, seconds: number): Promise<void> =>

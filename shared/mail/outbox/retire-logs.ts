@@ -1,41 +1,28 @@
 import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
-import { onMailLogs } from '../mail-log.ts';
+import { type PageJob, workThroughPages } from '../../work/page-job.ts';
+import { type MailLog, onMailLogs } from '../mail-log.ts';
 
 /** How long the log of a mail is kept. */
 const keptMs = 90 * 24 * 3600_000;
 
-const perStep = 1000;
+/** Logs that are old enough to go; the time is within the five minutes of the job, and before its next run begins. */
+export const oldLogs: PageJob<MailLog> = {
+  on: onMailLogs,
+  dueAt: 'createdAt',
+  due: () => ({ createdAt: { $lt: new Date(clock.now() - keptMs) } }),
+  projection: { _id: 1 },
+  page: 1000,
+  step: async (logs) => {
+    await onMailLogs((all) => all.deleteMany({ _id: { $in: logs.map(({ _id }) => _id) } }));
+    return logs.length;
+  },
+  limitMs: 3 * 60_000,
+};
 
-/** Within the five minutes that its job has, and before the next run begins. */
-const longestRunMs = 3 * 60_000;
-
-const removeOldest = (before: Date): Promise<number> =>
-  onMailLogs(async (logs) => {
-    const old = await logs
-      .find(
-        { createdAt: { $lt: before } },
-        { projection: { _id: 1 }, sort: { createdAt: 1 }, limit: perStep, maxTimeMS: 5000 },
-      )
-      .toArray();
-    if (old.length === 0) return 0;
-    await logs.deleteMany({ _id: { $in: old.map(({ _id }) => _id) } });
-    return old.length;
-  });
-
-/**
- * Removes logs of mails accepted more than 90 days ago, the oldest first, until there are none or 3 minutes have
- * passed. Returns how many.
- */
+/** Removes logs of mails accepted more than 90 days ago; returns how many. */
 export const retireLogs = async (): Promise<number> => {
-  const begun = clock.now();
-  const before = new Date(begun - keptMs);
-  let removed = 0;
-  let found: number;
-  do {
-    found = await removeOldest(before);
-    removed += found;
-  } while (found === perStep && clock.now() - begun < longestRunMs);
-  if (removed > 0) log.info({ job: 'requeue-mail', retired: removed });
-  return removed;
+  const retired = await workThroughPages(oldLogs);
+  if (retired > 0) log.info({ job: 'requeue-mail', retired });
+  return retired;
 };
