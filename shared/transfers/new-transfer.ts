@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { requireRecord } from '../collections/control-collections.ts';
 import { clock } from '../core/clock.ts';
-import { describeError, log, requestIdNow } from '../core/log.ts';
+import { requestIdNow } from '../core/log.ts';
 import { newId } from '../core/new-id.ts';
 import type { Project } from '../projects/project.ts';
-import { queueTask } from '../work/work-queue.ts';
+import { queueSoon } from '../work/work-queue.ts';
 import { originOf } from './transfer-context.ts';
 import type { TransferRecord } from './transfer-record.ts';
 import { expiry, uploadExpiry, whenLost } from './transfer-times.ts';
@@ -35,11 +35,5 @@ export const newTransfer = async (project: Project, collectionName: string) => {
 export const queued = () => ({ state: 'queued', active: true, dueAt: whenLost(), expiresAt: expiry() }) as const;
 
 /** Has an active transfer done. Where the queue does not take it the schedule does, so it is accepted all the same. */
-export const queueTransfer = ({ _id }: TransferRecord): Promise<void> =>
-  queueTask({ task: 'transfer', transferId: _id.toHexString() }).catch((error: unknown) =>
-    log.warn({
-      message: 'A transfer waits for the schedule',
-      transfer: _id.toHexString(),
-      error: describeError(error),
-    }),
-  );
+export const queueTransfer = ({ _id }: Pick<TransferRecord, '_id'>): Promise<void> =>
+  queueSoon({ task: 'transfer', transferId: _id.toHexString() });

@@ -4,7 +4,7 @@ import { runExport } from './export/run-export.ts';
 import { runImport } from './import/run-import.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import type { TransferRecord } from './transfer-record.ts';
-import { failTransfer, hasFailedTooOften, release, TransferLost } from './transfer-runs.ts';
+import { failTransfer, hasFailedTooOften, releaseTransfer, TransferLost } from './transfer-runs.ts';
 import { runMs } from './transfer-times.ts';
 import { claimTransfer, wakeNext } from './turns.ts';
 
@@ -24,7 +24,7 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
   } catch (error) {
     if (error instanceof TransferLost) throw error;
     if (error instanceof TransferFailure) return failTransfer(record, error.message);
-    await release(record).catch((cause: unknown) => {
+    await releaseTransfer(record).catch((cause: unknown) => {
       // A run that is cancelled may fail in any way, as its file is being removed.
       if (cause instanceof TransferLost) throw cause;
       log.warn({ transfer, error: describeError(cause) });

@@ -1,5 +1,6 @@
 import type { Collection, IndexDescription, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
+import type { Leased } from '../work/lease.ts';
 
 /** Formats of exports. */
 export const exportFormats = ['ndjson', 'json'] as const;
@@ -130,6 +131,9 @@ export const transferIndexes: readonly IndexDescription[] = [
 /** Runs an operation on `control.transfers`. */
 export const onTransfers = <T>(operation: (transfers: Collection<TransferRecord>) => Promise<T>): Promise<T> =>
   onControl((db) => operation(db.collection<TransferRecord>('transfers')));
+
+/** An active transfer belongs to the run that knows its lease. */
+export const leasedTransfers: Leased<TransferRecord> = { on: onTransfers, lease: 'leasedUntil', while: ['active'] };
 
 /** Where in our bucket the exports and imports of a project are: nobody reads there without a signed link. */
 export const transferPrefixes = (projectId: string): readonly string[] => [

@@ -1,7 +1,8 @@
 import { clock } from '../core/clock.ts';
+import { changeHeld, release } from '../work/lease.ts';
 import { queueTask } from '../work/work-queue.ts';
 import { discardExport } from './export/discard-export.ts';
-import { onTransfers, type TransferRecord } from './transfer-record.ts';
+import { leasedTransfers, onTransfers, type TransferRecord } from './transfer-record.ts';
 import { maxTries, uploadEnd, whenLost } from './transfer-times.ts';
 import { wakeNext } from './turns.ts';
 
@@ -13,12 +14,8 @@ export class TransferLost extends Error {
 /** Whether too many runs have failed to try again. */
 export const hasFailedTooOften = ({ tries }: TransferRecord): boolean => tries > maxTries;
 
-/** Changes a transfer that is still this run's own, else → `TransferLost`. */
-const change = async ({ _id, leasedUntil }: TransferRecord, update: object): Promise<void> => {
-  const { matchedCount } = await onTransfers((transfers) =>
-    transfers.updateOne({ _id, active: true, leasedUntil }, update),
-  );
-  if (matchedCount === 0) throw new TransferLost();
+const orLost = async (changed: Promise<boolean>): Promise<void> => {
+  if (!(await changed)) throw new TransferLost();
 };
 
 /**
@@ -49,9 +46,9 @@ export const endOf = ({ kind, createdAt }: TransferRecord, end: TransferEnd): ob
   $unset: { active: '', slot: '', turn: '', waits: '' },
 });
 
-/** Ends a transfer. */
+/** Ends a transfer that is still this run's own, else → `TransferLost`. */
 export const endTransfer = (record: TransferRecord, end: TransferEnd): Promise<void> =>
-  change(record, endOf(record, end));
+  orLost(changeHeld(leasedTransfers, record, endOf(record, end)));
 
 /** Ends a transfer that cannot go on, and removes what there is of an export's file. */
 export const failTransfer = async (record: TransferRecord, failure: string): Promise<void> => {
@@ -59,13 +56,13 @@ export const failTransfer = async (record: TransferRecord, failure: string): Pro
   await discardExport(record);
 };
 
+/** Releases a transfer that is still this run's own, for another run to carry on at once; else → `TransferLost`. */
+export const releaseTransfer = (record: TransferRecord): Promise<void> =>
+  orLost(release(leasedTransfers, record, { $set: { state: 'queued', dueAt: whenLost() }, $unset: { turn: '' } }));
+
 /** Ends a run early and queues the next one, which carries on. */
-export const requeue = async (record: TransferRecord): Promise<void> => {
-  await release(record);
+export const requeueTransfer = async (record: TransferRecord): Promise<void> => {
+  await releaseTransfer(record);
   await wakeNext(record);
   await queueTask({ task: 'transfer', transferId: record._id.toHexString() });
 };
-
-/** Releases the transfer, so that another run can start at once instead of when the lease ends. */
-export const release = (record: TransferRecord): Promise<void> =>
-  change(record, { $set: { state: 'queued', leasedUntil: new Date(0), dueAt: whenLost() }, $unset: { turn: '' } });

@@ -2,8 +2,9 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
-import { queueTask } from '../work/work-queue.ts';
-import { onTransfers, type TransferRecord } from './transfer-record.ts';
+import { claim, isFree } from '../work/lease.ts';
+import { queueTransfer } from './new-transfer.ts';
+import { leasedTransfers, onTransfers, type TransferRecord } from './transfer-record.ts';
 import { lease, whenLost } from './transfer-times.ts';
 
 /**
@@ -12,24 +13,18 @@ import { lease, whenLost } from './transfer-times.ts';
  */
 const mostRunning = 2;
 
-const free = (id: string, now: Date) => ({ _id: new ObjectId(id), active: true as const, leasedUntil: { $lte: now } });
+const active = (id: string) => ({ _id: new ObjectId(id), active: true as const });
 
 /** The unique index on turns decides; `taken` where another transfer of its owner has this one. */
 const claimTurn = async (id: string, turn: number): Promise<TransferRecord | null | 'taken'> => {
-  const leasedUntil = lease();
-  const now = new Date(clock.now());
+  const until = lease();
+  const change = {
+    $set: { state: 'running', turn, dueAt: until, updatedAt: new Date(clock.now()) },
+    $unset: { waits: '' },
+    $inc: { tries: 1 },
+  } as const;
   try {
-    return await onTransfers((transfers) =>
-      transfers.findOneAndUpdate(
-        free(id, now),
-        {
-          $set: { state: 'running', turn, leasedUntil, dueAt: leasedUntil, updatedAt: now },
-          $unset: { waits: '' },
-          $inc: { tries: 1 },
-        },
-        { returnDocument: 'after' },
-      ),
-    );
+    return await claim(leasedTransfers, active(id), until, change);
   } catch (error) {
     if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return 'taken';
     throw error;
@@ -46,7 +41,7 @@ export const claimTransfer = async (id: string): Promise<TransferRecord | null> 
     if (claimed !== 'taken') return claimed;
   }
   await onTransfers((transfers) =>
-    transfers.updateOne(free(id, new Date(clock.now())), { $set: { waits: true, dueAt: whenLost() } }),
+    transfers.updateOne(isFree(leasedTransfers, active(id)), { $set: { waits: true, dueAt: whenLost() } }),
   );
   return null;
 };
@@ -64,7 +59,7 @@ export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
         { sort: { dueAt: 1 }, projection: { _id: 1 } },
       ),
     );
-    if (next) await queueTask({ task: 'transfer', transferId: next._id.toHexString() });
+    if (next) await queueTransfer(next);
   } catch (error) {
     log.warn({ message: 'A transfer waits for the schedule', error: describeError(error) });
   }

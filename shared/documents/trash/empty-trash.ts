@@ -1,12 +1,10 @@
 import { ObjectId } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
 import { onCollections } from '../../collections/control-collections.ts';
 import { clock } from '../../core/clock.ts';
-import { describeError, log } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
-import type { ProjectRecord } from '../../projects/project-record.ts';
-import { queueTask } from '../../work/work-queue.ts';
+import { onProjects } from '../../projects/project-record.ts';
+import { queueSoon } from '../../work/work-queue.ts';
 import { type Removal, removeBatch } from './remove-trashed.ts';
 import { notTrashedAfter } from './trash-conditions.ts';
 
@@ -19,10 +17,8 @@ const remember = async (project: Project, name: string, until: Date): Promise<vo
       { $max: { [`trashEmptied.${databaseOf(project)}`]: until } },
     ),
   );
-  await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .updateOne({ _id: projectId, state: 'active' }, { $set: { trashDueAt: until } }),
+  await onProjects((projects) =>
+    projects.updateOne({ _id: projectId, state: 'active' }, { $set: { trashDueAt: until } }),
   );
 };
 
@@ -35,8 +31,6 @@ export const emptyTrash = async (project: Project, collectionName: string): Prom
   const first = await removeBatch(project, collectionName, notTrashedAfter(now));
   if (first.complete) return first;
   await remember(project, collectionName, now);
-  await queueTask({ task: 'purge-trash', projectId: project.id }).catch((error: unknown) =>
-    log.warn({ message: 'A purge waits for the schedule', project: project.id, error: describeError(error) }),
-  );
+  await queueSoon({ task: 'purge-trash', projectId: project.id });
   return first;
 };

@@ -1,41 +1,35 @@
-import { type Filter, ObjectId } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
+import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
-import type { ProjectRecord } from '../../projects/project-record.ts';
+import { onProjects, type ProjectRecord } from '../../projects/project-record.ts';
+import { changeHeld, type Leased } from '../../work/lease.ts';
 import { queueTask } from '../../work/work-queue.ts';
 import { purgeProject } from './purge-project.ts';
 import { nextPurge, purgeLease } from './purge-times.ts';
 import type { Removal } from './remove-trashed.ts';
 
-const updateProject = async (
-  projectId: string,
-  condition: Filter<ProjectRecord>,
-  changes: Partial<ProjectRecord>,
-): Promise<boolean> => {
-  const { matchedCount } = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .updateOne({ ...condition, _id: new ObjectId(projectId), state: 'active' }, { $set: changes }),
-  );
-  return matchedCount > 0;
-};
+/** A purge that has been asked for meanwhile, as of a trash that is to be emptied, is not taken for done. */
+const leasedPurges: Leased<ProjectRecord> = { on: onProjects, lease: 'trashDueAt', while: ['state'] };
 
 /**
- * Keeps the project due within the hour. False where its own database was seen to within the last one: how long that
- * takes is up to whoever runs it, and the runs of the queue are everybody's.
+ * Keeps the project due within the hour; returns it as it is then. `null` where its own database was seen to within the
+ * last one: how long that takes is up to whoever runs it, and the runs of the queue are everybody's.
  */
-const begin = ({ id, placement }: Project, lease: Date): Promise<boolean> =>
-  placement.kind === 'managed'
-    ? updateProject(id, {}, { trashDueAt: lease })
-    : updateProject(
-        id,
-        { ownPurgeAfter: { $not: { $gt: new Date(clock.now()) } } },
-        { trashDueAt: lease, ownPurgeAfter: lease },
-      );
+const begin = ({ id, placement }: Project): Promise<ProjectRecord | null> => {
+  const lease = purgeLease();
+  const mine = { _id: new ObjectId(id), state: 'active' } as const;
+  const [free, taken] =
+    placement.kind === 'managed'
+      ? [mine, { trashDueAt: lease }]
+      : [
+          { ...mine, ownPurgeAfter: { $not: { $gt: new Date(clock.now()) } } },
+          { trashDueAt: lease, ownPurgeAfter: lease },
+        ];
+  return onProjects((projects) => projects.findOneAndUpdate(free, { $set: taken }, { returnDocument: 'after' }));
+};
 
 /** An own database that is down or refuses is its owner's to fix: it is retried the next day. */
 const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
@@ -56,10 +50,10 @@ const purge = async (project: Project, withinMs?: number): Promise<Removal> => {
 export const runPurge = async (projectId: string, withinMs?: number): Promise<void> => {
   const project = await findProjectById(projectId);
   if (!project) return;
-  const lease = purgeLease();
-  if (!(await begin(project, lease))) return;
+  const begun = await begin(project);
+  if (!begun) return;
   const { removed, complete } = await purge(project, withinMs);
-  if (complete) await updateProject(projectId, { trashDueAt: lease }, { trashDueAt: nextPurge() });
+  if (complete) await changeHeld(leasedPurges, begun, { $set: { trashDueAt: nextPurge() } });
   else if (project.placement.kind === 'managed') await queueTask({ task: 'purge-trash', projectId });
   if (removed > 0) log.info({ job: 'purge-trash', project: projectId, removed, complete });
 };

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { describeError, log, workFor } from '../../core/log.ts';
 import { ShortCache } from '../../core/short-cache.ts';
+import { claim, type Leased, release } from '../../work/lease.ts';
 import { type MailLog, onMailLogs } from '../mail-log.ts';
 import { attemptMail } from './attempt-mail.ts';
 import { heldSlots } from './mail-quota.ts';
@@ -20,10 +21,11 @@ export type Delivery = { readonly done: true } | { readonly done: false; readonl
 
 const done: Delivery = { done: true };
 
-/** A job that this run holds until `leasedUntil`; `wasInDoubt`: an earlier run may have sent the mail. */
+const leasedMails: Leased<MailLog> = { on: onMailLogs, lease: 'job.leasedUntil', while: ['status'] };
+
+/** A job that this run holds; `wasInDoubt`: an earlier run may have sent the mail. */
 interface Claim {
   readonly mail: MailLog;
-  readonly leasedUntil: Date;
   readonly wasInDoubt: boolean;
 }
 
@@ -31,41 +33,21 @@ interface Claim {
  * Claims the job for this run; `undefined` if it is finished, or another run holds it, whose message then decides. The
  * job is in doubt from now until the run reports the outcome.
  */
-const claim = async (_id: ObjectId): Promise<Claim | undefined> => {
-  const now = clock.now();
-  const leasedUntil = new Date(now + leaseMs);
-  const mail = await onMailLogs((logs) =>
-    logs.findOneAndUpdate(
-      { _id, 'job.leasedUntil': { $lte: new Date(now) } },
-      {
-        $set: {
-          'job.leasedUntil': leasedUntil,
-          'job.lostAt': whenLost(mailVisibilitySeconds),
-          'job.inDoubt': true,
-        },
-      },
-      { returnDocument: 'before' },
-    ),
-  );
-  return mail ? { mail, leasedUntil, wasInDoubt: mail.job?.inDoubt === true } : undefined;
+const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
+  const leasedUntil = new Date(clock.now() + leaseMs);
+  const change = { $set: { 'job.lostAt': whenLost(mailVisibilitySeconds), 'job.inDoubt': true } };
+  const before = await claim(leasedMails, { _id }, leasedUntil, change, 'before');
+  if (!before?.job) return undefined;
+  return { mail: { ...before, job: { ...before.job, leasedUntil } }, wasInDoubt: before.job.inDoubt === true };
 };
 
 /** Releases the job, unless another run has taken it over or an event has settled it in the meantime. */
-const giveBack = async ({ mail, leasedUntil }: Claim, inDoubt: boolean, reason: string, seconds: number) => {
-  const waiting = {
-    'job.leasedUntil': new Date(0),
-    'job.lostAt': whenLost(seconds),
-    'job.inDoubt': inDoubt,
-    reason,
-    updatedAt: new Date(clock.now()),
-  };
-  await onMailLogs((logs) =>
-    logs.updateOne({ _id: mail._id, status: 'queued', 'job.leasedUntil': leasedUntil }, { $set: waiting }),
-  );
-};
+const releaseMail = (mail: MailLog, inDoubt: boolean, reason: string, seconds: number): Promise<boolean> =>
+  release(leasedMails, mail, {
+    $set: { 'job.lostAt': whenLost(seconds), 'job.inDoubt': inDoubt, reason, updatedAt: new Date(clock.now()) },
+  });
 
-const attempt = async (claimed: Claim, tries: number): Promise<Delivery> => {
-  const { mail, wasInDoubt } = claimed;
+const attempt = async ({ mail, wasInDoubt }: Claim, tries: number): Promise<Delivery> => {
   const { outcome, subject } = await attemptMail(mail);
   if (outcome.kind === 'accepted') {
     const { providerId } = outcome;
@@ -82,11 +64,11 @@ const attempt = async (claimed: Claim, tries: number): Promise<Delivery> => {
   const inDoubt = wasInDoubt || outcome.maybeTaken;
   if (tries < mailTries) {
     const retryIn = retryDelay(tries, outcome.afterSeconds);
-    await giveBack(claimed, inDoubt, outcome.reason, retryIn);
+    await releaseMail(mail, inDoubt, outcome.reason, retryIn);
     return { done: false, retryIn };
   }
   // Only the provider can tell whether it has a mail in doubt, so such a mail is kept when its message is given up.
-  if (inDoubt) await giveBack(claimed, true, outcome.reason, doubtSeconds);
+  if (inDoubt) await releaseMail(mail, true, outcome.reason, doubtSeconds);
   else await settleFailed(mail, outcome.reason);
   // What a project's own account does not take is no dead letter of ours.
   return mail.usingByok ? done : { done: false, retryIn: 0 };
@@ -127,7 +109,7 @@ const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
  */
 export const deliverMail = async (jobId: string, tries: number): Promise<Delivery> => {
   if (!ObjectId.isValid(jobId)) return done;
-  const claimed = await claim(new ObjectId(jobId));
+  const claimed = await claimMail(new ObjectId(jobId));
   if (!claimed) return done;
   workFor(claimed.mail.job?.requestId);
   const delivery = await settle(claimed, tries);

@@ -5,7 +5,7 @@ import { readContext } from '../transfer-context.ts';
 import { TransferFailure } from '../transfer-failure.ts';
 import { beginUpload, completeUpload, type Part, uploadPart } from '../transfer-file.ts';
 import { type ExportFormat, type ExportRecord, transferKey } from '../transfer-record.ts';
-import { endTransfer, requeue, saveProgress } from '../transfer-runs.ts';
+import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts';
 import { minPartBytes, readStretch } from './export-part.ts';
 import { requireExportRoom } from './export-room.ts';
 
@@ -79,7 +79,7 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
   const deadline = clock.now() + withinMs;
   let record = claimed;
   while (!record.written) {
-    if (clock.now() >= deadline) return requeue(record);
+    if (clock.now() >= deadline) return requeueTransfer(record);
     const { project } = await readContext(record);
     record = await writeStretch(project, record);
     await requireExportRoom(project, record);

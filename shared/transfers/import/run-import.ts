@@ -7,7 +7,7 @@ import { readContext } from '../transfer-context.ts';
 import { TransferFailure } from '../transfer-failure.ts';
 import { readObject } from '../transfer-file.ts';
 import { type ImportRecord, transferKey } from '../transfer-record.ts';
-import { endTransfer, requeue, saveProgress } from '../transfer-runs.ts';
+import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts';
 import { insertBatch } from './import-batch.ts';
 import { type Batch, importBatches, maxErrors } from './import-batches.ts';
 import { ndjsonLines } from './import-lines.ts';
@@ -58,10 +58,10 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
   for await (const batch of importBatches(linesOf(record, bytes, collection), collection, record)) {
     const now = await readContext(record);
     // The lines were checked against a schema that has changed: the next run reads them by the new one.
-    if (now.editedAt.getTime() !== editedAt.getTime()) return requeue(record);
+    if (now.editedAt.getTime() !== editedAt.getTime()) return requeueTransfer(record);
     record = await store(now.project, collection, record, batch);
     if (batch.unreadable !== undefined) throw new TransferFailure(batch.unreadable);
-    if (batch.isFull && clock.now() >= deadline) return requeue(record);
+    if (batch.isFull && clock.now() >= deadline) return requeueTransfer(record);
   }
   await readContext(record);
   return endTransfer(record, { state: 'done' });

@@ -9,7 +9,7 @@ import type { ImportRecord, TransferRecord } from '../../../shared/transfers/tra
 import {
   endTransfer,
   failTransfer,
-  release,
+  releaseTransfer,
   saveProgress,
   TransferLost,
 } from '../../../shared/transfers/transfer-runs.ts';
@@ -158,7 +158,7 @@ describe('transfers of one owner', () => {
     expect(now?.leasedUntil.getTime()).toBeGreaterThan(before.leasedUntil.getTime());
     for (const late of [
       () => saveProgress(before as ImportRecord, { line: 7, inserted: 7 }),
-      () => release(before),
+      () => releaseTransfer(before),
       () => endTransfer(before, { state: 'done' }),
       () => failTransfer(before, 'It is late.'),
     ]) {
