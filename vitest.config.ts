@@ -14,6 +14,8 @@ const thorough = [
   'test/infra/settings-in-place.test.ts',
   'test/local/durability.test.ts',
   'test/local/faults.test.ts',
+  'test/local/interrupted-removal.test.ts',
+  'test/local/mail.test.ts',
 ];
 
 /**

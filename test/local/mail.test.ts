@@ -1,16 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleFunctions } from '../../infra/build/bundle.ts';
-import { localAccount } from '../../infra/local/aws-account.ts';
-import { createMailQueue } from '../../infra/local/queues.ts';
 import { closeMongo } from '../../shared/clients/mongo.ts';
 import { closeSqs } from '../../shared/clients/sqs.ts';
 import { queueMail } from '../../shared/mail/outbox/queue-mail.ts';
 import { codeIn, mailsTo, mailTo } from '../support/clients/inbox.ts';
 import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
+import { stillQueue } from '../support/faults/still-queue.ts';
 
 let directory: string;
 let stack: RunningStack;
@@ -24,19 +22,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** A queue of the stack from which nobody takes anything. */
-const stillQueue = async (): Promise<string> => {
-  const endpoint = stack.env.AWS_ENDPOINT_URL ?? '';
-  const sqs = new SQSClient({ endpoint, ...localAccount });
-  try {
-    return await createMailQueue(sqs, endpoint, 'still');
-  } finally {
-    sqs.destroy();
-  }
-};
-
 test('mails that were accepted before everything was killed go out after the next start, from bundles too', async () => {
-  Object.assign(process.env, stack.env, { MAIL_QUEUE_URL: await stillQueue() });
+  Object.assign(process.env, stack.env, { MAIL_QUEUE_URL: await stillQueue(stack.env.AWS_ENDPOINT_URL ?? '') });
   const addresses = Array.from({ length: 25 }, (_, index) => `reader-${index}@example.com`);
   for (const to of addresses) {
     const variables = { link: '', code: 'ABCD-2345', minutes: '10' };

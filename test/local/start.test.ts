@@ -51,7 +51,7 @@ const countNotes = async ({ baseUrl, publishableKey }: DevFile): Promise<unknown
 };
 
 describe('npm start', () => {
-  test('gives a demo project whose keys and token work, in a file for its owner only; no second one runs on its data', async () => {
+  test('gives a demo project, in a file for its owner only; no second one runs on its data; SIGTERM ends it in order', async () => {
     const one = start();
     await one.ready();
     const dev = await devFile();
@@ -79,13 +79,28 @@ describe('npm start', () => {
     for (const value of shown) {
       expect(one.output()).toContain(value);
     }
+    await write(dev, 1);
+
     const second = start({ PORT: String(await freePorts()) });
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain(`already running on port ${port}`);
     expect(second.output()).toContain('BASALT_DIR=');
+
+    const children = await descendantsOf(idOf(one));
+    one.child.kill('SIGTERM');
+    expect(await one.ended).toBe(0);
+    expect(await stillRunning(children)).toEqual([]);
+
+    const other = await freePorts();
+    await start({ PORT: String(other) }).ready();
+    expect(await devFile()).toMatchObject({
+      baseUrl: `http://127.0.0.1:${other}`,
+      dashboardUrl: `http://127.0.0.1:${other + 1}`,
+    });
+    expect(await countNotes({ ...dev, baseUrl: `http://127.0.0.1:${other}` })).toBe(1);
   });
 
-  test('kill -9 ends every child, and the next start has the same keys and every document', async () => {
+  test('kill -9 ends every child, and the next start has the same keys and every document; it ends where a part of it does', async () => {
     const one = start();
     await one.ready();
     const before = await devFile();
@@ -96,41 +111,19 @@ describe('npm start', () => {
     await one.ended;
     await expect.poll(() => stillRunning(children)).toEqual([]);
 
-    await start().ready();
+    const next = start();
+    await next.ready();
     const { dashboardToken, ...after } = await devFile();
     expect({ ...after, dashboardToken: before.dashboardToken }).toEqual(before);
     expect(dashboardToken).not.toBe(before.dashboardToken);
     expect(await countNotes(before)).toBe(20);
-  });
 
-  test('SIGTERM ends it in order and with code 0, and keeps the data', async () => {
-    const one = start();
-    await one.ready();
-    const dev = await devFile();
-    await write(dev, 1);
-    const children = await descendantsOf(idOf(one));
-    one.child.kill('SIGTERM');
-    expect(await one.ended).toBe(0);
-    expect(await stillRunning(children)).toEqual([]);
-
-    const port = await freePorts();
-    await start({ PORT: String(port) }).ready();
-    expect(await devFile()).toMatchObject({
-      baseUrl: `http://127.0.0.1:${port}`,
-      dashboardUrl: `http://127.0.0.1:${port + 1}`,
-    });
-    expect(await countNotes({ ...dev, baseUrl: `http://127.0.0.1:${port}` })).toBe(1);
-  });
-
-  test('says which part ended, and stops the others, when one is killed', async () => {
-    const one = start();
-    await one.ready();
-    const children = await descendantsOf(idOf(one));
-    const commands = await Promise.all(children.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
-    process.kill(children[commands.findIndex((command) => command.includes('host.mjs'))] ?? 0, 'SIGKILL');
-    expect(await one.ended).toBe(1);
-    expect(one.output()).toContain('MongoDB ended (SIGKILL)');
-    await expect.poll(() => stillRunning(children)).toEqual([]);
+    const parts = await descendantsOf(idOf(next));
+    const commands = await Promise.all(parts.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
+    process.kill(parts[commands.findIndex((command) => command.includes('host.mjs'))] ?? 0, 'SIGKILL');
+    expect(await next.ended).toBe(1);
+    expect(next.output()).toContain('MongoDB ended (SIGKILL)');
+    await expect.poll(() => stillRunning(parts)).toEqual([]);
   });
 });
 

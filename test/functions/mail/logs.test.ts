@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler as getLog } from '../../../functions/mail/get-mail-log.ts';
 import { handler as listLogs } from '../../../functions/mail/list-mail-logs.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
@@ -12,6 +12,7 @@ import { queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
 import { retireLogs } from '../../../shared/mail/outbox/retire-logs.ts';
 import { mailTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { hastenLimits } from '../../support/faults/hasten-limits.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
@@ -26,7 +27,10 @@ beforeAll(async () => {
   process.env.MAIL_PROVIDER_URL = provider.url;
   [project, other] = await Promise.all([newProject(), newProject()]);
 });
-afterEach(() => provider.heal());
+afterEach(() => {
+  vi.restoreAllMocks();
+  provider.heal();
+});
 afterAll(() => provider.close());
 
 interface Row {
@@ -191,6 +195,7 @@ describe('one mail', () => {
     async (fault) => {
       const { providerId } = await sentMail();
       provider.meet(fault);
+      if (fault === 'hang') hastenLimits();
       const answer = await get(providerId);
       expect(answer).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);

@@ -10,6 +10,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
+import { hastenLimits } from '../../support/faults/hasten-limits.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';
 
@@ -105,8 +106,10 @@ describe('A failure of the provider', () => {
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 
-  test('503 where it says nothing', async () => {
+  test('503 where it says nothing for 8 s', async () => {
+    const limits = hastenLimits();
     expect(await list('hang')).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
+    expect(limits).toEqual([8000]);
   });
 });
 

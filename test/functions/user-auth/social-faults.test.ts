@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startState } from '../../../shared/accounts/social/state.ts';
 import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/clients/social.ts';
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
+import { hastenLimits } from '../../support/faults/hasten-limits.ts';
 import { HttpProxy, type HttpRequest } from '../../support/faults/http-proxy.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
 
@@ -82,6 +83,9 @@ beforeAll(async () => {
   Object.assign(process.env, { GITHUB_URL: server.url, GITHUB_API_URL: server.url });
   project = await newSocialProject();
 });
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 afterAll(() => server.close());
 
 const signIn = async (code: string): Promise<Landing> => {
@@ -120,9 +124,11 @@ describe('a sign-in ends with an error, and nobody signed in', () => {
     await nobody();
   });
 
-  test('where the provider is silent or slow', async () => {
+  test('where the provider is silent or slow for 5 s', async () => {
+    const limits = hastenLimits();
     const landings = await Promise.all([signIn('hang'), signIn('drip'), signIn('slow profile')]);
     for (const { error, token } of landings) expect([error, token]).toEqual([expect.stringMatching(/^GitHub did/), '']);
+    expect(new Set(limits)).toEqual(new Set([5000]));
     await nobody();
   });
 });

@@ -124,16 +124,16 @@ test('the file of an import that has ended goes once its link has, and the repor
 });
 
 describe('failed for an export with which a project has more than its plan keeps', () => {
-  const collectionOf = async () => {
+  const collectionOf = async (documents: number) => {
     const collection = await at.newCollection();
-    await at.fill(collection, 3000, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
+    await at.fill(collection, documents, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
     return collection;
   };
   const isOver = { state: 'failed', failure: expect.stringContaining('20 GiB') as unknown };
   const bytes = plans.pro.exportBytes;
 
   test('by itself, and no file is left', async () => {
-    const held = await heldExport(at.project.id, await collectionOf());
+    const held = await heldExport(at.project.id, await collectionOf(3000));
     const id = held._id.toHexString();
     await runTransfer(id, 1);
     await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, { $set: { bytes } }));
@@ -145,7 +145,7 @@ describe('failed for an export with which a project has more than its plan keeps
   });
 
   test('together with others, until one of them is deleted', async () => {
-    const collection = await collectionOf();
+    const collection = await collectionOf(10);
     const first = await heldExport(at.project.id, collection);
     await runTransfer(first._id.toHexString());
     await onTransfers((transfers) => transfers.updateOne({ _id: first._id }, { $set: { bytes: bytes - 1 } }));
