@@ -41,11 +41,15 @@ const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
   return { mail: { ...before, job: { ...before.job, leasedUntil } }, wasInDoubt: before.job.inDoubt === true };
 };
 
-/** Releases the job, unless another run has taken it over or an event has settled it in the meantime. */
-const releaseMail = (mail: MailLog, inDoubt: boolean, reason: string, seconds: number): Promise<boolean> =>
-  release(leasedMails, mail, {
-    $set: { 'job.lostAt': whenLost(seconds), 'job.inDoubt': inDoubt, reason, updatedAt: new Date(clock.now()) },
-  });
+/**
+ * Releases the job, unless another run has taken it over. If an event has told of the mail meanwhile, what it said
+ * stays, and the next try finds nothing to do but to end the job.
+ */
+const releaseMail = async (mail: MailLog, inDoubt: boolean, reason: string, seconds: number): Promise<void> => {
+  const job = { 'job.lostAt': whenLost(seconds), 'job.inDoubt': inDoubt };
+  const isAsItWas = await release(leasedMails, mail, { $set: { ...job, reason, updatedAt: new Date(clock.now()) } });
+  if (!isAsItWas) await release({ ...leasedMails, while: [] }, mail, { $set: job });
+};
 
 const attempt = async ({ mail, wasInDoubt }: Claim, tries: number): Promise<Delivery> => {
   const { outcome, subject } = await attemptMail(mail);

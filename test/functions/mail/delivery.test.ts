@@ -13,6 +13,7 @@ import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo } from '../../support/clients/inbox.ts';
+import { beforeChange } from '../../support/faults/before-change.ts';
 import type { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { startOwnDelivery } from '../../support/faults/own-delivery.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
@@ -206,6 +207,21 @@ test('a run whose mail another one has taken over meanwhile leaves it to that on
   expect(await deliverMail(id, 1)).toMatchObject({ done: false });
   await taken;
   expect(await logOf(id)).toMatchObject({ status: 'queued', reason: 'theirs', job: { leasedUntil: theirs } });
+});
+
+test('a mail of which an event told while a try failed is settled by the next try', async () => {
+  const { id } = await heldMail();
+  provider.meet(500);
+  const told = { $set: { status: 'delivered', lastEventAt: new Date() } } as const;
+  beforeChange('updateOne', 1, () => onMailLogs((logs) => logs.findOneAndUpdate({ _id: new ObjectId(id) }, told)));
+  expect(await deliverMail(id, 1)).toMatchObject({ done: false });
+  vi.restoreAllMocks();
+  expect(await logOf(id)).not.toHaveProperty('reason');
+  expect(await deliverMail(id, 2)).toEqual({ done: true });
+  const log = await logOf(id);
+  expect(log.status).toBe('delivered');
+  expect(log).not.toHaveProperty('job');
+  expect(requestsFor(id)).toHaveLength(1);
 });
 
 describe('suppressed addresses', () => {
