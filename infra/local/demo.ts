@@ -13,6 +13,7 @@ import { AppError } from '../../shared/core/errors.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
 import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
 import { seal } from '../../shared/projects/sealed.ts';
+import { forEachProvider } from '../../shared/projects/social-providers.ts';
 import { updateProject } from '../../shared/projects/update-project.ts';
 import { demoCollections } from './demo-collections.ts';
 
@@ -62,7 +63,7 @@ const create = async (): Promise<Demo> => {
     await createCollection(match.project, name, collection);
   }
   const owned = await findOwnedProject(developerId, _id);
-  if (owned) await updateProject(owned, { socialProviders: { github: anyClient, google: anyClient } }, seal);
+  if (owned) await updateProject(owned, { socialProviders: forEachProvider(() => anyClient) }, seal);
   return { developer, projectId: _id, publishableKey, secretKey };
 };
 

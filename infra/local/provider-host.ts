@@ -1,41 +1,28 @@
 import { createEmulator } from 'emulate';
+import { socialProviderNames } from '../../shared/projects/social-providers.ts';
 import { createMailProvider } from './mail-provider/server.ts';
 import { listen } from './ports.ts';
+import { standIns } from './social-stand-ins.ts';
 
-// Runs the emulated providers in a process of its own: provider-host.ts GITHUB GOOGLE MAIL RESEND WEBHOOK, the ports to
-// take, each on loopback, and where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. MAIL is the
-// provider that the service sees, RESEND the emulator behind it. Prints "up"; ends with its standard input.
+// Runs the emulated providers in a process of its own: provider-host.ts MAIL RESEND WEBHOOK and a port for each identity
+// provider. MAIL and RESEND are ports, too, all on loopback: the mail provider that the service sees, and the emulator
+// behind it. WEBHOOK is where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. Prints "up"; ends with
+// its standard input.
 
-/** No OAuth clients are registered, so that any client id and redirect address works. */
-const seed = {
-  github: {
-    users: [
-      { login: 'octocat', name: 'Octo Cat', email: 'octocat@example.com' },
-      { login: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
-    ],
-  },
-  google: {
-    users: [
-      { email: 'ada@example.com', name: 'Ada Lovelace', email_verified: true },
-      { email: 'grace@example.com', name: 'Grace Hopper', email_verified: true },
-      { email: 'unverified@example.com', name: 'Not Verified', email_verified: false },
-    ],
-  },
-};
-
-const [github = '', google = '', mail = '', resend = '', webhook = ''] = process.argv.slice(2);
-const ports = { github, google, resend } as const;
+const [mail = '', resend = '', webhook = '', ...social] = process.argv.slice(2);
 const at = (port: string): string => `http://127.0.0.1:${port}`;
-const shownAt = { github, google, resend: mail } as const;
 
 for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
 process.stdin.resume();
 
-await Promise.all(
-  (['github', 'google', 'resend'] as const).map((service) =>
-    createEmulator({ service, port: Number(ports[service]), baseUrl: at(shownAt[service]), seed }),
-  ),
-);
+await Promise.all([
+  ...socialProviderNames.map((name, index) => {
+    const { service, seed } = standIns[name];
+    const port = social[index] ?? '';
+    return createEmulator({ service, port: Number(port), baseUrl: at(port), seed: { [service]: seed } });
+  }),
+  createEmulator({ service: 'resend', port: Number(resend), baseUrl: at(mail) }),
+]);
 const mailProvider = createMailProvider({
   origin: at(mail),
   emulator: at(resend),

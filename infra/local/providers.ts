@@ -1,12 +1,18 @@
 import path from 'node:path';
+import {
+  forEachProvider,
+  type SocialProviderName,
+  socialProviderNames,
+} from '../../shared/projects/social-providers.ts';
 import { startHelper } from './helper-process.ts';
 import type { LocalServiceOptions } from './local-service.ts';
 import { preferPort, probePort } from './ports.ts';
+import { standInEnvironment, standIns } from './social-stand-ins.ts';
 
 export interface Providers {
-  /** Origins of the emulated GitHub, Google and mail provider. */
-  readonly githubUrl: string;
-  readonly googleUrl: string;
+  /** Origins of the emulated identity providers. */
+  readonly socialUrls: Readonly<Record<SocialProviderName, string>>;
+  /** Origin of the emulated mail provider. */
   readonly mailUrl: string;
   stop(): Promise<void>;
 }
@@ -19,12 +25,12 @@ export interface MailWebhook {
 
 const host = path.join(import.meta.dirname, 'provider-host.ts');
 
-/** Preferred places after the port of the public API, so that a page stays where it was from one start to the next. */
-const places = { mail: 3, github: 4, google: 5 } as const;
+/** Preferred place after the port of the public API, so that a page stays where it was from one start to the next. */
+const mailPlace = 3;
 
 /**
- * Starts GitHub, Google and the mail provider as emulations on loopback, on the ports after `port` where those are
- * free. What they hold, mails included, is gone when they stop.
+ * Starts the identity providers and the mail provider as emulations on loopback, on the ports after `port` where those
+ * are free. What they hold, mails included, is gone when they stop.
  */
 export const startProviders = async (
   port: number,
@@ -32,24 +38,22 @@ export const startProviders = async (
   options: LocalServiceOptions,
 ): Promise<Providers> => {
   const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);
-  const [mail, github, google] = [await portOf(places.mail), await portOf(places.github), await portOf(places.google)];
-  const args = [...[github, google, mail, await probePort(0)].map(String), webhook.url];
+  const mail = await portOf(mailPlace);
+  const ports = new Map<SocialProviderName, number>();
+  for (const name of socialProviderNames) ports.set(name, await portOf(standIns[name].place));
+  const args = [mail, await probePort(0), webhook.url, ...ports.values()].map(String);
   const env = { MAIL_WEBHOOK_SECRET: webhook.secrets };
   const { stop } = await startHelper({ ...options, name: 'The emulated providers', file: host, args, env });
-  const at = (number: number): string => `http://127.0.0.1:${number}`;
-  return { githubUrl: at(github), googleUrl: at(google), mailUrl: at(mail), stop };
+  const at = (number: number | undefined): string => `http://127.0.0.1:${number}`;
+  return { socialUrls: forEachProvider((name) => at(ports.get(name))), mailUrl: at(mail), stop };
 };
 
 /** What tells functions where the providers are. */
-export const providerEnvironment = ({ githubUrl, googleUrl, mailUrl }: Providers): Record<string, string> => ({
-  GITHUB_URL: githubUrl,
-  GITHUB_API_URL: githubUrl,
+export const providerEnvironment = ({ socialUrls, mailUrl }: Providers): Record<string, string> => ({
+  ...standInEnvironment(socialUrls),
   // The emulation takes any app.
   DASHBOARD_GITHUB_CLIENT_ID: 'local',
   DASHBOARD_GITHUB_SECRET: 'local',
-  GOOGLE_AUTHORIZATION_URL: `${googleUrl}/o/oauth2/v2/auth`,
-  GOOGLE_TOKEN_URL: `${googleUrl}/oauth2/token`,
-  GOOGLE_USERINFO_URL: `${googleUrl}/oauth2/v2/userinfo`,
   MAIL_PROVIDER_URL: mailUrl,
   MAIL_PROVIDER_KEY: 're_local',
   EMAIL_FROM: 'Basalt <no-reply@basalt.local>',

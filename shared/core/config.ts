@@ -99,17 +99,19 @@ export const signupSettings = lazily(
   v.object({ DEVELOPER_SIGNUP: v.optional(v.picklist(['open', 'closed']), 'open') }),
 );
 
-/** Where the identity providers are; only the local emulation and tests set other places than the real ones. */
-export const socialSettings = lazily(
-  'social sign-in',
-  v.object({
-    GITHUB_URL: address('https://github.com'),
-    GITHUB_API_URL: address('https://api.github.com'),
-    GOOGLE_AUTHORIZATION_URL: address('https://accounts.google.com/o/oauth2/v2/auth'),
-    GOOGLE_TOKEN_URL: address('https://oauth2.googleapis.com/token'),
-    GOOGLE_USERINFO_URL: address('https://openidconnect.googleapis.com/v1/userinfo'),
-  }),
-);
+/**
+ * Addresses of another service by what they are for. A setting such as `GITHUB_TOKEN_URL`, of service `github` and
+ * address `token`, stands for another place.
+ */
+export const addressesOf = <K extends string>(service: string, real: Readonly<Record<K, string>>) => {
+  const variable = (name: string): string => `${service}_${name}_URL`.toUpperCase();
+  const names = Object.keys(real) as K[];
+  const settings = lazily(
+    service,
+    v.object(Object.fromEntries(names.map((name) => [variable(name), address(real[name])]))),
+  );
+  return () => Object.fromEntries(names.map((name) => [name, settings()[variable(name)]])) as Record<K, string>;
+};
 
 /** Seconds for which a process holds what it counts of requests before it writes it down; 0 counts nothing. */
 export const usageSettings = lazily('usage', v.object({ USAGE_SECONDS: count('10') }));

@@ -5,7 +5,7 @@ import { ownerKeyOf } from '../table/keys.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import { open } from './sealed.ts';
-import type { SocialProviders } from './social-providers.ts';
+import type { SocialRegistrations } from './social-registrations.ts';
 import type { OwnerFacts } from './with-owner.ts';
 
 /** Kind of an API key. */
@@ -77,7 +77,7 @@ export interface ProjectRecord {
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signingKeys: readonly SigningKey[];
-  readonly socialProviders?: SocialProviders;
+  readonly socialProviders?: SocialRegistrations;
   readonly members?: readonly MemberRecord[];
   readonly invitations?: readonly InvitationRecord[];
   readonly sealedProviderApiKey?: string | null;

@@ -1,6 +1,7 @@
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
-import { type SocialProviderName, socialProvider } from './social-providers.ts';
+import { forEachProvider, type SocialProviderName } from './social-providers.ts';
+import { registrationWith } from './social-registrations.ts';
 
 interface SocialView {
   readonly enabled: boolean;
@@ -21,7 +22,7 @@ export interface ProjectView {
   readonly allowedDomains: string[];
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
-  readonly socialProviders: { readonly github: SocialView; readonly google: SocialView };
+  readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>>;
   readonly hasProviderApiKey: boolean;
   readonly hasProviderWebhookSecret: boolean;
   readonly providerFromEmail: string | null;
@@ -32,7 +33,7 @@ export interface ProjectView {
 }
 
 const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderName): SocialView => {
-  const { enabled, clientId, sealedClientSecret } = socialProvider(socialProviders, name);
+  const { enabled, clientId, sealedClientSecret } = registrationWith(name, socialProviders);
   return { enabled, clientId, hasClientSecret: sealedClientSecret !== null };
 };
 
@@ -47,7 +48,7 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectVie
   allowedDomains: [...record.allowedDomains],
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
-  socialProviders: { github: toSocialView(record, 'github'), google: toSocialView(record, 'google') },
+  socialProviders: forEachProvider((name) => toSocialView(record, name)),
   hasProviderApiKey: Boolean(record.sealedProviderApiKey),
   hasProviderWebhookSecret: Boolean(record.sealedProviderWebhookSecret),
   providerFromEmail: record.providerFromEmail ?? null,

@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import type { Placement } from '../clients/placement.ts';
-import type { SocialProviders } from './social-providers.ts';
+import type { SocialRegistrations } from './social-registrations.ts';
 
 /** Name of a plan. */
 export type PlanName = 'free' | 'pro';
@@ -51,7 +51,7 @@ export interface Project {
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signingKeys: readonly SigningKey[];
-  readonly socialProviders: SocialProviders;
+  readonly socialProviders: SocialRegistrations;
   /** The project's own key at the mail provider, sealed to `providerKeyId`; `null` where it uses the shared one. */
   readonly sealedProviderApiKey: string | null;
   /** Who mails sent with the own key are from: an address, or `Name <address>`. */

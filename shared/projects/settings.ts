@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isMailbox } from '../core/mailbox.ts';
-import type { SocialProviderName } from './social-providers.ts';
+import { forEachProvider } from './social-providers.ts';
 
 const parsed = (url: string): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined);
 
@@ -108,7 +108,7 @@ const providerFromEmail = v.nullable(
   ),
 );
 
-const socialProvider = v.optional(
+const socialRegistration = v.optional(
   exactObject({
     enabled: v.optional(flag),
     clientId: v.optional(credential),
@@ -116,10 +116,7 @@ const socialProvider = v.optional(
   }),
 );
 
-const socialProviders = exactObject({
-  github: socialProvider,
-  google: socialProvider,
-} satisfies Record<SocialProviderName, unknown>);
+const socialProviders = exactObject(forEachProvider(() => socialRegistration));
 
 /** The settings that a developer may change; each may be left out. */
 const changeable = {

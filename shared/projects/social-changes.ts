@@ -2,22 +2,17 @@ import type { Filter } from 'mongodb';
 import { AppError } from '../core/errors.ts';
 import type { ProjectRecord } from './project-record.ts';
 import type { ProjectChanges } from './settings.ts';
-import {
-  clientSecretId,
-  type SocialProvider,
-  type SocialProviderName,
-  socialProvider,
-  socialProviderNames,
-} from './social-providers.ts';
+import { type SocialProviderName, socialProviderNames } from './social-providers.ts';
+import { clientSecretId, registrationWith, type SocialRegistration } from './social-registrations.ts';
 
 /** Encrypts a secret for the record of this id. */
 export type Seal = (plain: string, recordId: string) => Promise<string>;
 
 type Given = NonNullable<NonNullable<ProjectChanges['socialProviders']>[SocialProviderName]>;
 
-const requireComplete = (name: SocialProviderName, provider: SocialProvider): void => {
-  if (!provider.enabled) return;
-  const { clientId, sealedClientSecret } = provider;
+const requireComplete = (name: SocialProviderName, registration: SocialRegistration): void => {
+  if (!registration.enabled) return;
+  const { clientId, sealedClientSecret } = registration;
   const missing = clientId === null ? 'clientId' : sealedClientSecret === null ? 'clientSecret' : undefined;
   if (missing === undefined) return;
   const message = `socialProviders.${name}.${missing} is required to enable the provider`;
@@ -31,7 +26,7 @@ const changesOf = async (
   name: SocialProviderName,
   { enabled, clientId, clientSecret }: Given,
   seal: Seal,
-): Promise<Partial<SocialProvider>> => ({
+): Promise<Partial<SocialRegistration>> => ({
   ...(enabled === undefined ? {} : { enabled }),
   ...(clientId === undefined ? {} : { clientId }),
   ...(clientSecret === undefined
@@ -45,7 +40,7 @@ const needed = ['clientId', 'sealedClientSecret'] as const;
  * What the record must be like for a provider to be complete or disabled after the change, whoever changes it
  * meanwhile.
  */
-const conditionsOf = (name: SocialProviderName, changes: Partial<SocialProvider>): Filter<ProjectRecord>[] => {
+const conditionsOf = (name: SocialProviderName, changes: Partial<SocialRegistration>): Filter<ProjectRecord>[] => {
   const path = `socialProviders.${name}`;
   if (changes.enabled) {
     return needed.flatMap((key) => (changes[key] === undefined ? [{ [`${path}.${key}`]: { $type: 'string' } }] : []));
@@ -70,7 +65,7 @@ export const socialChanges = async (
   given: ProjectChanges['socialProviders'] = {},
   seal: Seal,
 ): Promise<SocialChanges> => {
-  const all: [SocialProviderName, Partial<SocialProvider>][] = [];
+  const all: [SocialProviderName, Partial<SocialRegistration>][] = [];
   for (const name of socialProviderNames) all.push([name, await changesOf(projectId, name, given[name] ?? {}, seal)]);
   const changed = all.filter(([, changes]) => Object.keys(changes).length > 0);
   const paths = changed.flatMap(([name, changes]) =>
@@ -81,7 +76,7 @@ export const socialChanges = async (
     conditions: changed.flatMap(([name, changes]) => conditionsOf(name, changes)),
     check: ({ socialProviders }) => {
       for (const [name, changes] of changed) {
-        requireComplete(name, { ...socialProvider(socialProviders, name), ...changes });
+        requireComplete(name, { ...registrationWith(name, socialProviders), ...changes });
       }
     },
   };

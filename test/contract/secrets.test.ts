@@ -16,7 +16,7 @@ import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { suppress } from '../../shared/mail/suppressions/suppress.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import { open } from '../../shared/projects/sealed.ts';
-import type { SocialProvider } from '../../shared/projects/social-providers.ts';
+import type { SocialRegistration } from '../../shared/projects/social-registrations.ts';
 import { Browser, formWith, target } from '../support/clients/browser.ts';
 import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
@@ -169,7 +169,7 @@ const noteStoredSecrets = async (projectId: string): Promise<void> => {
     if (value) secrets.push({ what: 'sealed secret of the mail provider', value });
   }
   for (const provider of Object.values(project.socialProviders ?? {})) {
-    const { sealedClientSecret } = provider as SocialProvider;
+    const { sealedClientSecret } = provider as SocialRegistration;
     if (sealedClientSecret) secrets.push({ what: 'sealed client secret', value: sealedClientSecret });
   }
   const logs = await onMailLogs((collection) => collection.find().toArray());

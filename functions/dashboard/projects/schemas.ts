@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { hints } from '../../../shared/http/account-fields.ts';
 import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { newProjectEntries, projectChangesEntries } from '../../../shared/projects/settings.ts';
+import { forEachProvider } from '../../../shared/projects/social-providers.ts';
 import { pageOf } from '../schemas.ts';
 
 export const NewProjectBody = strictBody(newProjectEntries);
@@ -15,7 +16,7 @@ export const RotateKeyBody = strictBody({
   graceHours: v.optional(v.pipe(v.number(graceMessage), v.minValue(0, graceMessage), v.maxValue(168, graceMessage)), 0),
 });
 
-const SocialProvider = v.object({
+const SocialRegistration = v.object({
   enabled: v.boolean(),
   clientId: v.nullable(v.string()),
   hasClientSecret: v.boolean(),
@@ -32,7 +33,7 @@ export const project = {
   allowedDomains: v.array(v.string()),
   allowPublicSignup: v.boolean(),
   authEnabled: v.boolean(),
-  socialProviders: v.object({ github: SocialProvider, google: SocialProvider }),
+  socialProviders: v.object(forEachProvider(() => SocialRegistration)),
   hasProviderApiKey: v.boolean(),
   hasProviderWebhookSecret: v.boolean(),
   providerFromEmail: v.nullable(v.string()),

@@ -1,10 +1,15 @@
-import type { GenericSchema } from 'valibot';
-import { socialSettings } from '../../core/config.ts';
+import * as v from 'valibot';
+import { addressesOf } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
-import type { SocialProviderName } from '../../projects/social-providers.ts';
-import { githubProfile, googleProfile, type SocialProfile } from './profile.ts';
+import {
+  forEachProvider,
+  type SocialProviderName,
+  socialProviderNames,
+  socialProviders,
+} from '../../projects/social-providers.ts';
+import { profileFrom, type SocialProfile } from './profile.ts';
 
-/** All that one provider differs in from another; the flow is the same. */
+/** A provider as the flow uses it. */
 export interface IdentityProvider {
   readonly name: SocialProviderName;
   /** Its name for people. */
@@ -15,48 +20,33 @@ export interface IdentityProvider {
   readonly tokenUrl: string;
   /** Name → what to read with the token; all the answers together have to fit `profile`. */
   readonly profileUrls: Readonly<Record<string, string>>;
-  readonly profile: GenericSchema<unknown, SocialProfile>;
+  readonly profile: v.GenericSchema<unknown, SocialProfile>;
 }
 
-const github = (): IdentityProvider => {
-  const { GITHUB_URL, GITHUB_API_URL } = socialSettings();
-  return {
-    name: 'github',
-    title: 'GitHub',
-    scopes: ['read:user', 'user:email'],
-    authorizationUrl: `${GITHUB_URL}/login/oauth/authorize`,
-    tokenUrl: `${GITHUB_URL}/login/oauth/access_token`,
-    profileUrls: { user: `${GITHUB_API_URL}/user`, emails: `${GITHUB_API_URL}/user/emails` },
-    profile: githubProfile,
-  };
-};
-
-const google = (): IdentityProvider => {
-  const { GOOGLE_AUTHORIZATION_URL, GOOGLE_TOKEN_URL, GOOGLE_USERINFO_URL } = socialSettings();
-  return {
-    name: 'google',
-    title: 'Google',
-    scopes: ['openid', 'email', 'profile'],
-    authorizationUrl: GOOGLE_AUTHORIZATION_URL,
-    tokenUrl: GOOGLE_TOKEN_URL,
-    profileUrls: { user: GOOGLE_USERINFO_URL },
-    profile: googleProfile,
-  };
-};
-
-const providers: ReadonlyMap<string, () => IdentityProvider> = new Map<SocialProviderName, () => IdentityProvider>([
-  ['github', github],
-  ['google', google],
-]);
+/** Only the local emulation and tests set other places than the real ones. */
+const places = forEachProvider((name) => {
+  const { urls, profileUrls } = socialProviders[name];
+  return { urls: addressesOf(name, urls), profileUrls: addressesOf(name, profileUrls) };
+});
 
 /** The provider that a path names; any other name → 404 `UNKNOWN_PROVIDER`. */
-export const requireProvider = (name: string): IdentityProvider => {
-  const provider = providers.get(name);
-  if (!provider) {
-    throw new AppError(
-      'UNKNOWN_PROVIDER',
-      `There is no such provider. Use one of: ${[...providers.keys()].join(', ')}.`,
-    );
+export const requireProvider = (path: string): IdentityProvider => {
+  const name = socialProviderNames.find((known) => known === path);
+  if (!name) {
+    throw new AppError('UNKNOWN_PROVIDER', `There is no such provider. Use one of: ${socialProviderNames.join(', ')}.`);
   }
-  return provider();
+  const { title, scopes, profile, hiddenAddresses } = socialProviders[name];
+  const { authorization, token } = places[name].urls();
+  return {
+    name,
+    title,
+    scopes,
+    authorizationUrl: authorization,
+    tokenUrl: token,
+    profileUrls: places[name].profileUrls(),
+    profile: v.pipe(
+      profile,
+      v.transform((told) => profileFrom(told, hiddenAddresses)),
+    ),
+  };
 };

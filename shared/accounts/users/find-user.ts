@@ -2,8 +2,9 @@ import { type Filter, ObjectId } from 'mongodb';
 import { onManaged } from '../../clients/mongo.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import type { Project } from '../../projects/project.ts';
+import type { SocialProviderName } from '../../projects/social-providers.ts';
 import { canonicalEmail } from '../email.ts';
-import type { SocialProvider, UserRecord } from './user-record.ts';
+import type { UserRecord } from './user-record.ts';
 
 const findUser = async (project: Project, filter: Filter<UserRecord>): Promise<UserRecord | undefined> => {
   const record = await onManaged(project, (db) =>
@@ -23,11 +24,11 @@ export const findUserById = async (project: Project, id: string): Promise<UserRe
   /^[0-9a-f]{24}$/i.test(id) ? findUser(project, { _id: ObjectId.createFromHexString(id) }) : undefined;
 
 /** The unique name of an account at an identity provider: `github:123`. */
-export const identityKey = (provider: SocialProvider, id: string): string => `${provider}:${id}`;
+export const identityKey = (provider: SocialProviderName, id: string): string => `${provider}:${id}`;
 
 /** The user to whom an account at an identity provider belongs; one `find`. */
 export const findUserByIdentity = (
   project: Project,
-  provider: SocialProvider,
+  provider: SocialProviderName,
   id: string,
 ): Promise<UserRecord | undefined> => findUser(project, { 'identities.key': { $eq: identityKey(provider, id) } });

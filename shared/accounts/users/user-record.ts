@@ -1,13 +1,11 @@
 import type { ObjectId } from 'mongodb';
 import type { Collection, Field } from '../../collections/collection.ts';
 import { emailVerifiedField, hiddenUserFields } from '../../collections/schema/users-rules.ts';
-
-/** Name of an identity provider. */
-export type SocialProvider = 'github' | 'google';
+import type { SocialProviderName } from '../../projects/social-providers.ts';
 
 /** An account at an identity provider that belongs to a user; `key` is `github:123`, unique in the project. */
 export interface Identity {
-  readonly provider: SocialProvider;
+  readonly provider: SocialProviderName;
   readonly id: string;
   readonly key: string;
 }

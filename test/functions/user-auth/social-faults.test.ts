@@ -80,7 +80,11 @@ let project: TestProject;
 beforeAll(async () => {
   server = await HttpProxy.start();
   server.meet(answer);
-  Object.assign(process.env, { GITHUB_URL: server.url, GITHUB_API_URL: server.url });
+  Object.assign(process.env, {
+    GITHUB_TOKEN_URL: `${server.url}/login/oauth/access_token`,
+    GITHUB_USER_URL: `${server.url}/user`,
+    GITHUB_EMAILS_URL: `${server.url}/user/emails`,
+  });
   project = await newSocialProject();
 });
 afterEach(() => {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { type SocialProviderName, socialProviderNames } from '../../../shared/projects/social-providers.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { call } from '../../support/clients/client.ts';
 import {
@@ -6,7 +7,6 @@ import {
   exchange,
   landingOf,
   newSocialProject,
-  type Provider,
   refresh,
   signInWith,
   site,
@@ -23,10 +23,12 @@ beforeAll(async () => {
   project = await newSocialProject();
 });
 
-const people: readonly [Provider, string, Record<string, unknown>][] = [
-  ['github', 'octocat', { email: 'octocat@example.com', username: 'octocat', name: 'Octo Cat', emailVerified: true }],
-  ['google', 'grace@example.com', { email: 'grace@example.com', name: 'Grace Hopper', emailVerified: true }],
-];
+/** Somebody at each provider's stand-in, and the user that they become. */
+const accounts: Readonly<Record<SocialProviderName, readonly [who: string, user: Record<string, unknown>]>> = {
+  github: ['octocat', { email: 'octocat@example.com', username: 'octocat', name: 'Octo Cat', emailVerified: true }],
+  google: ['grace@example.com', { email: 'grace@example.com', name: 'Grace Hopper', emailVerified: true }],
+};
+const people = socialProviderNames.map((provider) => [provider, ...accounts[provider]] as const);
 
 describe('start', () => {
   test.each(people)('302 to the consent page of %s, with PKCE and a state of this browser', async (provider) => {

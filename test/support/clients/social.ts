@@ -4,11 +4,10 @@ import type { UserRecord } from '../../../shared/accounts/users/user-record.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
 import type { Project } from '../../../shared/projects/project.ts';
+import { forEachProvider, type SocialProviderName } from '../../../shared/projects/social-providers.ts';
 import { type CollectionInput, type Developer, newProject, type TestProject } from '../worlds/project.ts';
 import { Browser, formWith, target } from './browser.ts';
 import { call } from './client.ts';
-
-export type Provider = 'github' | 'google';
 
 export const site = 'https://app.example.com';
 
@@ -40,14 +39,14 @@ export const newSocialProject = async (options: SocialProjectOptions = {}): Prom
   const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, {
     authEnabled: true,
     siteUrl: site,
-    socialProviders: { github: registration, google: registration },
+    socialProviders: forEachProvider(() => registration),
     ...options.settings,
   });
   if (answer.status !== 200) throw new Error(`settings answered ${JSON.stringify(answer.body)}`);
   return project;
 };
 
-export const startUrl = (project: TestProject, provider: Provider | string, base = inject('stack').baseUrl): string =>
+export const startUrl = (project: TestProject, provider: string, base = inject('stack').baseUrl): string =>
   `${base}/api/userAuth/social/${provider}/start?x-api-key=${project.publishableKey}`;
 
 /**
@@ -85,7 +84,7 @@ export const landingOf = (url: URL): Landing => {
 };
 
 /** The whole way: start, the provider's page, callback, landing. */
-export const signInWith = async (project: TestProject, provider: Provider, who: string): Promise<Landing> => {
+export const signInWith = async (project: TestProject, provider: SocialProviderName, who: string): Promise<Landing> => {
   const browser = new Browser();
   const callback = await consent(browser, startUrl(project, provider), who);
   return landingOf(target(await browser.open(callback.href)));

@@ -1,6 +1,7 @@
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../../shared/http/route.ts';
 import { JsonObject } from '../../../shared/http/schemas.ts';
+import { forEachProvider } from '../../../shared/projects/social-providers.ts';
 
 /** One method of one row of the route table. */
 export interface RouteCase {
@@ -119,10 +120,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     providerApiKey: 're_sample',
     providerWebhookSecret: 'whsec_c2FtcGxl',
     providerFromEmail: 'Sample <sample@example.com>',
-    socialProviders: {
-      github: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
-      google: { enabled: true, clientId: 'sample', clientSecret: 'sample' },
-    },
+    socialProviders: forEachProvider(() => ({ enabled: true, clientId: 'sample', clientSecret: 'sample' })),
   },
   'rotate-key': { type: 'secret', graceHours: 1 },
   'create-collection': {

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { githubProfile, googleProfile } from '../../../../shared/accounts/social/profile.ts';
+import { requireProvider } from '../../../../shared/accounts/social/providers.ts';
+
+const { profile: githubProfile } = requireProvider('github');
+const { profile: googleProfile } = requireProvider('google');
 
 const user = { id: 583231, login: 'octocat', name: 'Octo Cat', email: null, plan: { name: 'pro' } };
 const email = (address: string, rest: object = {}) => ({ email: address, primary: false, verified: true, ...rest });

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { requireProvider } from '../../../shared/accounts/social/providers.ts';
+import { socialProviderNames, socialProviders } from '../../../shared/projects/social-providers.ts';
+
+const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '../../../docs', name), 'utf8');
+
+describe.each(socialProviderNames)('%s', (name) => {
+  const { title, urls, profileUrls, profile, hiddenAddresses } = socialProviders[name];
+
+  test('is asked over HTTPS alone', () => {
+    const addresses = Object.values({ ...urls, ...profileUrls });
+    expect(addresses.filter((address) => new URL(address).protocol !== 'https:')).toEqual([]);
+  });
+
+  test('is the provider that a path of its name means, at its real places', () => {
+    const provider = requireProvider(name);
+    expect(provider).toMatchObject({ name, title, profileUrls });
+    expect([provider.authorizationUrl, provider.tokenUrl]).toEqual([urls.authorization, urls.token]);
+  });
+
+  test('tells nothing where its answers are none', () => {
+    expect(v.safeParse(profile, {}).success).toBe(false);
+    expect(hiddenAddresses ?? '@').toMatch(/^@/);
+  });
+
+  test('is in the contract and the guide', () => {
+    expect(page('contract.md')).toContain(
+      `- \`${socialProviderNames.join('`, `')}\`; another → 404 \`UNKNOWN_PROVIDER\`.`,
+    );
+    expect(page('contract.md').split(`socialProviders:{${socialProviderNames.join(', ')}:{`)).toHaveLength(3);
+    expect(page('user-accounts.md')).toMatch(new RegExp(`^## .*${title}`, 'm'));
+  });
+});
+
+test.each(['', 'GitHub', 'gitlab', '__proto__', 'constructor', 'toString'])('404 UNKNOWN_PROVIDER for %j', (name) => {
+  expect(() => requireProvider(name)).toThrow(expect.objectContaining({ code: 'UNKNOWN_PROVIDER' }));
+});
