@@ -1,8 +1,5 @@
-import { codeTemplate } from './code-template.ts';
-import { greetingTemplate } from './greeting.ts';
-import type { MailTemplate } from './mail-template.ts';
-import { otpTemplate } from './otp.ts';
-import { welcomeTemplate } from './welcome.ts';
+import { button, code, letter, paragraph } from './layout.ts';
+import type { BuiltIn } from './mail-template.ts';
 
 /** Key of a mail of user accounts. */
 export type AccountKey = 'verification' | 'password-reset';
@@ -10,59 +7,92 @@ export type AccountKey = 'verification' | 'password-reset';
 /** Key of a built-in template. */
 export type BuiltInKey = AccountKey | 'welcome' | 'welcome-2' | 'otp' | 'invite';
 
-/** A built-in template. */
-export type BuiltIn = Omit<MailTemplate, 'siteName'>;
-
 /** The names that the published client (`@urbackend/sdk`) gives the variables of these templates. */
 const asPublished = {
   givenAs: { siteName: 'projectName', link: 'appUrl', code: 'otp' },
   otherwise: { name: 'there' },
 } as const;
 
+type Words = Pick<BuiltIn, 'subject' | 'html' | 'text' | 'withoutLink'>;
+
+/** Says something; placeholders are `siteName`, `name` and `link`, which may be left out. `action`: what the link does. */
+const greeting = (subject: string, words: readonly string[], action: string): Words => {
+  const paragraphs = words.map(paragraph);
+  return { ...letter(subject, ...paragraphs, button(action)), withoutLink: letter(subject, ...paragraphs) };
+};
+
+/**
+ * Proves who holds an address; placeholders are `siteName`, `link`, `code` and `minutes`. Without a link it shows the
+ * code alone.
+ */
+const proof = (subject: string, reason: string, action: string, otherwise: string): Words => {
+  const [because, unless] = [paragraph(reason), paragraph(otherwise)];
+  const orCode = code('Or enter this code within {{minutes}} minutes:');
+  return {
+    ...letter(subject, because, button(action), orCode, unless),
+    withoutLink: letter(subject, because, code('Enter this code within {{minutes}} minutes:'), unless),
+  };
+};
+
 /**
  * The templates that every project has (contract 5, "Templates"): those that the published client names, and those of
  * the mails of user accounts.
  */
 export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
-  welcome: { name: 'Welcome', ...welcomeTemplate, ...asPublished },
+  welcome: {
+    name: 'Welcome',
+    ...asPublished,
+    ...greeting('Welcome to {{siteName}}', ['Welcome to {{siteName}}! Your account is ready.'], 'Get started'),
+  },
   'welcome-2': {
     name: 'Welcome 2',
-    ...greetingTemplate({
-      subject: 'Good to have you at {{siteName}}',
-      words: 'Thank you for joining {{siteName}}. Your account is ready, and you can begin at once.',
-      action: 'Begin',
-    }),
     ...asPublished,
+    ...greeting(
+      'Good to have you at {{siteName}}',
+      ['Hi {{name}},', 'Thank you for joining {{siteName}}. Your account is ready, and you can begin at once.'],
+      'Begin',
+    ),
   },
-  otp: { name: 'One-time code', ...otpTemplate, ...asPublished },
+  otp: {
+    name: 'One-time code',
+    ...asPublished,
+    ...letter(
+      'Your code for {{siteName}}',
+      code('Enter this code at {{siteName}}:'),
+      paragraph('If you did not ask for it, you can ignore this mail.'),
+    ),
+  },
   invite: {
     name: 'Invite',
-    ...greetingTemplate({
-      subject: 'You are invited to {{siteName}}',
-      words: 'You are invited to join {{siteName}}. If you do not know what this is about, you can ignore this mail.',
-      action: 'Accept the invitation',
-    }),
     ...asPublished,
+    ...greeting(
+      'You are invited to {{siteName}}',
+      [
+        'Hi {{name}},',
+        'You are invited to join {{siteName}}. If you do not know what this is about, you can ignore this mail.',
+      ],
+      'Accept the invitation',
+    ),
   },
   verification: {
     name: 'Verification',
     ...asPublished,
-    ...codeTemplate({
-      subject: 'Confirm your e-mail address for {{siteName}}',
-      reason: 'Please confirm that this e-mail address is yours, to finish setting up your account at {{siteName}}.',
-      action: 'Confirm e-mail address',
-      otherwise: 'If you did not open an account at {{siteName}}, you can ignore this mail.',
-    }),
+    ...proof(
+      'Confirm your e-mail address for {{siteName}}',
+      'Please confirm that this e-mail address is yours, to finish setting up your account at {{siteName}}.',
+      'Confirm e-mail address',
+      'If you did not open an account at {{siteName}}, you can ignore this mail.',
+    ),
   },
   'password-reset': {
     name: 'Password reset',
     ...asPublished,
-    ...codeTemplate({
-      subject: 'Reset your password for {{siteName}}',
-      reason: 'Somebody, hopefully you, asked for a new password for your account at {{siteName}}.',
-      action: 'Choose a new password',
-      otherwise: 'If it was not you, ignore this mail: your password stays as it is.',
-    }),
+    ...proof(
+      'Reset your password for {{siteName}}',
+      'Somebody, hopefully you, asked for a new password for your account at {{siteName}}.',
+      'Choose a new password',
+      'If it was not you, ignore this mail: your password stays as it is.',
+    ),
   },
 };
 

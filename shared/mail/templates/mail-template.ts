@@ -17,3 +17,6 @@ export interface MailTemplate extends MailContent {
   /** What `{{siteName}}` stands for where no variable of that name is given. */
   readonly siteName: string;
 }
+
+/** A template of the service's own; whoever sends it says what the site is called. */
+export type BuiltIn = Omit<MailTemplate, 'siteName'>;
