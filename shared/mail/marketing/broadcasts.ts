@@ -1,10 +1,9 @@
-import { callProvider } from '../../clients/resend-proxy.ts';
 import { mailSettings } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { mailUsage } from '../outbox/mail-quota.ts';
 import { quotaExceeded } from '../outbox/quota-refusals.ts';
-import { type ListPart, pagination } from './audiences.ts';
-import { requireBroadcasts } from './own-key.ts';
+import { type ListPart, onOwnAccount, pagination } from './own-account.ts';
 import { pathId } from './provider-id.ts';
 import { withUnsubscribeLink } from './unsubscribe-link.ts';
 
@@ -19,8 +18,14 @@ export interface NewBroadcast {
   readonly from?: string | undefined;
 }
 
+/** Broadcasts are of the pro plan; another → 403 `PRO_PLAN_REQUIRED`. */
+const requirePro = ({ plan }: Project): void => {
+  if (plan !== 'pro') throw new AppError('PRO_PLAN_REQUIRED', 'Broadcasts are part of the pro plan.');
+};
+
 /** Nothing more is sent for a project whose quota of the month is used up: 429 `MAIL_QUOTA_EXCEEDED`. */
 const requireQuota = async (project: Project): Promise<void> => {
+  requirePro(project);
   const { used, limit } = await mailUsage(project);
   if (used >= limit) throw quotaExceeded(limit);
 };
@@ -29,45 +34,41 @@ const requireQuota = async (project: Project): Promise<void> => {
  * Makes a broadcast: a draft, or where it says when it is to be sent, one that the provider sends by itself at that
  * time. Returns the provider's response.
  */
-export const createBroadcast = async (project: Project, broadcast: NewBroadcast): Promise<unknown> => {
-  const apiKey = await requireBroadcasts(project);
-  await requireQuota(project);
-  const { audienceId, subject, html, scheduledAt, from } = broadcast;
-  const draft = {
-    audienceId: pathId('audience', audienceId),
-    from: from ?? project.providerFromEmail ?? mailSettings().EMAIL_FROM,
-    subject,
-    html: withUnsubscribeLink(html),
-  };
-  return callProvider(apiKey, (resend, signal) =>
-    resend.broadcasts.create(scheduledAt === undefined ? draft : { ...draft, send: true, scheduledAt }, { signal }),
+export const createBroadcast = (
+  project: Project,
+  { audienceId, subject, html, scheduledAt, from }: NewBroadcast,
+): Promise<unknown> =>
+  onOwnAccount(
+    project,
+    (resend, options) => {
+      const draft = {
+        audienceId: pathId('audience', audienceId),
+        from: from ?? project.providerFromEmail ?? mailSettings().EMAIL_FROM,
+        subject,
+        html: withUnsubscribeLink(html),
+      };
+      const whole = scheduledAt === undefined ? draft : { ...draft, send: true as const, scheduledAt };
+      return resend.broadcasts.create(whole, options);
+    },
+    requireQuota,
   );
-};
 
 /** Sends a draft now; returns the provider's response. */
-export const sendBroadcast = async (project: Project, broadcastId: string): Promise<unknown> => {
-  const apiKey = await requireBroadcasts(project);
-  await requireQuota(project);
-  const id = pathId('broadcast', broadcastId);
-  return callProvider(apiKey, (resend, signal) => resend.broadcasts.send(id, {}, { signal }));
-};
+export const sendBroadcast = (project: Project, id: string): Promise<unknown> =>
+  onOwnAccount(
+    project,
+    (resend, options) => resend.broadcasts.send(pathId('broadcast', id), {}, options),
+    requireQuota,
+  );
 
 /** The broadcasts of the project's own account at the provider, as it lists them. */
-export const listBroadcasts = async (project: Project, part: ListPart): Promise<unknown> => {
-  const apiKey = await requireBroadcasts(project);
-  return callProvider(apiKey, (resend, signal) => resend.broadcasts.list(pagination(part), { signal }));
-};
+export const listBroadcasts = (project: Project, part: ListPart): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.broadcasts.list(pagination(part), options), requirePro);
 
 /** One broadcast, as the provider shows it. */
-export const getBroadcast = async (project: Project, broadcastId: string): Promise<unknown> => {
-  const apiKey = await requireBroadcasts(project);
-  const id = pathId('broadcast', broadcastId);
-  return callProvider(apiKey, (resend, signal) => resend.broadcasts.get(id, { signal }));
-};
+export const getBroadcast = (project: Project, id: string): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.broadcasts.get(pathId('broadcast', id), options), requirePro);
 
 /** Deletes a broadcast that has not been sent; returns the provider's response. */
-export const deleteBroadcast = async (project: Project, broadcastId: string): Promise<unknown> => {
-  const apiKey = await requireBroadcasts(project);
-  const id = pathId('broadcast', broadcastId);
-  return callProvider(apiKey, (resend, signal) => resend.broadcasts.remove(id, { signal }));
-};
+export const deleteBroadcast = (project: Project, id: string): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.broadcasts.remove(pathId('broadcast', id), options), requirePro);

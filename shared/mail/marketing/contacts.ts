@@ -1,7 +1,5 @@
-import { callProvider } from '../../clients/resend-proxy.ts';
 import type { Project } from '../../projects/project.ts';
-import { type ListPart, pagination } from './audiences.ts';
-import { requireOwnKey } from './own-key.ts';
+import { type ListPart, onOwnAccount, pagination } from './own-account.ts';
 import { contactPathId, pathId } from './provider-id.ts';
 
 /** What is known of a contact; `null` clears a name. */
@@ -25,35 +23,30 @@ const toProvider = ({ email, firstName, lastName, unsubscribed }: ContactChanges
 
 const contactsOf = (audienceId: string): string => `/audiences/${pathId('audience', audienceId)}/contacts`;
 
+const contactPath = (audienceId: string, contactId: string): string =>
+  `${contactsOf(audienceId)}/${contactPathId(contactId)}`;
+
 /** The contacts of an audience, as the provider lists them. */
-export const listContacts = async (project: Project, audienceId: string, part: ListPart): Promise<unknown> => {
-  const apiKey = await requireOwnKey(project);
-  const options = { ...pagination(part), audienceId: pathId('audience', audienceId) };
-  return callProvider(apiKey, (resend, signal) => resend.contacts.list(options, { signal }));
-};
+export const listContacts = (project: Project, audienceId: string, part: ListPart): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) =>
+    resend.contacts.list({ ...pagination(part), audienceId: pathId('audience', audienceId) }, options),
+  );
 
 /** Adds a contact to an audience; returns the provider's response. */
-export const createContact = async (project: Project, audienceId: string, contact: ContactFields): Promise<unknown> => {
-  const apiKey = await requireOwnKey(project);
-  const path = contactsOf(audienceId);
-  return callProvider(apiKey, (resend, signal) => resend.post(path, toProvider(contact), { signal }));
-};
+export const createContact = (project: Project, audienceId: string, contact: ContactFields): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.post(contactsOf(audienceId), toProvider(contact), options));
 
 /** Changes fields of a contact, named by id or address; returns the provider's response. */
-export const updateContact = async (
+export const updateContact = (
   project: Project,
   audienceId: string,
   contactId: string,
   changes: ContactChanges,
-): Promise<unknown> => {
-  const apiKey = await requireOwnKey(project);
-  const path = `${contactsOf(audienceId)}/${contactPathId(contactId)}`;
-  return callProvider(apiKey, (resend, signal) => resend.patch(path, toProvider(changes), { signal }));
-};
+): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) =>
+    resend.patch(contactPath(audienceId, contactId), toProvider(changes), options),
+  );
 
 /** Takes a contact, named by id or address, out of an audience; returns the provider's response. */
-export const deleteContact = async (project: Project, audienceId: string, contactId: string): Promise<unknown> => {
-  const apiKey = await requireOwnKey(project);
-  const path = `${contactsOf(audienceId)}/${contactPathId(contactId)}`;
-  return callProvider(apiKey, (resend, signal) => resend.delete(path, undefined, { signal }));
-};
+export const deleteContact = (project: Project, audienceId: string, contactId: string): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.delete(contactPath(audienceId, contactId), undefined, options));

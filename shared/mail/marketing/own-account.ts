@@ -1,0 +1,39 @@
+import type { PaginationOptions, Resend } from 'resend';
+import type { Answer } from '../../clients/resend.ts';
+import { callProvider } from '../../clients/resend-proxy.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import { ownProviderKey } from '../provider-key.ts';
+
+/** Which part of one of the provider's lists: at most `limit` (20 unless given, up to 100), after or before an id. */
+export interface ListPart {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/** The part of a list in the provider's terms. */
+export const pagination = ({ limit, after, before }: ListPart): PaginationOptions => ({
+  ...(limit !== undefined && { limit }),
+  ...(after === undefined ? before !== undefined && { before } : { after }),
+});
+
+/**
+ * What the provider answers to a call with the project's own key, which audiences live under; none → 403
+ * `OWN_MAIL_KEY_REQUIRED`. `before` may refuse the call, with a key of its own only.
+ */
+export const onOwnAccount = async <T>(
+  project: Project,
+  call: (resend: Resend, options: { readonly signal: AbortSignal }) => Promise<Answer<T>>,
+  before?: (project: Project) => Promise<void> | void,
+): Promise<T> => {
+  const apiKey = await ownProviderKey(project);
+  if (!apiKey) {
+    throw new AppError(
+      'OWN_MAIL_KEY_REQUIRED',
+      'Audiences, contacts and broadcasts need a mail provider key of your own. Set providerApiKey in the settings of the project.',
+    );
+  }
+  await before?.(project);
+  return callProvider(apiKey, (resend, signal) => call(resend, { signal }));
+};
