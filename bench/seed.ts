@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, MongoClient } from 'mongodb';
-import { markVerified } from '../shared/accounts/developers/mark-verified.ts';
 import { setPlan } from '../shared/accounts/developers/set-plan.ts';
+import { markVerified } from '../shared/accounts/email-tokens/verify-email.ts';
+import { developerAccounts } from '../shared/accounts/stores/developers.ts';
 import { sampleDocument, sampleWriter } from './samples.ts';
 
 export interface Bed {
@@ -51,7 +52,7 @@ export const makeBed = async (dashboardUrl: string, collections: readonly string
       .accessToken;
   const dashboardToken = await tokenFrom('register');
   await setPlan(account.email, 'pro');
-  await markVerified({ email: account.email });
+  await markVerified(developerAccounts, { email: account.email });
   const dashboard: Bed['dashboard'] = (method, path, body) =>
     send(method, `${dashboardUrl}${path}`, body, dashboardToken);
   const made = await dashboard<{ data: { _id: string; secretKey: string; publishableKey: string } }>(

@@ -1,4 +1,5 @@
-import { changePassword } from '../../shared/accounts/users/change-password.ts';
+import { changePassword } from '../../shared/accounts/change-password.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
@@ -7,6 +8,6 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['change-password'];
 
 export const handler = userEndpoint(route).handler(async (event, { project, bearer, input }) => {
-  await changePassword(project, bearer, input.body, clientOf(event));
+  await changePassword(userAccounts(project), bearer, input.body, clientOf(event));
   return respondExactly(route, { success: true, message: 'Password changed' });
 });

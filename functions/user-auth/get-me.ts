@@ -1,4 +1,5 @@
-import { requireCurrentUser } from '../../shared/accounts/users/current-user.ts';
+import { requireAccount } from '../../shared/accounts/account-store.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
 import { userView } from '../../shared/accounts/users/user-view.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
@@ -7,6 +8,6 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['get-me'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, users, bearer }) => {
-  const data = userView(users, await requireCurrentUser(project, bearer));
+  const data = userView(users, await requireAccount(userAccounts(project), bearer.userId));
   return respondExactly(route, { success: true, data, message: 'User fetched successfully' });
 });

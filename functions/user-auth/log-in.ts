@@ -1,4 +1,5 @@
-import { logIn } from '../../shared/accounts/users/log-in.ts';
+import { logIn } from '../../shared/accounts/log-in.ts';
+import { userAnswer, userSignIns } from '../../shared/accounts/stores/users.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refresh-cookie.ts';
@@ -8,16 +9,16 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['log-in'];
 
 export const handler = usersEndpoint(route).handler(async (event, { project, users, input }) => {
-  const signIn = await logIn(project, users, input.body, clientOf(event));
+  const signIn = await logIn(userSignIns(project), input.body, clientOf(event));
   return respondExactly(
     route,
     {
       success: true,
       message: 'Logged in',
-      ...signIn,
-      refreshToken: bodyToken(event, signIn.refreshToken),
-      hints: cookieHints(event, project, signIn.refreshToken),
+      ...userAnswer(users, signIn),
+      refreshToken: bodyToken(event, signIn.session.refreshToken),
+      hints: cookieHints(event, project, signIn.session.refreshToken),
     },
-    { cookies: refreshCookies(event, project, signIn.refreshToken) },
+    { cookies: refreshCookies(event, project, signIn.session.refreshToken) },
   );
 });

@@ -1,4 +1,5 @@
-import { refresh } from '../../shared/accounts/users/refresh.ts';
+import { refresh } from '../../shared/accounts/sign-in.ts';
+import { openedSession, userSignIns } from '../../shared/accounts/stores/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, refreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
@@ -8,13 +9,13 @@ const route = userAuthRoutes['refresh-token'];
 
 export const handler = usersEndpoint(route).handler(async (event, { project }) => {
   const { token, inHeader } = sentRefreshToken(event, project);
-  const session = await refresh(project, token);
+  const session = await refresh(userSignIns(project), token);
   return respondExactly(
     route,
     {
       success: true,
       message: 'Session refreshed',
-      ...session,
+      ...openedSession(session),
       refreshToken: bodyToken(event, session.refreshToken, inHeader),
     },
     { cookies: refreshCookies(event, project, session.refreshToken) },

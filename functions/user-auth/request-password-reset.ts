@@ -1,4 +1,5 @@
 import { requestEmailToken } from '../../shared/accounts/email-tokens/send-email-token.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -6,7 +7,7 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['request-password-reset'];
 
 export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
-  await requestEmailToken(project, 'reset', input.body.email);
+  await requestEmailToken(userAccounts(project), 'reset', input.body.email);
   return respondExactly(route, {
     success: true,
     message: 'If the address belongs to an account, a mail to set a new password is on its way.',

@@ -1,4 +1,5 @@
 import { resetPassword } from '../../shared/accounts/email-tokens/reset-password.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -7,6 +8,6 @@ const route = userAuthRoutes['reset-password'];
 
 export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
   const { newPassword, ...proof } = input.body;
-  await resetPassword(project, proof, newPassword);
+  await resetPassword(userAccounts(project), proof, newPassword);
   return respondExactly(route, { success: true, message: 'Password reset. Log in with the new password.' });
 });

@@ -1,4 +1,5 @@
-import { signUp } from '../../shared/accounts/users/sign-up.ts';
+import { userAnswer } from '../../shared/accounts/stores/users.ts';
+import { signUpUser } from '../../shared/accounts/users/sign-up.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refresh-cookie.ts';
@@ -8,16 +9,16 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['sign-up'];
 
 export const handler = usersEndpoint(route).handler(async (event, { project, users, input }) => {
-  const signIn = await signUp(project, users, input.body, clientOf(event));
+  const signIn = await signUpUser(project, users, input.body, clientOf(event));
   return respondExactly(
     route,
     {
       success: true,
       message: 'Account created',
-      ...signIn,
-      refreshToken: bodyToken(event, signIn.refreshToken),
-      hints: cookieHints(event, project, signIn.refreshToken),
+      ...userAnswer(users, signIn),
+      refreshToken: bodyToken(event, signIn.session.refreshToken),
+      hints: cookieHints(event, project, signIn.session.refreshToken),
     },
-    { cookies: refreshCookies(event, project, signIn.refreshToken) },
+    { cookies: refreshCookies(event, project, signIn.session.refreshToken) },
   );
 });

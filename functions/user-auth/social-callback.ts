@@ -1,5 +1,6 @@
 import { finishSignIn } from '../../shared/accounts/social/finish-sign-in.ts';
 import { requireProvider } from '../../shared/accounts/social/providers.ts';
+import { userReturn } from '../../shared/accounts/users/social-site.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
@@ -12,6 +13,6 @@ export const handler = publicEndpoint(route).handler(async (event, { input }) =>
   const provider = requireProvider(input.params.provider);
   const { state = '', code, error } = input.query;
   const sent = { state, code, error, verifier: socialVerifier(event, state) };
-  const { location } = await finishSignIn(provider, sent, clientOf(event));
+  const { location } = await finishSignIn(await userReturn(state), provider, sent, clientOf(event));
   return redirect(route, location, { cookies: sent.verifier === undefined ? [] : [noSocialCookie(event, state)] });
 });

@@ -1,5 +1,6 @@
 import { requireProvider } from '../../shared/accounts/social/providers.ts';
 import { startSignIn } from '../../shared/accounts/social/start-sign-in.ts';
+import { userSite } from '../../shared/accounts/users/social-site.ts';
 import { navigationEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
 import { socialCookie } from '../../shared/http/social-cookie.ts';
@@ -8,7 +9,7 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['start-social'];
 
 export const handler = navigationEndpoint(route).handler(async (event, { project, input }) => {
-  const { location, begun } = await startSignIn(project, requireProvider(input.params.provider));
+  const { location, begun } = await startSignIn(userSite(project), requireProvider(input.params.provider));
   const cookies = begun ? [socialCookie(event, begun.state, begun.verifier)] : [];
   return redirect(route, location, { cookies });
 });

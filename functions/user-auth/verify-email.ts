@@ -1,4 +1,5 @@
 import { verifyEmail } from '../../shared/accounts/email-tokens/verify-email.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -6,6 +7,6 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['verify-email'];
 
 export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
-  await verifyEmail(project, input.body);
+  await verifyEmail(userAccounts(project), input.body);
   return respondExactly(route, { success: true, message: 'Email verified' });
 });

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { issueDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
-import { markVerified } from '../../shared/accounts/developers/mark-verified.ts';
 import { registerDeveloper } from '../../shared/accounts/developers/register-developer.ts';
 import { setPlan } from '../../shared/accounts/developers/set-plan.ts';
+import { markVerified } from '../../shared/accounts/email-tokens/verify-email.ts';
 import { startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { developerScope } from '../../shared/accounts/session-keys.ts';
 import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
+import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import { createCollection } from '../../shared/collections/lifecycle/create-collection.ts';
 import { AppError } from '../../shared/core/errors.ts';
@@ -40,7 +41,7 @@ const register = async (): Promise<{ readonly developer: Demo['developer']; read
   const password = randomBytes(12).toString('base64url');
   const open = async (email: string) => ({
     developer: { email, password },
-    developerId: (await registerDeveloper({ email, password }, client)).developer._id,
+    developerId: (await registerDeveloper({ email, password }, client)).account._id.toHexString(),
   });
   try {
     return await open('demo@basalt.local');
@@ -77,7 +78,7 @@ export const provideDemo = async (earlier: Demo | undefined): Promise<Demo & { r
   const owner = known ?? (await findProjectByKey(demo.secretKey, ''));
   if (!owner) throw new Error('The demo project cannot be found');
   const { ownerId } = owner.project;
-  await markVerified({ _id: new ObjectId(ownerId) });
+  await markVerified(developerAccounts, { _id: new ObjectId(ownerId) });
   const { sessionId } = await startSession(developerScope, ownerId, client);
   const { accessToken } = await issueDashboardToken({ developerId: ownerId, sessionId }, tokenSeconds);
   const { developer, projectId, publishableKey, secretKey } = demo;

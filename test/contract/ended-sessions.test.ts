@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { verifyDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
-import { linkDeveloper } from '../../shared/accounts/developers/github/link-developer.ts';
 import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
 import { developerScope } from '../../shared/accounts/session-keys.ts';
 import { usesOf } from '../../shared/http/uses.ts';
 import { call } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
-import { auth, cookieOf, logIn } from '../support/worlds/developers.ts';
+import { auth, cookieOf, linkDeveloper, logIn } from '../support/worlds/developers.ts';
 import { type Developer, newProject, newUnverified } from '../support/worlds/project.ts';
 
 const ofDevelopers = dashboardCases.filter(({ route }) => route.access === 'developer');

@@ -6,9 +6,10 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { issueAccessToken } from '../../shared/accounts/access-tokens.ts';
 import type { DeveloperRecord } from '../../shared/accounts/developers/developer-record.ts';
-import { markVerified } from '../../shared/accounts/developers/mark-verified.ts';
 import { setPlan } from '../../shared/accounts/developers/set-plan.ts';
+import { markVerified } from '../../shared/accounts/email-tokens/verify-email.ts';
 import { sealedTo } from '../../shared/accounts/signing-keys.ts';
+import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import type { UserRecord } from '../../shared/accounts/users/user-record.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
@@ -538,7 +539,7 @@ beforeAll(async () => {
   }
   await signIn('register-developer', { body: { email, password } });
   await setPlan(email, 'pro');
-  await markVerified({ email });
+  await markVerified(developerAccounts, { email });
   const first = await signIn('log-in-developer', { body: { email, password } });
   await send(routeNamed('log-in-developer'), {}, { body: { email, password: wrongPassword } });
   const { token, cookie } = await signIn('refresh-developer', { headers: { cookie: first.cookie } });

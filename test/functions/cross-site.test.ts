@@ -56,14 +56,14 @@ const developerActs: Readonly<Record<string, (headers: Headers) => Promise<Answe
     return auth('POST', 'login', { headers, body });
   },
   'exchange-github-code': async (headers) => {
-    const session = await newDeveloper();
+    const { session } = await newDeveloper();
     const body = { token: session.accessToken, rtCode: await issueExchangeCode(developerScope, session) };
     return auth('POST', 'github/exchange', { headers, body });
   },
   'log-out-developer': (headers) => auth('POST', 'logout', { headers }),
   'delete-developer': async (headers) => {
-    const { accessToken: token, credentials } = await newDeveloper();
-    return auth('DELETE', 'account', { headers, token, body: { password: credentials.password } });
+    const { session, credentials } = await newDeveloper();
+    return auth('DELETE', 'account', { headers, token: session.accessToken, body: { password: credentials.password } });
   },
 };
 

@@ -25,7 +25,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'files/storage-keys.ts#sealStorageKeys',
     'insight/health/check-health.ts#checkHealth',
   ],
-  'dashboard-github': ['accounts/developers/github/github-app.ts#withSecret'],
+  'dashboard-github': ['accounts/developers/social-site.ts#clientSecret'],
   'email-tokens': [
     'accounts/email-tokens/issue-tokens.ts#issueTokens',
     'accounts/email-tokens/consume-tokens.ts#consumeToken',

@@ -19,7 +19,6 @@ const layers: readonly (readonly string[])[] = [
   ['insight', 'projects/own-database'],
   ['documents'],
   ['accounts', 'transfers'],
-  ['accounts/developers'],
   ['projects/members'],
   ['http', 'projects/removal'],
 ];

@@ -1,4 +1,5 @@
-import { changeDeveloperPassword } from '../../../shared/accounts/developers/change-password.ts';
+import { changePassword } from '../../../shared/accounts/change-password.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
@@ -7,6 +8,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['change-developer-password'];
 
 export const handler = accountEndpoint(route).handler(async (event, { signedIn, input }) => {
-  await changeDeveloperPassword(signedIn, input.body, clientOf(event));
+  const { developerId: userId, sessionId } = signedIn;
+  await changePassword(developerAccounts, { userId, sessionId }, input.body, clientOf(event));
   return respondExactly(route, { success: true, message: 'Password changed' });
 });

@@ -1,4 +1,7 @@
-import { exchangeGithubCode } from '../../../shared/accounts/developers/github/finish-github.ts';
+import { developerScope } from '../../../shared/accounts/session-keys.ts';
+import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
+import { redeemExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
+import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
@@ -7,7 +10,12 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['exchange-github-code'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
-  const { refreshToken, ...data } = await exchangeGithubCode(input.body.rtCode, input.body.token);
-  const cookies = dashboardCookies(event, refreshToken);
-  return respond(route, { success: true, data, message: 'Signed in with GitHub' }, { cookies });
+  const refreshToken = await redeemExchangeCode(developerScope, input.body.rtCode, input.body.token);
+  const signIn = await refreshSignIn(developerSignIns(), refreshToken);
+  const cookies = dashboardCookies(event, signIn.session.refreshToken);
+  return respond(
+    route,
+    { success: true, data: developerAnswer(signIn), message: 'Signed in with GitHub' },
+    { cookies },
+  );
 });

@@ -1,4 +1,6 @@
-import { getDeveloper } from '../../../shared/accounts/developers/find-developer.ts';
+import { requireAccount } from '../../../shared/accounts/account-store.ts';
+import { toDeveloper } from '../../../shared/accounts/developers/developer-record.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -8,7 +10,7 @@ const route = dashboardAuthRoutes['get-developer'];
 export const handler = developerEndpoint(route).handler(async (_event, { developer }) =>
   respond(route, {
     success: true,
-    data: await getDeveloper(developer.developerId),
+    data: toDeveloper(await requireAccount(developerAccounts, developer.developerId)),
     message: 'Developer fetched successfully',
   }),
 );

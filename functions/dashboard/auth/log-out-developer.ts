@@ -1,4 +1,5 @@
-import { logOutDeveloper } from '../../../shared/accounts/developers/log-out-developer.ts';
+import { revokeByToken } from '../../../shared/accounts/revoke-sessions.ts';
+import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { dashboardRefreshToken, noDashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
@@ -7,6 +8,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['log-out-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
-  await logOutDeveloper(dashboardRefreshToken(event));
+  const token = dashboardRefreshToken(event);
+  if (token) await revokeByToken(developerScope, token);
   return respond(route, { success: true, message: 'Logged out' }, { cookies: noDashboardCookies(event) });
 });

@@ -1,4 +1,5 @@
-import { refreshDeveloper } from '../../../shared/accounts/developers/refresh-developer.ts';
+import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
+import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { dashboardCookies, dashboardRefreshToken } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
@@ -7,7 +8,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['refresh-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
-  const { refreshToken, ...data } = await refreshDeveloper(dashboardRefreshToken(event));
-  const cookies = dashboardCookies(event, refreshToken);
-  return respond(route, { success: true, data, message: 'Session refreshed' }, { cookies });
+  const signIn = await refreshSignIn(developerSignIns(), dashboardRefreshToken(event));
+  const cookies = dashboardCookies(event, signIn.session.refreshToken);
+  return respond(route, { success: true, data: developerAnswer(signIn), message: 'Session refreshed' }, { cookies });
 });

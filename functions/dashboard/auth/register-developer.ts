@@ -1,5 +1,6 @@
-import { sendDeveloperVerification } from '../../../shared/accounts/developers/email-tokens.ts';
 import { registerDeveloper } from '../../../shared/accounts/developers/register-developer.ts';
+import { sendVerification } from '../../../shared/accounts/email-tokens/send-email-token.ts';
+import { developerAccounts, developerAnswer } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
@@ -9,8 +10,8 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['register-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
-  const { refreshToken, ...data } = await registerDeveloper(input.body, clientOf(event));
-  await sendDeveloperVerification(data.developer);
-  const cookies = dashboardCookies(event, refreshToken);
-  return respond(route, { success: true, data, message: 'Account created' }, { cookies });
+  const signIn = await registerDeveloper(input.body, clientOf(event));
+  await sendVerification(developerAccounts, signIn.account);
+  const cookies = dashboardCookies(event, signIn.session.refreshToken);
+  return respond(route, { success: true, data: developerAnswer(signIn), message: 'Account created' }, { cookies });
 });

@@ -1,4 +1,5 @@
-import { requestDeveloperMail } from '../../../shared/accounts/developers/email-tokens.ts';
+import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -6,7 +7,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['request-developer-reset'];
 
 export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
-  await requestDeveloperMail('reset', input.body.email);
+  await requestEmailToken(developerAccounts, 'reset', input.body.email);
   return respondExactly(route, {
     success: true,
     message: 'If the address belongs to an account, a mail to set a new password is on its way.',

@@ -1,4 +1,5 @@
-import { resetDeveloperPassword } from '../../../shared/accounts/developers/reset-password.ts';
+import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -7,6 +8,6 @@ const route = dashboardAuthRoutes['reset-developer-password'];
 
 export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
   const { newPassword, ...proof } = input.body;
-  await resetDeveloperPassword(proof, newPassword);
+  await resetPassword(developerAccounts, proof, newPassword);
   return respondExactly(route, { success: true, message: 'Password changed. Log in with the new one.' });
 });

@@ -1,4 +1,6 @@
-import { startGithub } from '../../../shared/accounts/developers/github/start-github.ts';
+import { developerSite } from '../../../shared/accounts/developers/social-site.ts';
+import { requireProvider } from '../../../shared/accounts/social/providers.ts';
+import { startSignIn } from '../../../shared/accounts/social/start-sign-in.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
 import { socialCookie } from '../../../shared/http/social-cookie.ts';
@@ -7,7 +9,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['start-github'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
-  const { location, begun } = await startGithub();
+  const { location, begun } = await startSignIn(developerSite(), requireProvider('github'));
   const cookies = begun ? [socialCookie(event, begun.state, begun.verifier, 'developers')] : [];
   return redirect(route, location, { cookies });
 });

@@ -1,4 +1,5 @@
-import { verifyDeveloperEmail } from '../../../shared/accounts/developers/email-tokens.ts';
+import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -6,6 +7,6 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['verify-developer-email'];
 
 export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
-  await verifyDeveloperEmail(input.body);
+  await verifyEmail(developerAccounts, input.body);
   return respondExactly(route, { success: true, message: 'Email verified' });
 });

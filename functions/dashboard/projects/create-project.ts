@@ -1,5 +1,6 @@
-import { getDeveloper } from '../../../shared/accounts/developers/find-developer.ts';
+import { requireAccount } from '../../../shared/accounts/account-store.ts';
 import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { accountHints } from '../../../shared/projects/account-hints.ts';
@@ -9,7 +10,7 @@ import { dashboardProjectRoutes } from './routes.ts';
 const route = dashboardProjectRoutes['create-project'];
 
 export const handler = developerEndpoint(route).handler(async (_event, { developer, input }) => {
-  const { plan } = await getDeveloper(developer.developerId);
+  const { plan } = await requireAccount(developerAccounts, developer.developerId);
   const project = await createProject({ id: developer.developerId, plan }, input.body, newSigningKey);
   return respond(route, {
     success: true,

@@ -1,4 +1,5 @@
-import { getDeveloper } from '../../../shared/accounts/developers/find-developer.ts';
+import { requireAccount } from '../../../shared/accounts/account-store.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { listProjects } from '../../../shared/projects/list-projects.ts';
@@ -7,7 +8,7 @@ import { dashboardProjectRoutes } from './routes.ts';
 const route = dashboardProjectRoutes['list-projects'];
 
 export const handler = developerEndpoint(route).handler(async (_event, { developer, input }) => {
-  const { _id } = await getDeveloper(developer.developerId);
-  const page = await listProjects(_id, input.query, developer.personalToken?.projectIds);
+  const { _id } = await requireAccount(developerAccounts, developer.developerId);
+  const page = await listProjects(_id.toHexString(), input.query, developer.personalToken?.projectIds);
   return respond(route, { success: true, data: page, message: 'Projects fetched' });
 });

@@ -1,19 +1,11 @@
-import type { Collection, IndexDescription, ObjectId } from 'mongodb';
+import type { Collection, IndexDescription } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
 import type { PlanName } from '../../projects/project.ts';
-import type { Identity } from '../users/user-record.ts';
+import type { AccountRecord } from '../account-store.ts';
 
-/**
- * A document of `control.developers`. `email` is canonical: trimmed, lower case. The hash is that of no password at all
- * while `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the password.
- */
-export interface DeveloperRecord {
-  readonly _id: ObjectId;
-  readonly email: string;
+/** A document of `control.developers`. */
+export interface DeveloperRecord extends AccountRecord {
   readonly passwordHash: string;
-  readonly hasPassword?: boolean;
-  readonly identities?: readonly Identity[];
-  readonly credentialVersion?: number;
   readonly plan: PlanName;
   readonly emailVerified: boolean;
   /** When the account was deleted, or its removal failed last; it counts as gone from then on. */
@@ -55,7 +47,3 @@ export const toDeveloper = ({ _id, email, plan, emailVerified, createdAt }: Deve
   emailVerified,
   createdAt,
 });
-
-/** The version of a developer's credentials; an account of before they were counted has the first. */
-export const credentialVersionOf = ({ credentialVersion = 0 }: Pick<DeveloperRecord, 'credentialVersion'>): number =>
-  credentialVersion;

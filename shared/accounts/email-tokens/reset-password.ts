@@ -1,18 +1,17 @@
-import type { Project } from '../../projects/project.ts';
+import { type AccountStore, enabled } from '../account-store.ts';
+import { ownPassword, replaceCredentials } from '../credentials.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
-import { projectScope } from '../session-keys.ts';
-import { replaceCredentials } from '../users/replace-credentials.ts';
 import { type EmailProof, withProof } from './email-proof.ts';
 
 /**
- * Sets a password anew, ends every session and marks the address as verified, for the mail went there. A token or code
- * that is wrong, used or expired → 400 `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays
- * good.
+ * Sets a password anew, ends every session and token and marks the address as verified, for the mail went there: what
+ * somebody else left who had opened the account with it is gone. A token or code that is wrong, used or expired → 400
+ * `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
  */
-export const resetPassword = async (project: Project, proof: EmailProof, newPassword: string): Promise<void> => {
-  const password = await hashPassword(checkPassword(newPassword, 'newPassword'));
-  await withProof(projectScope(project.id), 'reset', proof, async (owner) => {
-    const set = { password, hasPassword: true, emailVerified: true };
-    return (await replaceCredentials(project, { ...owner, isDisabled: { $ne: true } }, set)) !== undefined;
+export const resetPassword = async (store: AccountStore, proof: EmailProof, newPassword: string): Promise<void> => {
+  const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
+  await withProof(store.scope, 'reset', proof, async (owner) => {
+    const set = { ...ownPassword(store, hash), emailVerified: true };
+    return (await replaceCredentials(store, { ...owner, ...enabled }, set)) !== undefined;
   });
 };

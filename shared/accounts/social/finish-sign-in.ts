@@ -1,19 +1,26 @@
 import { AppError } from '../../core/errors.ts';
-import { findProjectById } from '../../projects/find-project-by-id.ts';
-import type { Project } from '../../projects/project.ts';
-import { type Client, projectScope } from '../session-keys.ts';
-import { type OpenedSession, openSession } from '../users/open-session.ts';
-import { requireUsers } from '../users/require-users.ts';
-import type { UserRecord } from '../users/user-record.ts';
-import { clientCredentials } from './client-credentials.ts';
+import type { AccountRecord } from '../account-store.ts';
+import type { Client } from '../session-keys.ts';
+import { type OpenedSession, openSession, type SigningStore } from '../sign-in.ts';
 import { issueExchangeCode } from './exchange-code.ts';
 import { fetchProfile } from './fetch-profile.ts';
 import { landingUrl, orErrorLanding } from './landing.ts';
-import { linkAccount } from './link-account.ts';
-import { redeemCode } from './oauth-client.ts';
+import { type LinkedAccount, linkAccount, type OpenAccount } from './link-account.ts';
+import { type ClientCredentials, redeemCode } from './oauth-client.ts';
 import type { IdentityProvider } from './providers.ts';
 import { signInFailed } from './sign-in-failure.ts';
-import { consumeState, projectOfState } from './state.ts';
+import { consumeState } from './state.ts';
+
+/** Where a social sign-in ends, and in whose account. */
+export interface SocialReturn<R extends AccountRecord> {
+  readonly store: SigningStore<R>;
+  readonly siteUrl: string | null;
+  readonly credentials: (provider: IdentityProvider) => Promise<ClientCredentials>;
+  /** How accounts are opened; what stands against accounts at all is thrown. */
+  readonly opening: () => Promise<OpenAccount<R>>;
+  /** What the landing page is told of the account. */
+  readonly told: (linked: LinkedAccount<R>) => Readonly<Record<string, string>>;
+}
 
 /** What the provider sends the browser back with, and the verifier that the browser kept for this state. */
 export interface ProviderReturn {
@@ -29,68 +36,55 @@ export const outdated = (): AppError =>
     'This sign-in has expired, was already used, or began in another browser or at another address. Please try again.',
   );
 
-const requireState = async (project: Project, provider: IdentityProvider, { state, verifier }: ProviderReturn) => {
-  const good =
-    state !== undefined &&
-    verifier !== undefined &&
-    (await consumeState(projectScope(project.id), state, provider.name, verifier));
-  if (!good) throw outdated();
+const requireState = async (
+  { scope }: SigningStore,
+  provider: IdentityProvider,
+  { state, verifier }: ProviderReturn,
+): Promise<string> => {
+  const isKnown = state !== undefined && verifier !== undefined;
+  if (!isKnown || !(await consumeState(scope, state, provider.name, verifier))) throw outdated();
   return verifier;
 };
 
 /** The code, or why there is none; what the provider says about it is not repeated, as anybody can write such a URL. */
-export const requireCode = ({ title }: IdentityProvider, { code, error }: ProviderReturn): string => {
+const requireCode = ({ title }: IdentityProvider, { code, error }: ProviderReturn): string => {
   if (error === 'access_denied') throw signInFailed(`Signing in with ${title} was cancelled.`);
   if (error !== undefined || !code) throw signInFailed(`${title} did not confirm the sign-in. Please try again.`);
   return code;
 };
 
-const openFor = async (project: Project, user: UserRecord, client: Client): Promise<OpenedSession> => {
+const openFor = async (store: SigningStore, account: AccountRecord, client: Client): Promise<OpenedSession> => {
   try {
-    return await openSession(project, user, client);
+    return await openSession(store, account, client);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'INVALID_CREDENTIALS')) throw error;
     throw signInFailed('Your account was changed at this very moment. Please sign in again.', error);
   }
 };
 
-const signIn = async (
-  project: Project,
-  siteUrl: string,
-  provider: IdentityProvider,
-  sent: ProviderReturn,
-  client: Client,
-) => {
-  const verifier = await requireState(project, provider, sent);
-  const code = requireCode(provider, sent);
-  const users = await requireUsers(project);
-  const token = await redeemCode(provider, await clientCredentials(project, provider), code, verifier);
-  const profile = await fetchProfile(provider, token);
-  const { user, isNewUser, linkedByEmail } = await linkAccount(project, users, provider, profile);
-  const session = await openFor(project, user, client);
-  const url = landingUrl(siteUrl, {
-    rtCode: await issueExchangeCode(projectScope(project.id), session),
-    provider: provider.name,
-    projectId: project.id,
-    userId: session.userId,
-    isNewUser: String(isNewUser),
-    linkedByEmail: String(linkedByEmail),
-  });
-  url.hash = new URLSearchParams({ token: session.accessToken }).toString();
-  return { location: url.href };
-};
-
 /**
- * Ends a social sign-in: the user that the provider vouches for is signed in, and the browser goes to the project's
- * landing page with the access token and `rtCode`, or with `error`. A state that no project can be read from → 400.
+ * Ends a social sign-in: whoever the provider vouches for is signed in, and the browser goes to the landing page with
+ * the access token and `rtCode`, or with `error` (contract 3, "Social", and 6, "Developer accounts").
  */
-export const finishSignIn = async (
+export const finishSignIn = <R extends AccountRecord>(
+  { store, siteUrl, credentials, opening, told }: SocialReturn<R>,
   provider: IdentityProvider,
   sent: ProviderReturn,
   client: Client,
-): Promise<{ readonly location: string }> => {
-  const projectId = projectOfState(sent.state ?? '');
-  const project = projectId === undefined ? undefined : await findProjectById(projectId);
-  if (!project) throw outdated();
-  return orErrorLanding(project, (siteUrl) => signIn(project, siteUrl, provider, sent, client));
-};
+): Promise<{ readonly location: string }> =>
+  orErrorLanding({ siteUrl }, async (site) => {
+    const verifier = await requireState(store, provider, sent);
+    const code = requireCode(provider, sent);
+    const open = await opening();
+    const token = await redeemCode(provider, await credentials(provider), code, verifier);
+    const linked = await linkAccount(store, open, provider, await fetchProfile(provider, token));
+    const session = await openFor(store, linked.account, client);
+    const url = landingUrl(site, {
+      rtCode: await issueExchangeCode(store.scope, session),
+      provider: provider.name,
+      ...told(linked),
+      linkedByEmail: String(linked.linkedByEmail),
+    });
+    url.hash = new URLSearchParams({ token: session.accessToken }).toString();
+    return { location: url.href };
+  });

@@ -1,115 +1,110 @@
-import type { Filter, UpdateFilter } from 'mongodb';
-import { onManaged } from '../../clients/mongo.ts';
-import type { Collection } from '../../collections/collection.ts';
-import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Project } from '../../projects/project.ts';
-import { discardCredentials } from '../users/discard-credentials.ts';
-import { findUserByEmail, findUserByIdentity, identityKey } from '../users/find-user.ts';
-import type { Identity, UserRecord } from '../users/user-record.ts';
-import { createAccount } from './create-account.ts';
+import { type AccountRecord, type AccountStore, enabled, findByEmail, type Identity } from '../account-store.ts';
+import { discardCredentials } from '../credentials.ts';
 import { decideLink } from './link-decision.ts';
 import type { SocialProfile } from './profile.ts';
 import type { IdentityProvider } from './providers.ts';
 import { signInFailed } from './sign-in-failure.ts';
 
-/** Whose session to open, and how the sign-in came to this user. */
-export interface LinkedAccount {
-  readonly user: UserRecord;
-  readonly isNewUser: boolean;
+/** Whose session to open, and how the sign-in came to this account. */
+export interface LinkedAccount<R extends AccountRecord> {
+  readonly account: R;
+  readonly isNew: boolean;
   readonly linkedByEmail: boolean;
 }
+
+/** What a social sign-in opens an account from. */
+export interface Newcomer {
+  readonly email: string;
+  readonly identity: Identity;
+  readonly provider: IdentityProvider;
+  readonly profile: SocialProfile;
+  /** 0 for the first try; a later one has to vary what may have been taken. */
+  readonly attempt: number;
+}
+
+/** Opens an account for somebody whom the provider vouches for; `undefined` if they have just got one. */
+export type OpenAccount<R extends AccountRecord> = (newcomer: Newcomer) => Promise<R | undefined>;
 
 /** An attempt fails only when another caller has just changed the same account. */
 const attempts = 5;
 
-const requireEnabled = (user: UserRecord): UserRecord => {
-  if (user.isDisabled) throw signInFailed('This account is disabled.');
-  return user;
+const requireEnabled = <R extends AccountRecord>(account: R): R => {
+  if (account.isDisabled) throw signInFailed('This account is disabled.');
+  return account;
 };
 
-const findByAddresses = async (project: Project, addresses: readonly string[]): Promise<UserRecord | undefined> => {
+const stateOf = (account: AccountRecord | undefined): 'none' | 'verified' | 'unverified' => {
+  if (!account) return 'none';
+  return account.emailVerified === true ? 'verified' : 'unverified';
+};
+
+const findByAddresses = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  addresses: readonly string[],
+): Promise<R | undefined> => {
   for (const address of addresses) {
-    const user = await findUserByEmail(project, address);
-    if (user) return requireEnabled(user);
+    const account = await findByEmail(store, address);
+    if (account) return requireEnabled(account);
   }
   return undefined;
 };
 
-/** Adds the identity to the account as it was read; `undefined` where it has changed since. */
-const link = async (
-  project: Project,
-  { _id, email }: UserRecord,
+/**
+ * Adds the identity to the account as it was read; `undefined` if it has changed since. Credentials of an address that
+ * nobody verified end first: only when no session of them is left does the address count as verified.
+ */
+const link = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  { _id, email }: R,
   identity: Identity,
-  state: Filter<UserRecord>,
-  changes: UpdateFilter<UserRecord>,
-): Promise<LinkedAccount | undefined> => {
-  const filter = {
-    ...state,
-    _id,
-    email: { $eq: email },
-    isDeleted: { $ne: true },
-    isDisabled: { $ne: true },
-    'identities.key': { $ne: identity.key },
-  } as Filter<UserRecord>;
-  const user = await onManaged(project, (db) =>
-    db.collection<UserRecord>(usersCollection).findOneAndUpdate(filter, changes, { returnDocument: 'after' }),
-  );
-  return user ? { user, isNewUser: false, linkedByEmail: true } : undefined;
-};
-
-const linkVerified = (project: Project, user: UserRecord, identity: Identity) =>
-  link(project, user, identity, { emailVerified: true }, {
-    $push: { identities: identity },
-    $set: { updatedAt: new Date(clock.now()) },
-  } as UpdateFilter<UserRecord>);
-
-const discardAndLink = async (project: Project, user: UserRecord, identity: Identity) => {
-  if (!(await discardCredentials(project, user._id.toHexString()))) return undefined;
-  const unproved = { emailVerified: { $ne: true }, hasPassword: false } as Filter<UserRecord>;
-  return link(project, user, identity, unproved, {
-    $set: { identities: [identity], emailVerified: true, updatedAt: new Date(clock.now()) },
-  } as UpdateFilter<UserRecord>);
-};
-
-const stateOf = (user: UserRecord | undefined): 'none' | 'verified' | 'unverified' => {
-  if (!user) return 'none';
-  return user.emailVerified === true ? 'verified' : 'unverified';
+  step: 'link' | 'discard and link',
+): Promise<LinkedAccount<R> | undefined> => {
+  if (step === 'discard and link' && !(await discardCredentials(store, _id))) return undefined;
+  const [state, change] =
+    step === 'link'
+      ? [{ emailVerified: true }, { $push: { identities: identity } }]
+      : [
+          { emailVerified: { $ne: true }, hasPassword: false },
+          { $set: { identities: [identity], emailVerified: true } },
+        ];
+  const expected = { ...state, ...enabled, email: { $eq: email }, 'identities.key': { $ne: identity.key } };
+  const account = await store.change({ ...expected, _id }, change);
+  return account && { account, isNew: false, linkedByEmail: true };
 };
 
 /**
- * The account of the project that a provider's account signs in to: the one that holds it, the one with a matching
- * verified address, or a new one, by `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message
- * is for the person.
+ * The account that a provider's account signs in to: the one that holds it, the one with a matching verified address,
+ * or a new one, by `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message is for the
+ * person.
  */
-export const linkAccount = async (
-  project: Project,
-  users: Collection,
+export const linkAccount = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  open: OpenAccount<R>,
   provider: IdentityProvider,
   profile: SocialProfile,
-): Promise<LinkedAccount> => {
+): Promise<LinkedAccount<R>> => {
   const addresses = profile.addresses.filter(({ verified }) => verified).map(({ email }) => email);
-  const identity = { provider: provider.name, id: profile.id, key: identityKey(provider.name, profile.id) };
+  const { name, title } = provider;
+  const identity = { provider: name, id: profile.id, key: `${name}:${profile.id}` };
 
-  const tryOnce = async (attempt: number): Promise<LinkedAccount | undefined> => {
-    const holder = await findUserByIdentity(project, provider.name, profile.id);
-    const match = holder ? undefined : await findByAddresses(project, addresses);
+  const tryOnce = async (attempt: number): Promise<LinkedAccount<R> | undefined> => {
+    const holder = await store.find({ 'identities.key': { $eq: identity.key } });
+    const match = holder ? undefined : await findByAddresses(store, addresses);
     const found = {
       addressVerified: addresses.length > 0,
       identityKnown: holder !== undefined,
       account: stateOf(match),
     };
     const step = decideLink(found);
-    if (step === 'sign in' && holder) return { user: requireEnabled(holder), isNewUser: false, linkedByEmail: false };
-    if (step === 'link' && match) return linkVerified(project, match, identity);
-    if (step === 'discard and link' && match) return discardAndLink(project, match, identity);
+    if (step === 'sign in' && holder) return { account: requireEnabled(holder), isNew: false, linkedByEmail: false };
+    if ((step === 'link' || step === 'discard and link') && match) return link(store, match, identity, step);
     const [email] = addresses;
     if (step === 'create' && email !== undefined) {
-      const user = await createAccount(project, users, provider, { email, identity, profile, attempt });
-      return user && { user, isNewUser: true, linkedByEmail: false };
+      const account = await open({ email, identity, provider, profile, attempt });
+      return account && { account, isNew: true, linkedByEmail: false };
     }
-    throw signInFailed(`${provider.title} has not verified your e-mail address. Verify it there, then sign in again.`);
+    throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
   };
 
   for (let attempt = 0; attempt < attempts; attempt++) {

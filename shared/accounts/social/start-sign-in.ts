@@ -1,11 +1,17 @@
-import type { Project } from '../../projects/project.ts';
-import { projectScope } from '../session-keys.ts';
-import { requireUsers } from '../users/require-users.ts';
-import { requireApp } from './client-credentials.ts';
+import type { SessionScope } from '../session-keys.ts';
 import { orErrorLanding } from './landing.ts';
-import { authorizationUrl, newVerifier } from './oauth-client.ts';
+import { authorizationUrl, newVerifier, type OAuthApp } from './oauth-client.ts';
 import type { IdentityProvider } from './providers.ts';
 import { startState } from './state.ts';
+
+/** Where somebody begins a social sign-in. */
+export interface SocialSite {
+  readonly scope: SessionScope;
+  /** The site to whose landing page the sign-in comes back. */
+  readonly siteUrl: string | null;
+  /** The app that is registered with a provider; what stands against signing in there is thrown. */
+  readonly app: (provider: IdentityProvider) => Promise<OAuthApp>;
+}
 
 /** Where to send the browser; with `begun`, what it has to remember for the callback. */
 export interface StartedSignIn {
@@ -14,14 +20,13 @@ export interface StartedSignIn {
 }
 
 /**
- * Begins a social sign-in: the browser goes on to the provider. What stands against it (auth or the provider not
- * enabled) sends it to the project's landing page with `error` instead; no site URL → 400 `SITE_URL_REQUIRED`.
+ * Begins a social sign-in: the browser goes on to the provider. What stands against it sends it to the landing page
+ * with `error` instead; no site URL → 400 `SITE_URL_REQUIRED`.
  */
-export const startSignIn = (project: Project, provider: IdentityProvider): Promise<StartedSignIn> =>
-  orErrorLanding(project, async () => {
-    await requireUsers(project);
-    const app = requireApp(project, provider);
+export const startSignIn = (site: SocialSite, provider: IdentityProvider): Promise<StartedSignIn> =>
+  orErrorLanding(site, async () => {
+    const app = await site.app(provider);
     const verifier = newVerifier();
-    const state = await startState(projectScope(project.id), provider.name, verifier);
+    const state = await startState(site.scope, provider.name, verifier);
     return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
   });

@@ -1,4 +1,3 @@
-import type { ObjectId } from 'mongodb';
 import { onManaged } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
@@ -8,21 +7,12 @@ import type { JsonObject } from '../../documents/document.ts';
 import { requireFit, sizeOf } from '../../documents/write/document-size.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireManagedRoom } from '../../projects/quota/database-quota.ts';
+import type { NewAccount } from '../account-store.ts';
 import { freePlanSlot } from './plan-slot.ts';
-import type { Identity, UserRecord } from './user-record.ts';
+import type { UserRecord } from './user-record.ts';
 
 /** The validated data of a new user, with the profile in its stored form. */
-export interface NewUser {
-  /** Given where something refers to the user before they are stored. */
-  readonly _id?: ObjectId;
-  /** Canonical. */
-  readonly email: string;
-  readonly passwordHash: string;
-  readonly hasPassword: boolean;
-  readonly emailVerified: boolean;
-  readonly identities: readonly Identity[];
-  readonly profile: JsonObject;
-}
+export type NewUser = NewAccount & { readonly profile: JsonObject };
 
 /** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
 const attempts = 200;

@@ -1,58 +1,39 @@
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import { describeError, log } from '../../core/log.ts';
-import { newId } from '../../core/new-id.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import type { Project } from '../../projects/project.ts';
-import { checkEmail } from '../email.ts';
-import { sendEmailToken } from '../email-tokens/send-email-token.ts';
-import { checkPassword, hashPassword } from '../passwords.ts';
-import { orEndSession } from '../revoke-sessions.ts';
-import { type Client, projectScope } from '../session-keys.ts';
+import type { NewAccount } from '../account-store.ts';
+import { sendVerification } from '../email-tokens/send-email-token.ts';
+import type { Credentials } from '../password-proof.ts';
+import type { Client } from '../session-keys.ts';
+import type { SignIn } from '../sign-in.ts';
+import { checkCredentials, signUp } from '../sign-up.ts';
+import { userSignIns } from '../stores/users.ts';
 import { insertUser } from './insert-user.ts';
-import { type OpenedSession, openSession } from './open-session.ts';
 import { newProfile } from './profile.ts';
-import { type UserView, userView } from './user-view.ts';
-
-/** A user signed in: the tokens, and what users see of themselves. */
-export interface SignIn extends OpenedSession {
-  readonly user: UserView;
-}
+import type { UserRecord } from './user-record.ts';
 
 /** The body of a sign-up: an address, a password, and fields of the `users` schema. */
-export type SignUpBody = JsonObject & { readonly email: string; readonly password: string };
-
-/** The account is there whether or not its mail is; the user can have another one sent. */
-const sendVerification = async (project: Project, email: string, userId: string): Promise<void> => {
-  try {
-    await sendEmailToken(project, 'verify', email, userId);
-  } catch (error) {
-    log.error({ message: 'A verification mail could not be queued', error: describeError(error) });
-  }
-};
+export type SignUpBody = JsonObject & Credentials;
 
 /**
- * Opens an account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). The session comes
- * first, for a user who is not there yet: where it cannot be stored there is no account either, whose address would be
- * taken at the next try. Sign-ups closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as
- * `insertUser` has them.
+ * Opens a user's account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). Sign-ups
+ * closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser` has them.
  */
-export const signUp = async (
+export const signUpUser = async (
   project: Project,
   users: Collection,
   body: SignUpBody,
   client: Client,
-): Promise<SignIn> => {
+): Promise<SignIn<UserRecord>> => {
   if (!project.allowPublicSignup) {
     throw new AppError('SIGNUP_DISABLED', 'This project does not take new sign-ups. Existing users can log in.');
   }
-  const email = checkEmail(body.email);
-  const password = checkPassword(body.password);
+  const credentials = checkCredentials(body);
   const profile = newProfile(users, body);
-  const _id = newId();
-  const [passwordHash, session] = await Promise.all([hashPassword(password), openSession(project, { _id }, client)]);
-  const user = { _id, email, passwordHash, hasPassword: true, emailVerified: false, identities: [], profile };
-  const record = await orEndSession(projectScope(project.id), session, () => insertUser(project, users, user));
-  await sendVerification(project, email, session.userId);
-  return { ...session, user: userView(users, record) };
+  const store = userSignIns(project);
+  const insert = (account: NewAccount) => insertUser(project, users, { ...account, profile });
+  const signIn = await signUp(store, credentials, insert, client);
+  await sendVerification(store, signIn.account);
+  return signIn;
 };

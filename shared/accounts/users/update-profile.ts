@@ -10,7 +10,8 @@ import { withoutGrowth } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
 import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quota.ts';
 import type { Bearer } from '../access-tokens.ts';
-import { requireCurrentUser } from './current-user.ts';
+import { requireAccount } from '../account-store.ts';
+import { userAccounts } from '../stores/users.ts';
 import { planProfile } from './profile.ts';
 import type { UserRecord } from './user-record.ts';
 import { type UserView, userView } from './user-view.ts';
@@ -49,7 +50,7 @@ export const updateProfile = async (
         ),
     );
     if (updated) return userView(users, updated);
-    const current = { ...(await requireCurrentUser(project, bearer)) };
+    const current = { ...(await requireAccount(userAccounts(project), bearer.userId)) };
     const bytes = sizeOf(current);
     const refused = refusal(current, bytes);
     if (refused) throw refused;

@@ -1,6 +1,7 @@
 import type { Document, Filter } from 'mongodb';
+import { requireAccount } from '../../accounts/account-store.ts';
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
-import { getDeveloperRecord } from '../../accounts/developers/find-developer.ts';
+import { developerAccounts } from '../../accounts/stores/developers.ts';
 import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { audited } from '../audit/audited.ts';
@@ -45,7 +46,7 @@ const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<vo
  * withdrawn and expired ones, and those for somebody else, are the same 404 `INVITATION_NOT_FOUND`.
  */
 export const acceptInvitation = async (developerId: string, token: string): Promise<Membership> => {
-  const developer = await getDeveloperRecord(developerId);
+  const developer = await requireAccount(developerAccounts, developerId);
   const tokenHash = hashInvitationToken(token);
   if (tokenHash === undefined) throw noInvitation();
   const filter = openFor(developer, tokenHash);

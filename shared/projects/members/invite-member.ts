@@ -1,9 +1,9 @@
 import type { Document, Filter, ObjectId } from 'mongodb';
+import { findByEmail, requireAccount } from '../../accounts/account-store.ts';
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
-import { serviceName } from '../../accounts/developers/email-tokens.ts';
-import { findDeveloperRecord, getDeveloperRecord } from '../../accounts/developers/find-developer.ts';
 import { checkEmail } from '../../accounts/email.ts';
 import { linkTo } from '../../accounts/email-tokens/send-email-token.ts';
+import { developerAccounts, serviceName } from '../../accounts/stores/developers.ts';
 import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { dashboardSettings } from '../../core/config.ts';
@@ -45,7 +45,7 @@ const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
 
 /** Who cannot be invited: whoever is in the project already. */
 const refuseMember = async ({ record }: OwnedProject, email: string): Promise<void> => {
-  const invited = await findDeveloperRecord({ email: { $eq: email } });
+  const invited = await findByEmail(developerAccounts, email);
   if (invited && roleIn(record, invited._id.toHexString())) {
     throw new AppError('MEMBER_EXISTS', 'This developer is in the project already.');
   }
@@ -132,7 +132,7 @@ export const inviteMember = async (
   { email, role }: NewInvitation,
 ): Promise<Invitation> => {
   const address = checkEmail(email);
-  const inviter = await getDeveloperRecord(inviterId);
+  const inviter = await requireAccount(developerAccounts, inviterId);
   requireVerified(inviter);
   await refuseMember(owned, address);
   await countInvitation(inviter.email, address);

@@ -1,13 +1,14 @@
 import { hashSync } from '@node-rs/bcrypt';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { changePassword } from '../../../shared/accounts/change-password.ts';
 import { verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
-import { changeDeveloperPassword } from '../../../shared/accounts/developers/change-password.ts';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
-import { verifyDeveloperEmail } from '../../../shared/accounts/developers/email-tokens.ts';
-import { logInDeveloper } from '../../../shared/accounts/developers/log-in-developer.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { logIn as logInTo } from '../../../shared/accounts/log-in.ts';
 import { developerScope } from '../../../shared/accounts/session-keys.ts';
+import { developerAccounts, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { logIn } from '../../support/worlds/developers.ts';
@@ -29,8 +30,11 @@ const edit = (email: string, set: Partial<DeveloperRecord>) => {
 
 const stored = (email: string) => onControl((db) => db.collection<DeveloperRecord>('developers').findOne({ email }));
 
-const change = async ({ token, password }: Developer) =>
-  changeDeveloperPassword(await verifyDashboardToken(token), { currentPassword: password, newPassword }, client);
+const change = async ({ token, password }: Developer) => {
+  const { developerId: userId, sessionId } = await verifyDashboardToken(token);
+  const body = { currentPassword: password, newPassword };
+  return changePassword(developerAccounts, { userId, sessionId }, body, client);
+};
 
 describe('a developer’s account that changes between what is read and what is written', () => {
   test('401 for a change of password where the account was deleted meanwhile, and nothing changes', async () => {
@@ -56,7 +60,7 @@ describe('a developer’s account that changes between what is read and what is 
     const place = { scope: developerScope, kind: 'verify', addressKey: addressKeyOf(`x${email}`) } as const;
     const { token } = await issueTokens(place, email, await idOf(developer));
     await edit(email, { email: `moved-${email}` });
-    await expect(verifyDeveloperEmail({ token })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });
+    await expect(verifyEmail(developerAccounts, { token })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });
     expect(await stored(`moved-${email}`)).toMatchObject({ emailVerified: false });
   });
 
@@ -65,7 +69,7 @@ describe('a developer’s account that changes between what is read and what is 
     const passwordHash = hashSync(password, { cost: 6 });
     await edit(email, { passwordHash });
     beforeChange('updateOne', 1, () => edit(email, { hasPassword: true }));
-    await logInDeveloper({ email, password }, client);
+    await logInTo(developerSignIns(), { email, password }, client);
     expect((await stored(email))?.passwordHash).not.toBe(passwordHash);
     vi.restoreAllMocks();
     await edit(email, { passwordHash });
@@ -75,7 +79,7 @@ describe('a developer’s account that changes between what is read and what is 
       isChanging = true;
       await edit(email, { passwordHash: changed });
     });
-    await logInDeveloper({ email, password }, client);
+    await logInTo(developerSignIns(), { email, password }, client);
     expect(isChanging).toBe(true);
     expect((await stored(email))?.passwordHash).toBe(changed);
   });

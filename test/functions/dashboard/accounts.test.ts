@@ -2,11 +2,12 @@ import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { handler as removeDevelopers } from '../../../functions/jobs/remove-developers.ts';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
-import { verifyDeveloperEmail } from '../../../shared/accounts/developers/email-tokens.ts';
-import { resetDeveloperPassword } from '../../../shared/accounts/developers/reset-password.ts';
 import { addressKeyOf, type EmailTokenKind } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
+import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
 import { developerScope } from '../../../shared/accounts/session-keys.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
@@ -123,7 +124,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
     const { token, code } = await issue(kind, developer);
     const { email } = developer;
     const act = (proof: object) =>
-      kind === 'verify' ? verifyDeveloperEmail(proof) : resetDeveloperPassword(proof, newPassword);
+      kind === 'verify' ? verifyEmail(developerAccounts, proof) : resetPassword(developerAccounts, proof, newPassword);
     expect(await use(kind === 'verify' ? 'reset' : 'verify', { token })).toMatchObject(invalid);
     later(662_000);
     await expect(act({ email, otp: code })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });

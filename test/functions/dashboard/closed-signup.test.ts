@@ -37,7 +37,7 @@ describe('where the operator has closed registration', () => {
   });
 
   test('403 for a first sign-in with GitHub; who has an account goes on', async () => {
-    const { linkDeveloper } = await import('../../../shared/accounts/developers/github/link-developer.ts');
+    const { linkDeveloper } = await import('../../support/worlds/developers.ts');
     const profile = (email: string) => ({
       id: randomUUID(),
       name: undefined,
@@ -48,7 +48,7 @@ describe('where the operator has closed registration', () => {
     await expect(linkDeveloper(profile(address))).rejects.toMatchObject(closed.body);
     expect(await stored(address)).toBe(0);
     const { email } = await addDeveloper(newAddress());
-    expect(await linkDeveloper(profile(email))).toMatchObject({ isNewDeveloper: false, record: { email } });
+    expect(await linkDeveloper(profile(email))).toMatchObject({ isNew: false, account: { email } });
   });
 });
 

@@ -1,10 +1,9 @@
 import type { Filter } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
-import { linkDeveloper } from '../../../shared/accounts/developers/github/link-developer.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
-import { logIn } from '../../support/worlds/developers.ts';
+import { linkDeveloper, logIn } from '../../support/worlds/developers.ts';
 import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
 
 afterEach(() => {
@@ -25,7 +24,7 @@ describe('a developer’s account that changes between look-up and link', () => 
     for (const { email } of [await newDeveloper(), await newUnverified()]) {
       const gone = `deleted ${email}`;
       beforeChange('findOneAndUpdate', 1, () => edit({ email }, { email: gone, deletingSince: new Date() }));
-      expect(await link(email)).toMatchObject({ isNewDeveloper: true, record: { email } });
+      expect(await link(email)).toMatchObject({ isNew: true, account: { email } });
       vi.restoreAllMocks();
       expect(await stored({ email: gone })).toMatchObject({ identities: [] });
     }
@@ -34,7 +33,7 @@ describe('a developer’s account that changes between look-up and link', () => 
   test('200 by its password for one whose address was verified before it would have been discarded', async () => {
     const { email, password } = await newUnverified();
     beforeChange('findOneAndUpdate', 1, () => edit({ email }, { emailVerified: true }));
-    expect(await link(email)).toMatchObject({ isNewDeveloper: false, linkedByEmail: true });
+    expect(await link(email)).toMatchObject({ isNew: false, linkedByEmail: true });
     vi.restoreAllMocks();
     expect((await logIn(email, password)).status).toBe(200);
   });
@@ -43,14 +42,14 @@ describe('a developer’s account that changes between look-up and link', () => 
     const { email } = await newDeveloper();
     const identities = [{ provider: 'github' as const, id: email, key: `github:${email}` }];
     beforeChange('findOneAndUpdate', 1, () => edit({ email }, { identities }));
-    expect(await link(email)).toMatchObject({ isNewDeveloper: false, linkedByEmail: false });
+    expect(await link(email)).toMatchObject({ isNew: false, linkedByEmail: false });
     expect(await stored({ email })).toMatchObject({ identities });
   });
 
   test('401 for the password of one whose address was verified no more at the link', async () => {
     const { email, password } = await newDeveloper();
     beforeChange('findOneAndUpdate', 1, () => edit({ email }, { emailVerified: false }));
-    expect(await link(email)).toMatchObject({ linkedByEmail: true, record: { hasPassword: false } });
+    expect(await link(email)).toMatchObject({ linkedByEmail: true, account: { hasPassword: false } });
     vi.restoreAllMocks();
     expect((await logIn(email, password)).status).toBe(401);
   });

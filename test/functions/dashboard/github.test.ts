@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import { linkDeveloper } from '../../../shared/accounts/developers/github/link-developer.ts';
 import type { SocialProfile } from '../../../shared/accounts/social/profile.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
@@ -11,6 +10,7 @@ import {
   auth,
   cookieOf,
   type DashboardSignIn,
+  linkDeveloper,
   logIn,
   refresh,
   storedDeveloper,
@@ -164,8 +164,11 @@ describe('who an account at GitHub signs in to', () => {
   test('the developer who has verified the same address, whose password and sessions stay', async () => {
     const developer = await newDeveloper();
     const session = cookieOf(await logIn(developer.email, developer.password));
-    const { record, linkedByEmail } = await linkDeveloper(profile(developer.email));
-    expect({ id: record._id.toHexString(), linkedByEmail }).toEqual({ id: await idOf(developer), linkedByEmail: true });
+    const { account, linkedByEmail } = await linkDeveloper(profile(developer.email));
+    expect({ id: account._id.toHexString(), linkedByEmail }).toEqual({
+      id: await idOf(developer),
+      linkedByEmail: true,
+    });
     expect((await refresh(session)).status).toBe(200);
     expect((await logIn(developer.email, developer.password)).status).toBe(200);
   });
@@ -174,8 +177,8 @@ describe('who an account at GitHub signs in to', () => {
     const squatter = await newUnverified();
     const session = cookieOf(await logIn(squatter.email, squatter.password));
     const { token } = await newPersonalToken(squatter, ['projects:read']);
-    const { record } = await linkDeveloper(profile(squatter.email));
-    expect(record).toMatchObject({ emailVerified: true, hasPassword: false });
+    const { account } = await linkDeveloper(profile(squatter.email));
+    expect(account).toMatchObject({ emailVerified: true, hasPassword: false });
     expect((await refresh(session)).status).toBe(401);
     expect((await logIn(squatter.email, squatter.password)).status).toBe(401);
     expect((await auth('GET', 'me', { token })).status).toBe(401);
@@ -183,18 +186,18 @@ describe('who an account at GitHub signs in to', () => {
 
   test('the holder of the identity, whatever his address is by then', async () => {
     const first = profile(`${randomBytes(8).toString('hex')}@example.com`);
-    const { record } = await linkDeveloper(first);
+    const { account } = await linkDeveloper(first);
     const other = await newDeveloper();
     const second = await linkDeveloper(profile(other.email, true, first.id));
-    expect(second).toMatchObject({ isNewDeveloper: false, linkedByEmail: false });
-    expect(second.record._id).toEqual(record._id);
+    expect(second).toMatchObject({ isNew: false, linkedByEmail: false });
+    expect(second.account._id).toEqual(account._id);
   });
 
   test('one account, where 50 come at once', async () => {
     const someone = profile(`${randomBytes(8).toString('hex')}@example.com`);
     const linked = await inParallel(50, () => linkDeveloper(someone));
-    expect(new Set(linked.map(({ record }) => record._id.toHexString())).size).toBe(1);
-    expect(linked.filter(({ isNewDeveloper }) => isNewDeveloper)).toHaveLength(1);
+    expect(new Set(linked.map(({ account }) => account._id.toHexString())).size).toBe(1);
+    expect(linked.filter(({ isNew }) => isNew)).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { markVerified } from '../../../shared/accounts/developers/mark-verified.ts';
+import { markVerified } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
@@ -92,7 +93,7 @@ describe('an invitation', () => {
     expect(await invite(another, email, 'viewer', unproved)).toMatchObject(refusal);
     expect((await recordOf(of)).invitations ?? []).toEqual([]);
     expect(await mailsTo(email)).toEqual([]);
-    await markVerified({ email: of.developer.email });
+    await markVerified(developerAccounts, { email: of.developer.email });
     expect(await invite(of, email, 'viewer')).toMatchObject({ status: 201 });
   });
 

@@ -1,18 +1,18 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { changePassword } from '../../../shared/accounts/change-password.ts';
 import { verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
-import { changeDeveloperPassword } from '../../../shared/accounts/developers/change-password.ts';
-import { linkDeveloper } from '../../../shared/accounts/developers/github/link-developer.ts';
-import { resetDeveloperPassword } from '../../../shared/accounts/developers/reset-password.ts';
 import { createToken } from '../../../shared/accounts/developers/tokens/create-token.ts';
 import type { TokenRecord } from '../../../shared/accounts/developers/tokens/token-record.ts';
 import { verifyPersonalToken } from '../../../shared/accounts/developers/tokens/verify-token.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
 import { developerScope } from '../../../shared/accounts/session-keys.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { call, inParallel } from '../../support/clients/client.ts';
-import { logIn } from '../../support/worlds/developers.ts';
+import { linkDeveloper, logIn } from '../../support/worlds/developers.ts';
 import { type Developer, newUnverified } from '../../support/worlds/project.ts';
 
 afterEach(() => {
@@ -27,12 +27,15 @@ const newPassword = 'a new password';
 const recoveries: Readonly<Record<string, (victim: Developer, developerId: string) => Promise<unknown>>> = {
   'a password reset': async ({ email }, developerId) => {
     const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(email) } as const;
-    return resetDeveloperPassword({ token: (await issueTokens(place, email, developerId)).token }, newPassword);
+    const { token } = await issueTokens(place, email, developerId);
+    return resetPassword(developerAccounts, { token }, newPassword);
   },
   'a change of password that ends tokens': async ({ email, password }) => {
     const client = { ip: '192.0.2.1', userAgent: 'test' };
-    const bearer = await verifyDashboardToken((await logIn(email, password)).body.data.accessToken);
-    return changeDeveloperPassword(bearer, { currentPassword: password, newPassword, endTokens: true }, client);
+    const { accessToken } = (await logIn(email, password)).body.data;
+    const { developerId: userId, sessionId } = await verifyDashboardToken(accessToken);
+    const body = { currentPassword: password, newPassword, endTokens: true };
+    return changePassword(developerAccounts, { userId, sessionId }, body, client);
   },
   'a sign-in by GitHub to an account whose address was never verified': ({ email }) =>
     linkDeveloper({ id: email, name: undefined, username: undefined, addresses: [{ email, verified: true }] }),

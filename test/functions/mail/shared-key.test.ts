@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as sendBatch } from '../../../functions/mail/send-batch.ts';
-import { markVerified } from '../../../shared/accounts/developers/mark-verified.ts';
+import { markVerified } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
@@ -85,7 +86,7 @@ describe('a developer whose address is not verified', () => {
     expect(await batch(project, batchOf(2))).toMatchObject(notVerified);
     expect(await member.dashboard('POST', test, { to: newAddress() })).toMatchObject(notVerified);
     expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 0 });
-    await markVerified({ email: owner.email });
+    await markVerified(developerAccounts, { email: owner.email });
     expect((await send(project, mailOf())).status).toBe(200);
     expect((await batch(project, batchOf(2))).status).toBe(200);
     expect((await member.dashboard('POST', test, { to: newAddress() })).status).toBe(200);

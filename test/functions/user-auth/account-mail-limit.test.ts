@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
+import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { countAccountMail } from '../../../shared/mail/outbox/account-mail-limit.ts';
@@ -49,7 +50,7 @@ describe('the mails of user accounts that a project sends a day with the key tha
     const { api, domain } = await projectWith(1);
     const { email } = await api.newUser();
     await mailTo(email);
-    const ask = (address: string) => commandsOf(() => requestEmailToken(domain, 'reset', address));
+    const ask = (address: string) => commandsOf(() => requestEmailToken(userAccounts(domain), 'reset', address));
     expect(await ask(email)).toEqual(await ask(newCredentials().email));
     const [known, unknown] = await Promise.all(
       [email, newCredentials().email].map((address) =>
@@ -65,9 +66,9 @@ describe('the mails of user accounts that a project sends a day with the key tha
     const { api, domain } = await projectWith(2);
     const { email } = await api.newUser();
     await mailTo(email);
-    await inParallel(50, () => requestEmailToken(domain, 'reset', newCredentials().email));
-    await inParallel(50, () => requestEmailToken(domain, 'verify', email));
-    await requestEmailToken(domain, 'reset', email);
+    await inParallel(50, () => requestEmailToken(userAccounts(domain), 'reset', newCredentials().email));
+    await inParallel(50, () => requestEmailToken(userAccounts(domain), 'verify', email));
+    await requestEmailToken(userAccounts(domain), 'reset', email);
     expect((await mailTo(email, 2)).subject).toMatch(/password/i);
   });
 
@@ -76,7 +77,7 @@ describe('the mails of user accounts that a project sends a day with the key tha
     const { email } = await api.newUser();
     const tomorrow = clock.now() + 24 * 3600_000;
     vi.spyOn(clock, 'now').mockReturnValue(tomorrow);
-    await requestEmailToken(domain, 'verify', email);
+    await requestEmailToken(userAccounts(domain), 'verify', email);
     expect(await mailTo(email)).toBeDefined();
   });
 

@@ -6,6 +6,7 @@ import { resetPassword } from '../../../shared/accounts/email-tokens/reset-passw
 import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
 import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
 import { projectScope } from '../../../shared/accounts/session-keys.ts';
+import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
@@ -151,7 +152,9 @@ describe('the mails', () => {
 
 describe.each(kinds)('a %s token', (kind) => {
   const confirm = (proof: object): Promise<void> =>
-    kind === 'verify' ? verifyEmail(domain, proof) : resetPassword(domain, proof, newPassword);
+    kind === 'verify'
+      ? verifyEmail(userAccounts(domain), proof)
+      : resetPassword(userAccounts(domain), proof, newPassword);
 
   test('200 once, by link or by code, and both are used up then', async () => {
     const first = await project.newUser();
@@ -354,19 +357,19 @@ describe('where MongoDB fails for a moment', () => {
     const { token, code } = await issue('reset', user);
     for (const proof of [{ token }, { email: user.email, otp: code }]) {
       failOnce('findOneAndUpdate');
-      await expect(resetPassword(domain, proof, newPassword)).rejects.toMatchObject(unavailable);
+      await expect(resetPassword(userAccounts(domain), proof, newPassword)).rejects.toMatchObject(unavailable);
     }
-    await resetPassword(domain, { token }, newPassword);
+    await resetPassword(userAccounts(domain), { token }, newPassword);
     expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
-    await expect(resetPassword(domain, { token }, newPassword)).rejects.toMatchObject(rejected);
+    await expect(resetPassword(userAccounts(domain), { token }, newPassword)).rejects.toMatchObject(rejected);
   });
 
   test('503 for a verification, whose link stays good', async () => {
     const user = await project.newUser();
     const { token } = await issue('verify', user);
     failOnce('updateOne');
-    await expect(verifyEmail(domain, { token })).rejects.toMatchObject(unavailable);
-    await verifyEmail(domain, { token });
+    await expect(verifyEmail(userAccounts(domain), { token })).rejects.toMatchObject(unavailable);
+    await verifyEmail(userAccounts(domain), { token });
     expect(await isVerified(user)).toBe(true);
   });
 
@@ -374,9 +377,9 @@ describe('where MongoDB fails for a moment', () => {
     const user = await project.newUser();
     await mailTo(user.email);
     failOnce('insertOne');
-    await expect(requestEmailToken(domain, 'reset', user.email)).rejects.toMatchObject(unavailable);
-    await requestEmailToken(domain, 'reset', user.email);
-    await requestEmailToken(domain, 'reset', user.email);
+    await expect(requestEmailToken(userAccounts(domain), 'reset', user.email)).rejects.toMatchObject(unavailable);
+    await requestEmailToken(userAccounts(domain), 'reset', user.email);
+    await requestEmailToken(userAccounts(domain), 'reset', user.email);
     const mail = await mailTo(user.email, 2);
     expect(await use('reset', { token: tokenIn(mail) })).toMatchObject({ status: 200 });
     expect(await mailsTo(user.email)).toHaveLength(2);

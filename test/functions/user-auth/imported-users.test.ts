@@ -1,8 +1,10 @@
+import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { discardCredentials } from '../../../shared/accounts/credentials.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
 import { projectScope } from '../../../shared/accounts/session-keys.ts';
-import { discardCredentials } from '../../../shared/accounts/users/discard-credentials.ts';
+import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { onManaged } from '../../../shared/clients/mongo.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
@@ -40,7 +42,7 @@ describe('a user whom an import left in the trash is gone for every route', () =
     expect(await project.auth('POST', 'reset-password', reset)).toMatchObject(invalidProof);
     const verify = { body: { token: proofs.verify } };
     expect(await project.auth('POST', 'verify-email', verify)).toMatchObject(invalidProof);
-    expect(await discardCredentials(await domainProject(project), userId)).toBeUndefined();
+    expect(await discardCredentials(userAccounts(await domainProject(project)), new ObjectId(userId))).toBeUndefined();
     const path = `/api/projects/${project.id}/users/${userId}`;
     expect(await project.developer.dashboard('PATCH', path, { name: 'Cy' })).toMatchObject({ status: 404 });
     expect(await storedUsers(project, { email })).toEqual([before]);

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { hashSync } from '@node-rs/bcrypt';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findUserByEmail } from '../../../shared/accounts/users/find-user.ts';
-import { logIn } from '../../../shared/accounts/users/log-in.ts';
-import { openSession } from '../../../shared/accounts/users/open-session.ts';
-import { requireUsers } from '../../../shared/accounts/users/require-users.ts';
+import { findByEmail } from '../../../shared/accounts/account-store.ts';
+import { logIn } from '../../../shared/accounts/log-in.ts';
+import { openSession } from '../../../shared/accounts/sign-in.ts';
+import { userSignIns } from '../../../shared/accounts/stores/users.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
@@ -182,20 +182,19 @@ describe('a log-in that is under way', () => {
     ['the user is deleted', (userId) => project.developer.dashboard('DELETE', users(userId))],
   ])('401 and opens no session where meanwhile %s', async (_what, act) => {
     const user = await project.newUser();
-    const domain = await domainProject(project);
-    const read = await findUserByEmail(domain, user.email);
+    const store = userSignIns(await domainProject(project));
+    const read = await findByEmail(store, user.email);
     if (!read) throw new Error('There is no such user');
     expect(await act(user.userId, user.token, user.password)).toMatchObject({ status: 200 });
-    await expect(openSession(domain, read, client)).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
+    await expect(openSession(store, read, client)).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
   });
 
   test('never leaves a session that outlives the change, however 50 of them meet it', async () => {
     const user = await project.newUser();
-    const domain = await domainProject(project);
-    const collection = await requireUsers(domain);
+    const store = userSignIns(await domainProject(project));
     // From places of their own: the sixth that is under way from one place is refused, and so would the change be.
     const logInFrom = (ip: string) =>
-      logIn(domain, collection, user, { ...client, ip }).catch((error: unknown) => {
+      logIn(store, user, { ...client, ip }).catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'INVALID_CREDENTIALS' });
         return undefined;
       });
@@ -205,7 +204,7 @@ describe('a log-in that is under way', () => {
     const change = first.then(() => project.auth('PUT', 'change-password', { token: user.token, body }));
     const opened = [await first, ...(await others)];
     expect(await change).toMatchObject({ status: 200 });
-    const sessions = opened.flatMap((session) => session ?? []);
+    const sessions = opened.flatMap((signIn) => signIn?.session ?? []);
     expect(sessions).not.toEqual([]);
     for (const { refreshToken } of sessions) expect(await project.refresh(refreshToken)).toMatchObject({ status: 401 });
     expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });

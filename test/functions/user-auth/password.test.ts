@@ -1,5 +1,7 @@
+import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { discardCredentials } from '../../../shared/accounts/users/discard-credentials.ts';
+import { discardCredentials } from '../../../shared/accounts/credentials.ts';
+import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
@@ -91,10 +93,12 @@ describe('change-password', () => {
 });
 
 describe('credentials that are discarded', () => {
+  const discard = async (userId: string) =>
+    discardCredentials(userAccounts(await domainProject(project)), new ObjectId(userId));
+
   test('401 for the password and for every session, and no password is needed to set one', async () => {
     const user = await project.newUser();
-    const domain = await domainProject(project);
-    await discardCredentials(domain, user.userId);
+    await discard(user.userId);
     expect(await project.logIn(user)).toMatchObject(wrong);
     expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 401 });
     expect(await storedUsers(project, { email: user.email })).toMatchObject([{ hasPassword: false }]);
@@ -104,7 +108,7 @@ describe('credentials that are discarded', () => {
   test('200 for both, and nothing is discarded, where the address was verified meanwhile', async () => {
     const user = await project.newUser();
     await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
-    expect(await discardCredentials(await domainProject(project), user.userId)).toBeUndefined();
+    expect(await discard(user.userId)).toBeUndefined();
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
     expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
   });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { refresh } from '../../../shared/accounts/users/refresh.ts';
+import { refresh } from '../../../shared/accounts/sign-in.ts';
+import { userSignIns } from '../../../shared/accounts/stores/users.ts';
 import { type Answer, inParallel, tally } from '../../support/clients/client.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 import {
@@ -59,7 +60,7 @@ describe('refresh by cookie', () => {
   test('fails and leaves the token good where no access token can be signed', async () => {
     const { refreshToken } = await project.newUser();
     const domain = await domainProject(project);
-    await expect(refresh({ ...domain, signingKeys: [] }, refreshToken)).rejects.toThrow('no signing key');
+    await expect(refresh(userSignIns({ ...domain, signingKeys: [] }), refreshToken)).rejects.toThrow('no signing key');
     expect(await project.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 

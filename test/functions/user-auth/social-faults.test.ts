@@ -3,6 +3,7 @@ import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startState } from '../../../shared/accounts/social/state.ts';
+import { userReturn } from '../../../shared/accounts/users/social-site.ts';
 import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/clients/social.ts';
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';
@@ -96,7 +97,12 @@ const signIn = async (code: string): Promise<Landing> => {
   const verifier = 'v'.repeat(43);
   const state = await startState(projectScope(project.id), 'github', verifier);
   const client = { ip: '192.0.2.1', userAgent: 'test' };
-  const { location } = await finishSignIn(requireProvider('github'), { state, code, verifier }, client);
+  const { location } = await finishSignIn(
+    await userReturn(state),
+    requireProvider('github'),
+    { state, code, verifier },
+    client,
+  );
   return landingOf(new URL(location));
 };
 

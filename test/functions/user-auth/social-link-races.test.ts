@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../../shared/accounts/passwords.ts';
-import { linkAccount } from '../../../shared/accounts/social/link-account.ts';
+import { linkAccount, type Newcomer } from '../../../shared/accounts/social/link-account.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
+import { userAccounts } from '../../../shared/accounts/stores/users.ts';
+import { createAccount } from '../../../shared/accounts/users/create-account.ts';
 import { requireUsers } from '../../../shared/accounts/users/require-users.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
@@ -14,7 +16,9 @@ afterEach(() => {
 const link = async (of: UsersProject, email: string) => {
   const project = await domainProject(of);
   const profile = { id: email, name: undefined, username: undefined, addresses: [{ email, verified: true }] };
-  return linkAccount(project, await requireUsers(project), requireProvider('github'), profile);
+  const users = await requireUsers(project);
+  const open = (newcomer: Newcomer) => createAccount(project, users, newcomer);
+  return linkAccount(userAccounts(project), open, requireProvider('github'), profile);
 };
 
 const disabled = { code: 'SOCIAL_SIGN_IN_FAILED', message: expect.stringContaining('disabled') };
@@ -43,7 +47,7 @@ describe('an account that changes between look-up and link', () => {
     const password = 'set between discard and link';
     const set = { password: await hashPassword(password), hasPassword: true };
     beforeChange('findOneAndUpdate', 2, () => changeStoredUsers(project, { email }, set));
-    expect(await link(project, email)).toMatchObject({ linkedByEmail: true, user: { hasPassword: false } });
+    expect(await link(project, email)).toMatchObject({ linkedByEmail: true, account: { hasPassword: false } });
     vi.restoreAllMocks();
     expect(await project.logIn({ email, password })).toMatchObject({ status: 401 });
     expect(await storedUsers(project, { email })).toMatchObject([{ emailVerified: true, hasPassword: false }]);
@@ -66,8 +70,8 @@ describe('an account that changes between look-up and link', () => {
     await changeStoredUsers(project, { email }, { emailVerified: true });
     beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { email: `moved-${email}` }));
     const linked = await link(project, email);
-    expect(linked).toMatchObject({ isNewUser: true });
-    expect(linked.user._id.toHexString()).not.toBe(userId);
+    expect(linked).toMatchObject({ isNew: true });
+    expect(linked.account._id.toHexString()).not.toBe(userId);
     expect((await storedUsers(project, { email: `moved-${email}` }))[0]?.identities ?? []).toEqual([]);
   });
 
@@ -78,7 +82,7 @@ describe('an account that changes between look-up and link', () => {
     const key = `github:${email}`;
     const identities = [{ provider: 'github', id: email, key }];
     beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { identities }));
-    expect(await link(project, email)).toMatchObject({ isNewUser: false, linkedByEmail: false });
+    expect(await link(project, email)).toMatchObject({ isNew: false, linkedByEmail: false });
     expect(await storedUsers(project, { email })).toMatchObject([{ identities }]);
   });
 
@@ -88,7 +92,7 @@ describe('an account that changes between look-up and link', () => {
     const { email } = user;
     await changeStoredUsers(project, { email }, { emailVerified: true });
     beforeChange('findOneAndUpdate', 1, () => changeStoredUsers(project, { email }, { emailVerified: false }));
-    expect(await link(project, email)).toMatchObject({ linkedByEmail: true, user: { hasPassword: false } });
+    expect(await link(project, email)).toMatchObject({ linkedByEmail: true, account: { hasPassword: false } });
     vi.restoreAllMocks();
     expect(await project.logIn(user)).toMatchObject({ status: 401 });
   });

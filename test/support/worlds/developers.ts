@@ -1,6 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { inject } from 'vitest';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
+import { openDeveloper } from '../../../shared/accounts/developers/social-site.ts';
+import { linkAccount } from '../../../shared/accounts/social/link-account.ts';
+import type { SocialProfile } from '../../../shared/accounts/social/profile.ts';
+import { requireProvider } from '../../../shared/accounts/social/providers.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { type Answer, call, type RequestOptions } from '../clients/client.ts';
 
@@ -30,3 +35,7 @@ export const refresh = (cookie: string) => auth<DashboardSignIn>('POST', 'refres
 /** A developer as he is stored. */
 export const storedDeveloper = (id: string): Promise<DeveloperRecord | null> =>
   onControl((db) => db.collection<DeveloperRecord>('developers').findOne({ _id: new ObjectId(id) }));
+
+/** What a sign-in with GitHub does to developers' accounts, without the way there. */
+export const linkDeveloper = (profile: SocialProfile) =>
+  linkAccount(developerAccounts, openDeveloper, requireProvider('github'), profile);

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { markVerified } from '../../../shared/accounts/developers/mark-verified.ts';
 import { setPlan } from '../../../shared/accounts/developers/set-plan.ts';
+import { markVerified } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { PlanName } from '../../../shared/projects/project.ts';
 import { type Answer, call, type RequestOptions } from '../clients/client.ts';
@@ -46,7 +47,7 @@ export const newDeveloper = async (
   const entered = registered.status === 409 ? await enter('login') : registered;
   if (entered.status >= 300) throw new Error(`register answered ${JSON.stringify(entered.body)}`);
   if (plan !== 'free') await setPlan(email, plan);
-  if (isVerified) await markVerified({ email });
+  if (isVerified) await markVerified(developerAccounts, { email });
   const token = entered.body.data.accessToken;
   return {
     email,

@@ -4,10 +4,11 @@ import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { newId } from '../../../core/new-id.ts';
 import { freeSlot } from '../../../projects/slots.ts';
+import { requireAccount } from '../../account-store.ts';
 import type { DashboardBearer } from '../../dashboard-tokens.ts';
 import { requireSession } from '../../require-session.ts';
 import { developerScope } from '../../session-keys.ts';
-import { getDeveloper } from '../find-developer.ts';
+import { developerAccounts } from '../../stores/developers.ts';
 import type { Scope } from './scopes.ts';
 import { hashToken, newPersonalToken, type TokenRecord, type TokenView, toTokenView } from './token-record.ts';
 
@@ -78,7 +79,7 @@ export const createToken = async (
   { name, scopes, projectIds, expiresInDays }: NewToken,
 ): Promise<TokenView & { readonly token: string }> => {
   const { developerId } = bearer;
-  await getDeveloper(developerId);
+  await requireAccount(developerAccounts, developerId);
   const token = newPersonalToken();
   const now = clock.now();
   const record = await insert({

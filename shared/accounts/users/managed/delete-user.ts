@@ -1,6 +1,7 @@
 import { onManaged } from '../../../clients/mongo.ts';
 import type { Project } from '../../../projects/project.ts';
-import { replaceCredentials } from '../replace-credentials.ts';
+import { replaceCredentials } from '../../credentials.ts';
+import { userAccounts } from '../../stores/users.ts';
 import type { UserRecord } from '../user-record.ts';
 import { requireUser, usersOf } from './managed-user.ts';
 
@@ -11,6 +12,6 @@ import { requireUser, usersOf } from './managed-user.ts';
 export const deleteUser = async (project: Project, id: string): Promise<void> => {
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
-  await replaceCredentials(project, { _id }, { isDisabled: true });
+  await replaceCredentials(userAccounts(project), { _id }, { isDisabled: true });
   await onManaged(project, (db) => db.collection<UserRecord>(users.name).deleteOne({ _id }));
 };

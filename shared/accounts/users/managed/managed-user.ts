@@ -6,7 +6,8 @@ import { AppError } from '../../../core/errors.ts';
 import type { JsonObject } from '../../../documents/document.ts';
 import { validationFailed } from '../../../documents/write/schema-values.ts';
 import type { Project } from '../../../projects/project.ts';
-import { findUserById } from '../find-user.ts';
+import { findById } from '../../account-store.ts';
+import { userAccounts } from '../../stores/users.ts';
 import { profileFields, type UserRecord } from '../user-record.ts';
 import { type UserView, userView } from '../user-view.ts';
 
@@ -27,7 +28,7 @@ export const usersOf = async (project: Project): Promise<Collection> =>
 
 /** The user with an id; unknown or malformed → 404 `USER_NOT_FOUND`. */
 export const requireUser = async (project: Project, id: string): Promise<UserRecord> => {
-  const record = await findUserById(project, id);
+  const record = await findById(userAccounts(project), id);
   if (!record) throw new AppError('USER_NOT_FOUND', 'User not found');
   return record;
 };

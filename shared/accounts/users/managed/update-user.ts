@@ -9,12 +9,13 @@ import { sizeOf } from '../../../documents/write/document-size.ts';
 import { type UpdatePlan, withoutGrowth } from '../../../documents/write/update-plan.ts';
 import type { Project } from '../../../projects/project.ts';
 import { databaseFull, hasManagedRoom } from '../../../projects/quota/database-quota.ts';
+import { credentialVersionOf, endSessions } from '../../credentials.ts';
 import { checkEmail } from '../../email.ts';
 import { checkPassword, hashPassword } from '../../passwords.ts';
+import { userAccounts } from '../../stores/users.ts';
 import { takenField, userExists } from '../insert-user.ts';
 import { planProfile } from '../profile.ts';
-import { endSessions } from '../replace-credentials.ts';
-import { credentialVersionOf, type UserRecord } from '../user-record.ts';
+import type { UserRecord } from '../user-record.ts';
 import { type ManagedUser, requireKnownFields, requireUser, toManagedUser, usersOf } from './managed-user.ts';
 
 /** What a developer may change of an end user besides the fields of the schema. */
@@ -111,7 +112,7 @@ export const updateUser = async (
   const account = { ...emailChange(record, body.email), ...(await passwordChange(body.password)) };
   const updated = await writeIfAble(project, record, plan, account, body);
   if (body.disabled === true || body.password !== undefined) {
-    await endSessions(project, record._id.toHexString(), credentialVersionOf(updated));
+    await endSessions(userAccounts(project), record._id.toHexString(), credentialVersionOf(updated));
   }
   return toManagedUser(users, updated);
 };

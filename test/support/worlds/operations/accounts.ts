@@ -170,16 +170,17 @@ export const accountOperations: readonly Operation[] = [
     refusals: [401],
     prepare: async (world) => {
       const email = newAddress();
-      const { developer, refreshToken: token } = await registerDeveloper({ email, password }, client);
-      const bearer = { developerId: developer._id, sessionId: parseRefreshToken(token)?.sessionId ?? '' };
-      const made = await createProject({ id: developer._id, plan: 'free' }, { name: 'his' }, newSigningKey);
+      const { account, session } = await registerDeveloper({ email, password }, client);
+      const id = account._id.toHexString();
+      const bearer = { developerId: id, sessionId: session.sessionId };
+      const made = await createProject({ id, plan: 'free' }, { name: 'his' }, newSigningKey);
       const act = (): Promise<number> => statusFor(() => deleteDeveloper(bearer, password, client));
       return {
         projectIds: [],
         act,
         again: async () => requireStatus('a second deletion', await act(), 200, 401, 404),
         verify: async (done) => {
-          const developers = await world.at.control('developers', { _id: new ObjectId(developer._id) });
+          const developers = await world.at.control('developers', { _id: account._id });
           const projects = await world.at.control('projects', { _id: new ObjectId(made._id) });
           requireEqual('account and project', [developers.length, projects.length], [0, 0], ...(done ? [] : [[1, 1]]));
         },

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { insertDeveloper } from '../../../../shared/accounts/developers/insert-developer.ts';
 import { setPlan } from '../../../../shared/accounts/developers/set-plan.ts';
 import { newSigningKey } from '../../../../shared/accounts/signing-keys.ts';
+import { insertDeveloper } from '../../../../shared/accounts/stores/developers.ts';
 import { createCollection } from '../../../../shared/collections/lifecycle/create-collection.ts';
 import { AppError, statusOf } from '../../../../shared/core/errors.ts';
 import { createProject } from '../../../../shared/projects/create-project.ts';

@@ -3,22 +3,15 @@ import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import type { Project } from '../../projects/project.ts';
-import { unknownPasswordHash } from '../users/discard-credentials.ts';
-import { insertUser, type NewUser, takenField } from '../users/insert-user.ts';
-import { newProfile } from '../users/profile.ts';
-import { type Identity, profileFields, type UserRecord } from '../users/user-record.ts';
-import type { SocialProfile } from './profile.ts';
-import type { IdentityProvider } from './providers.ts';
-import { signInFailed } from './sign-in-failure.ts';
-
-/** What a social sign-in creates an account from. */
-export interface NewAccount {
-  readonly email: string;
-  readonly identity: Identity;
-  readonly profile: SocialProfile;
-  /** 0 for the first try; a later one varies the user name, which may have been taken. */
-  readonly attempt: number;
-}
+import type { NewAccount } from '../account-store.ts';
+import { vouchedAccount } from '../sign-up.ts';
+import type { Newcomer } from '../social/link-account.ts';
+import type { SocialProfile } from '../social/profile.ts';
+import type { IdentityProvider } from '../social/providers.ts';
+import { signInFailed } from '../social/sign-in-failure.ts';
+import { insertUser, takenField } from './insert-user.ts';
+import { newProfile } from './profile.ts';
+import { profileFields, type UserRecord } from './user-record.ts';
 
 /** What the provider tells, by the field that holds it; a later try varies the user name. */
 const toldBy = ({ name, username }: SocialProfile, attempt: number): ReadonlyMap<string, string> => {
@@ -56,7 +49,7 @@ const openAccount = async (
   project: Project,
   users: Collection,
   provider: IdentityProvider,
-  account: Omit<NewUser, 'profile'>,
+  account: NewAccount,
   told: ReadonlyMap<string, string>,
 ): Promise<UserRecord | undefined> => {
   try {
@@ -86,13 +79,10 @@ const openAccount = async (
 export const createAccount = async (
   project: Project,
   users: Collection,
-  provider: IdentityProvider,
-  { email, identity, profile, attempt }: NewAccount,
+  { email, identity, provider, profile, attempt }: Newcomer,
 ): Promise<UserRecord | undefined> => {
   if (!project.allowPublicSignup) {
     throw new AppError('SIGNUP_DISABLED', 'This project does not take sign-ups at present.');
   }
-  const passwordHash = await unknownPasswordHash();
-  const account = { email, passwordHash, hasPassword: false, emailVerified: true, identities: [identity] };
-  return openAccount(project, users, provider, account, toldBy(profile, attempt));
+  return openAccount(project, users, provider, await vouchedAccount(email, identity), toldBy(profile, attempt));
 };

@@ -1,0 +1,129 @@
+import { type Collection, type Document, type Filter, ObjectId } from 'mongodb';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
+import type { SocialProviderName } from '../projects/social-providers.ts';
+import { canonicalEmail } from './email.ts';
+import type { SessionScope } from './session-keys.ts';
+
+/** An account at an identity provider that belongs to somebody; `key` is `github:123`, unique in its store. */
+export interface Identity {
+  readonly provider: SocialProviderName;
+  readonly id: string;
+  readonly key: string;
+}
+
+/**
+ * What signing in needs to know of an account, of a user as of a developer. One of the two hashes is there; it is that
+ * of no password at all while `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the
+ * password, disabling. An imported user may lack all but `_id`.
+ */
+export interface AccountRecord {
+  readonly _id: ObjectId;
+  /** Canonical: trimmed, lower case. */
+  readonly email: string;
+  readonly password?: string;
+  readonly passwordHash?: string;
+  readonly hasPassword?: boolean;
+  readonly emailVerified?: boolean;
+  readonly isDisabled?: true;
+  readonly identities?: readonly Identity[];
+  readonly credentialVersion?: number;
+  readonly createdAt?: Date;
+  readonly updatedAt?: Date;
+}
+
+/** Conditions of MongoDB on accounts, by field. */
+export type AccountFilter = Readonly<Record<string, unknown>>;
+
+/** One account, and what else must hold of it. */
+export type OneAccount = AccountFilter & { readonly _id: ObjectId };
+
+/** In whose name mails to accounts go out, and where their links lead. */
+export interface MailOrigin {
+  /** `null` for the service itself. */
+  readonly project: AccountMailSender | null;
+  /** May be empty. */
+  readonly siteName: string;
+  readonly siteUrl: string | null;
+  /** Whether the project's own provider key sends it; not unless said. */
+  readonly usingByok?: boolean;
+}
+
+/** What one set of accounts differs in from another: the users of one project, or the developers. */
+interface Kind {
+  /** Whose sessions, tokens and lockouts they are. */
+  readonly scope: SessionScope;
+  /** The field of the record that holds the bcrypt hash. */
+  readonly hashField: 'password' | 'passwordHash';
+  /** Says to the holder of an access token that the account is gone. */
+  readonly goneMessage: string;
+  readonly mailOrigin: () => MailOrigin;
+  /** True where whoever calls has asked whether the session of the access token still stands. */
+  readonly hasCheckedSession: boolean;
+  /** Ends what lets in beside sessions, where there is such a thing. */
+  readonly revokeTokens?: (accountId: ObjectId) => Promise<void>;
+}
+
+/** Accounts that sign in by the same rules; each function is one command, and knows nothing of deleted accounts. */
+export interface AccountStore<R extends AccountRecord = AccountRecord> extends Kind {
+  readonly find: (filter: AccountFilter) => Promise<R | undefined>;
+  /** Changes the one that matches, `updatedAt` with it; returns it as it is then. */
+  readonly change: (filter: AccountFilter, change: Document) => Promise<R | undefined>;
+  /** The same without its return; false if none matches. */
+  readonly write: (filter: AccountFilter, change: Document) => Promise<boolean>;
+}
+
+/** The accounts of a collection; `present` matches those that have not been deleted. */
+export const accountStore = <R extends AccountRecord>(
+  kind: Kind,
+  present: AccountFilter,
+  run: <T>(operation: (accounts: Collection<R>) => Promise<T>) => Promise<T>,
+): AccountStore<R> => {
+  const among = (filter: AccountFilter) => ({ ...filter, ...present }) as Filter<R>;
+  const dated = (change: Document) => ({ ...change, $set: { ...change.$set, updatedAt: new Date(clock.now()) } });
+  const options = { returnDocument: 'after', maxTimeMS: 5000 } as const;
+  const orNone = (found: unknown) => (found ?? undefined) as R | undefined;
+  return {
+    ...kind,
+    find: async (filter) => orNone(await run((accounts) => accounts.findOne(among(filter), { maxTimeMS: 5000 }))),
+    change: async (filter, change) =>
+      orNone(await run((accounts) => accounts.findOneAndUpdate(among(filter), dated(change), options))),
+    write: async (filter, change) =>
+      (await run((accounts) => accounts.updateOne(among(filter), dated(change)))).matchedCount > 0,
+  };
+};
+
+/** The validated data of a new account. */
+export interface NewAccount {
+  /** Given if something refers to the account before it is stored. */
+  readonly _id?: ObjectId;
+  /** Canonical. */
+  readonly email: string;
+  readonly passwordHash: string;
+  readonly hasPassword: boolean;
+  readonly emailVerified: boolean;
+  readonly identities: readonly Identity[];
+}
+
+/** Matches accounts that nobody has disabled. */
+export const enabled: AccountFilter = { isDisabled: { $ne: true } };
+
+/** The account with an e-mail address, in whatever case it is written. */
+export const findByEmail = <R extends AccountRecord>(store: AccountStore<R>, email: string): Promise<R | undefined> =>
+  store.find({ email: { $eq: canonicalEmail(email) } });
+
+/** The account with an id; `undefined` for a malformed one too. */
+export const findById = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R | undefined> =>
+  /^[0-9a-f]{24}$/i.test(id) ? store.find({ _id: ObjectId.createFromHexString(id) }) : undefined;
+
+/** The refusal of an access token whose account is gone or disabled (401). */
+export const accountGone = ({ goneMessage }: Pick<AccountStore, 'goneMessage'>): AppError =>
+  new AppError('TOKEN_INVALID', goneMessage);
+
+/** The account an access token speaks for; gone or disabled → 401 `TOKEN_INVALID`. */
+export const requireAccount = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R> => {
+  const account = await findById(store, id);
+  if (!account || account.isDisabled) throw accountGone(store);
+  return account;
+};

@@ -1,0 +1,37 @@
+import type { Bearer } from './access-tokens.ts';
+import { type AccountRecord, type AccountStore, accountGone, enabled, requireAccount } from './account-store.ts';
+import { ownPassword, replaceCredentials, unchangedSince } from './credentials.ts';
+import { requirePassword, wrongPassword } from './password-proof.ts';
+import { checkPassword, hashPassword } from './passwords.ts';
+import { requireSession } from './require-session.ts';
+import type { Client } from './session-keys.ts';
+
+/** The body of a change of password. */
+export interface PasswordChange {
+  /** Omitted by accounts that never had a password of their own. */
+  readonly currentPassword?: string | undefined;
+  readonly newPassword: string;
+  /** Whether all personal access tokens end too; not unless said. */
+  readonly endTokens?: boolean | undefined;
+}
+
+/**
+ * Gives who asks another password and ends their other sessions (contract 3, "change-password", and 6, "Developer
+ * accounts"). Wrong current one → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401
+ * `TOKEN_INVALID`; of parallel calls one wins.
+ */
+export const changePassword = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  { userId, sessionId }: Bearer,
+  { currentPassword, newPassword, endTokens: tokens = false }: PasswordChange,
+  client: Client,
+): Promise<void> => {
+  const password = checkPassword(newPassword, 'newPassword');
+  const account = await requireAccount(store, userId);
+  if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
+  await requirePassword(store, account, currentPassword, client);
+  const set = ownPassword(store, await hashPassword(password));
+  const filter = { ...unchangedSince(account), ...enabled };
+  if (await replaceCredentials(store, filter, set, { except: sessionId, tokens })) return;
+  throw account.hasPassword === false ? accountGone(store) : wrongPassword();
+};

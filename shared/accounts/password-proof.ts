@@ -1,0 +1,51 @@
+import { AppError } from '../core/errors.ts';
+import type { AccountRecord, AccountStore } from './account-store.ts';
+import { canonicalEmail } from './email.ts';
+import { countAttempt, forgiveAttempt } from './lockout.ts';
+import { verifyPassword } from './passwords.ts';
+import type { Client } from './session-keys.ts';
+
+/** An e-mail address and a password as a caller sent them. */
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * The account that `find` names, if this is its password. Too many failures → 429 `ACCOUNT_LOCKED`, counted before the
+ * password is looked at; no account takes as long as a wrong password, and a disabled one is like either.
+ */
+export const provePassword = async <R extends AccountRecord>(
+  { scope, hashField }: AccountStore<R>,
+  { email, password }: Credentials,
+  { ip }: Client,
+  find: () => Promise<R | undefined>,
+): Promise<R | undefined> => {
+  const attempt = { scope, address: canonicalEmail(email), ip };
+  await countAttempt(attempt);
+  const account = await find();
+  const matches = await verifyPassword(password, account?.[hashField]);
+  if (!account || !matches || account.isDisabled) return undefined;
+  await forgiveAttempt(attempt);
+  return account;
+};
+
+/** The refusal of a wrong or missing current password (401). */
+export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
+
+/**
+ * Has somebody who is signed in prove who they are again: 401 `INVALID_CREDENTIALS`, counted like a log-in, so that a
+ * stolen token is no way to guess the password. Who never had one of their own leaves it out.
+ */
+export const requirePassword = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  account: R,
+  password: string | undefined,
+  client: Client,
+): Promise<void> => {
+  if (account.hasPassword === false) return;
+  const proved =
+    password !== undefined &&
+    (await provePassword(store, { email: account.email, password }, client, async () => account));
+  if (!proved) throw wrongPassword();
+};

@@ -1,0 +1,79 @@
+import type { Bearer, IssuedToken } from './access-tokens.ts';
+import { type AccountRecord, type AccountStore, findById } from './account-store.ts';
+import { requireCredentialVersion } from './credential-version.ts';
+import { credentialVersionOf } from './credentials.ts';
+import {
+  type RefreshSession,
+  refreshTokenInvalid,
+  requireRefreshToken,
+  rotate,
+  startSession,
+} from './refresh-sessions.ts';
+import { parseRefreshToken, type RefreshToken } from './refresh-token.ts';
+import { revokeByToken } from './revoke-sessions.ts';
+import type { Client } from './session-keys.ts';
+
+/** A store whose accounts can sign in. */
+export interface SigningStore<R extends AccountRecord = AccountRecord> extends AccountStore<R> {
+  readonly issueToken: (bearer: Bearer) => Promise<IssuedToken>;
+}
+
+/** Both tokens of a session that has just been opened or refreshed. */
+export type OpenedSession = RefreshSession & IssuedToken;
+
+/** Somebody signed in: the account, as it was read for that, and the session. */
+export interface SignIn<R extends AccountRecord> {
+  readonly account: R;
+  readonly session: OpenedSession;
+}
+
+/**
+ * Opens a session for somebody who has just proved who they are, by `account` as it was read for that. If their
+ * password was changed, or they were disabled or deleted, since then → 401 `INVALID_CREDENTIALS`: no session outlives
+ * what ends them.
+ */
+export const openSession = async (
+  { scope, issueToken }: SigningStore,
+  account: Pick<AccountRecord, '_id' | 'credentialVersion'>,
+  client: Client,
+): Promise<OpenedSession> => {
+  const accountId = account._id.toHexString();
+  const isCurrent = requireCredentialVersion(scope, accountId, credentialVersionOf(account));
+  const session = await startSession(scope, accountId, client, [isCurrent]);
+  return { ...session, ...(await issueToken(session)) };
+};
+
+/** What a refresh token says that it is; none → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`. */
+const claimsOf = (refreshToken: string | undefined): RefreshToken & { readonly token: string } => {
+  const token = requireRefreshToken(refreshToken);
+  const claimed = parseRefreshToken(token);
+  if (!claimed) throw refreshTokenInvalid();
+  return { ...claimed, token };
+};
+
+/**
+ * Exchanges a refresh token for new tokens, in one transaction of the table (contract 3, "Rotation"); whatever ends
+ * somebody's access ends their sessions, so the account is not read. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401
+ * `REFRESH_TOKEN_INVALID`. The access token is signed first and given away only after the exchange: if signing fails
+ * the refresh token is still good.
+ */
+export const refresh = async (
+  { scope, issueToken }: SigningStore,
+  refreshToken: string | undefined,
+): Promise<OpenedSession> => {
+  const claimed = claimsOf(refreshToken);
+  const issued = await issueToken(claimed);
+  return { ...issued, ...(await rotate(scope, claimed.token)) };
+};
+
+/** The same with the account, which is looked up first; one that is gone has its session ended. */
+export const refreshSignIn = async <R extends AccountRecord>(
+  store: SigningStore<R>,
+  refreshToken: string | undefined,
+): Promise<SignIn<R>> => {
+  const { token, userId } = claimsOf(refreshToken);
+  const account = await findById(store, userId);
+  if (account) return { account, session: await refresh(store, token) };
+  await revokeByToken(store.scope, token);
+  throw refreshTokenInvalid();
+};

@@ -1,0 +1,50 @@
+import { newId } from '../core/new-id.ts';
+import type { AccountRecord, Identity, NewAccount } from './account-store.ts';
+import { unknownPasswordHash } from './credentials.ts';
+import { checkEmail } from './email.ts';
+import type { Credentials } from './password-proof.ts';
+import { checkPassword, hashPassword } from './passwords.ts';
+import { orEndSession } from './revoke-sessions.ts';
+import type { Client } from './session-keys.ts';
+import { openSession, type SignIn, type SigningStore } from './sign-in.ts';
+
+/** Credentials that a new account can have: the address in its canonical form; else 400 `VALIDATION_FAILED`. */
+export const checkCredentials = ({ email, password }: Credentials): Credentials => ({
+  email: checkEmail(email),
+  password: checkPassword(password),
+});
+
+/** An account with a password, whose address nobody has verified. */
+export const accountWithPassword = async ({ email, password }: Credentials): Promise<NewAccount> => ({
+  email,
+  passwordHash: await hashPassword(password),
+  hasPassword: true,
+  emailVerified: false,
+  identities: [],
+});
+
+/**
+ * Opens an account with checked credentials and signs it in. The session comes first, for an account that is not there
+ * yet: if it cannot be stored there is no account either, whose address would be taken at the next try. Refusals as
+ * `insert` has them.
+ */
+export const signUp = async <R extends AccountRecord>(
+  store: SigningStore<R>,
+  credentials: Credentials,
+  insert: (account: NewAccount) => Promise<R>,
+  client: Client,
+): Promise<SignIn<R>> => {
+  const _id = newId();
+  const opening = openSession(store, { _id }, client);
+  const [account, session] = await Promise.all([accountWithPassword(credentials), opening]);
+  return { account: await orEndSession(store.scope, session, () => insert({ ...account, _id })), session };
+};
+
+/** An account without a password, for whose address a provider vouches. */
+export const vouchedAccount = async (email: string, identity: Identity): Promise<NewAccount> => ({
+  email,
+  passwordHash: await unknownPasswordHash(),
+  hasPassword: false,
+  emailVerified: true,
+  identities: [identity],
+});

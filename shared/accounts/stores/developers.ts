@@ -1,0 +1,81 @@
+import { clock } from '../../core/clock.ts';
+import { dashboardSettings, signupSettings } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/new-id.ts';
+import { type AccountStore, accountStore, type NewAccount } from '../account-store.ts';
+import { issueDashboardToken } from '../dashboard-tokens.ts';
+import { type Developer, type DeveloperRecord, onDevelopers, toDeveloper } from '../developers/developer-record.ts';
+import { revokeAllTokens } from '../developers/tokens/revoke-tokens.ts';
+import { developerScope } from '../session-keys.ts';
+import type { SignIn, SigningStore } from '../sign-in.ts';
+
+/** Who mails to developers say they are from. */
+export const serviceName = 'Basalt';
+
+/** The developers: `control.developers`. One who has deleted their account is gone at once, and removed later. */
+export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<DeveloperRecord>(
+  {
+    scope: developerScope,
+    hashField: 'passwordHash',
+    goneMessage: 'This account does not exist any more.',
+    mailOrigin: () => ({ project: null, siteName: serviceName, siteUrl: dashboardSettings().DASHBOARD_URL ?? null }),
+    hasCheckedSession: true,
+    revokeTokens: revokeAllTokens,
+  },
+  { deletingSince: { $exists: false } },
+  onDevelopers,
+);
+
+/** The same, signing tokens of the dashboard API. */
+export const developerSignIns = (): SigningStore<DeveloperRecord> => ({
+  ...developerAccounts,
+  issueToken: ({ userId, sessionId }) => issueDashboardToken({ developerId: userId, sessionId }),
+});
+
+/** What developers get who sign in or refresh; the refresh token goes into the cookie only. */
+export const developerAnswer = ({
+  account,
+  session: { accessToken, expiresIn },
+}: SignIn<DeveloperRecord>): {
+  readonly accessToken: string;
+  readonly expiresIn: string;
+  readonly developer: Developer;
+} => ({
+  accessToken,
+  expiresIn,
+  developer: toDeveloper(account),
+});
+
+/** Refuses a new account if the operator makes them all (`npm run add-developer`): 403 `SIGNUP_DISABLED`. */
+export const requireOpenSignup = (): void => {
+  if (signupSettings().DEVELOPER_SIGNUP === 'open') return;
+  throw new AppError(
+    'SIGNUP_DISABLED',
+    'Registration is closed here. Ask the operator of this service for an account.',
+  );
+};
+
+/**
+ * Stores a new developer on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of any number of equal
+ * calls one wins.
+ */
+export const insertDeveloper = async (account: NewAccount): Promise<DeveloperRecord> => {
+  const now = new Date(clock.now());
+  const record: DeveloperRecord = {
+    _id: newId(),
+    ...account,
+    credentialVersion: 0,
+    plan: 'free',
+    createdAt: now,
+    updatedAt: now,
+  };
+  try {
+    await onDevelopers((developers) => developers.insertOne(record));
+    return record;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
+    throw new AppError('DEVELOPER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', {
+      cause: error,
+    });
+  }
+};

@@ -1,0 +1,57 @@
+import { onManaged } from '../../clients/mongo.ts';
+import type { Collection } from '../../collections/collection.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { plainName } from '../../mail/plain-name.ts';
+import type { Project } from '../../projects/project.ts';
+import { issueAccessToken } from '../access-tokens.ts';
+import { type AccountStore, accountStore, type MailOrigin } from '../account-store.ts';
+import { projectScope } from '../session-keys.ts';
+import type { OpenedSession, SignIn, SigningStore } from '../sign-in.ts';
+import type { UserRecord } from '../users/user-record.ts';
+import { userView } from '../users/user-view.ts';
+
+/**
+ * With the key that all share anybody could have our address say a name and lead to a site of theirs, so the name is a
+ * plain one, and the site that of a developer who can be reached.
+ */
+const mailOrigin = (project: Project): MailOrigin => {
+  const usingByok = project.sealedProviderApiKey !== null;
+  return {
+    project,
+    siteName: usingByok ? project.name : plainName(project.name),
+    siteUrl: usingByok || project.ownerVerified ? project.siteUrl : null,
+    usingByok,
+  };
+};
+
+/** The users of a project: `users` of its own database of ours, where an import may have left some in the trash. */
+export const userAccounts = (project: Project): AccountStore<UserRecord> =>
+  accountStore<UserRecord>(
+    {
+      scope: projectScope(project.id),
+      hashField: 'password',
+      goneMessage: 'The account of this access token does not exist any more, or is disabled.',
+      mailOrigin: () => mailOrigin(project),
+      hasCheckedSession: false,
+    },
+    { isDeleted: { $ne: true } },
+    (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection))),
+  );
+
+/** Both tokens of a session that has just been opened or refreshed; `token` is the deprecated alias of `accessToken`. */
+export const openedSession = (session: OpenedSession): OpenedSession & { readonly token: string } => ({
+  ...session,
+  token: session.accessToken,
+});
+
+/** What users get who sign in. */
+export const userAnswer = (users: Collection, { account, session }: SignIn<UserRecord>) => ({
+  ...openedSession(session),
+  user: userView(users, account),
+});
+
+/** The same, signing access tokens with the project's own key. */
+export const userSignIns = (project: Project): SigningStore<UserRecord> => ({
+  ...userAccounts(project),
+  issueToken: (bearer) => issueAccessToken(project, bearer),
+});
