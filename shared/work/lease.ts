@@ -23,9 +23,11 @@ const valueAt = (record: unknown, path: string): unknown =>
 export const leaseOf = <R extends Leasable>({ lease }: Pick<Leased<R>, 'lease'>, record: R): number =>
   Number(valueAt(record, lease) ?? 0);
 
-/** The condition that a record is still as this run claimed it, or found it. */
-export const isHeld = <R extends Leasable>({ lease, while: same = [] }: Leased<R>, record: R): Filter<R> =>
-  Object.fromEntries(['_id', lease, ...same].map((name) => [name, valueAt(record, name)])) as Filter<R>;
+/** The condition that a record is still as this run claimed it, or found it; what it had not it still has not. */
+const isHeld = <R extends Leasable>({ lease, while: same = [] }: Leased<R>, record: R): Filter<R> =>
+  Object.fromEntries(
+    ['_id', lease, ...same].map((name) => [name, valueAt(record, name) ?? { $exists: false }]),
+  ) as Filter<R>;
 
 /** The condition that a record's lease has ended. */
 export const isFree = <R extends Leasable>({ lease }: Leased<R>, open: Filter<R>): Filter<R> =>

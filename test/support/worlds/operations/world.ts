@@ -39,6 +39,8 @@ export interface World {
   readonly ownUri: (database: string) => string;
   /** How many mails the provider has taken for an address. */
   readonly mailsTo: (address: string) => Promise<number>;
+  /** Has the functions of the queues take every message that can be had now. */
+  readonly drain: () => Promise<void>;
   /** Has every job run that is due within the next day; `later` happens two hours from now. */
   readonly sweep: (later?: () => Promise<unknown>) => Promise<void>;
   /** Ends the connections of the service, so that the next operation begins with new ones. */
@@ -141,6 +143,7 @@ export const openWorld = async (): Promise<World> => {
       const response = await fetch(`${env.MAIL_PROVIDER_URL}/emails?to=${encodeURIComponent(address)}`);
       return ((await response.json()) as { readonly data: readonly unknown[] }).data.length;
     },
+    drain: drainAll,
     sweep: async (later) => {
       await inHours(2, async () => {
         await later?.();
