@@ -46,7 +46,7 @@ const telling = [
   'test/functions/data/answer-size.test.ts',
   'test/functions/data/create-document.test.ts',
   'test/functions/data/get-document.test.ts',
-  'test/functions/data/insert-documents.test.ts',
+  'test/functions/data/create-documents.test.ts',
   'test/functions/data/list-documents.test.ts',
   'test/functions/data/list-filters.test.ts',
   'test/functions/data/newest-first.test.ts',

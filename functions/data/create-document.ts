@@ -1,4 +1,4 @@
-import { insertDocument } from '../../shared/documents/write/insert-document.ts';
+import { createDocument } from '../../shared/documents/write/create-document.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
@@ -6,5 +6,5 @@ import { dataRoutes } from './routes.ts';
 const route = dataRoutes['create-document'];
 
 export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) =>
-  respond(route, await insertDocument(project, collection, caller, input.body)),
+  respond(route, await createDocument(project, collection, caller, input.body)),
 );

@@ -11,7 +11,7 @@ export const dataExamples = defineExamples(dataRoutes, {
     body: { title: 'Hello', views: 10, tags: ['first'], meta: { source: 'import' } },
     failures: ['DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'],
   },
-  'insert-documents': {
+  'create-documents': {
     params: { collectionName },
     body: [
       { title: 'One', views: 1 },
@@ -48,7 +48,7 @@ export const dataExamples = defineExamples(dataRoutes, {
     query: { permanent: 'false' },
     failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'],
   },
-  'recover-document': {
+  'restore-document': {
     params: { collectionName, id },
     failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
   },

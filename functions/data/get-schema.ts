@@ -1,4 +1,4 @@
-import { readCollection } from '../../shared/collections/read-collection.ts';
+import { getSchema } from '../../shared/collections/get-schema.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
@@ -6,6 +6,6 @@ import { dataRoutes } from './routes.ts';
 const route = dataRoutes['get-schema'];
 
 export const handler = projectEndpoint(route).handler(async (_event, { namedCollection, keyKind, input }) => {
-  const collection = readCollection(input.params.collectionName, namedCollection, keyKind);
+  const collection = getSchema(input.params.collectionName, namedCollection, keyKind);
   return respond(route, { success: true, data: { collection } });
 });

@@ -27,7 +27,7 @@ export const dataRoutes = defineRoutes({
     body: JsonObject,
     response: { status: 201, body: Document },
   },
-  'insert-documents': {
+  'create-documents': {
     method: 'POST',
     path: '/api/data/{collectionName}/bulk',
     access: 'anyKey',
@@ -75,7 +75,7 @@ export const dataRoutes = defineRoutes({
     query: DeleteQuery,
     response: { status: 200, body: DeleteAnswer },
   },
-  'recover-document': {
+  'restore-document': {
     method: 'PATCH',
     path: '/api/data/{collectionName}/{id}/recover',
     access: 'anyKey',

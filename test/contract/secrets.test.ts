@@ -267,7 +267,7 @@ const liveAnAccount = async (projectId: string, key: string, secretKey: string, 
 /** A document into the trash and out of it, by the data API. */
 const trashADocument = async (parameters: Record<string, string>, key: string): Promise<void> => {
   const made = await send(routeNamed('create-document'), parameters, { key, body: { text: inDocuments } });
-  for (const id of ['delete-document', 'recover-document']) {
+  for (const id of ['delete-document', 'restore-document']) {
     await send(routeNamed(id), { ...parameters, id: String(made.body._id) }, { key });
   }
 };
@@ -401,13 +401,13 @@ const keepDocuments = async (parameters: Record<string, string>, token: string):
     const signature = new URL(url).searchParams.get('X-Amz-Signature') ?? '';
     secrets.push({ what, value: signature, shownBy: [route] });
   };
-  const document = idOf(await act('add-document', { text: inDocuments }));
-  await act('edit-document', { n: 1 }, document);
-  await act('view-document', undefined, document);
-  await act('discard-document', undefined, document);
-  await act('restore-document', undefined, document);
-  await act('discard-document', undefined, document);
-  await act('remove-document', undefined, document);
+  const document = idOf(await act('create-project-document', { text: inDocuments }));
+  await act('update-project-document', { n: 1 }, document);
+  await act('get-project-document', undefined, document);
+  await act('delete-project-document', undefined, document);
+  await act('restore-project-document', undefined, document);
+  await act('delete-project-document', undefined, document);
+  await act('delete-trashed-document', undefined, document);
   await act('empty-trash');
 
   const exported = idOf(await act('start-export', sampleBodies['start-export']));

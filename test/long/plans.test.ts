@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { handler as browseDocuments } from '../../functions/dashboard/documents/browse-documents.ts';
+import { handler as listProjectDocuments } from '../../functions/dashboard/documents/list-project-documents.ts';
 import { handler as getDocument } from '../../functions/data/get-document.ts';
 import { handler as listDocuments } from '../../functions/data/list-documents.ts';
 import { listenToCommands } from '../../infra/local/command-notes.ts';
@@ -142,7 +142,7 @@ describe(`of ${count} documents, a page is read by an index and nothing besides`
     const { token } = project.developer;
     const params = { projectId: project.id, collectionName };
     const plan = await find(async () => {
-      expect((await invoke(browseDocuments, { token, params, query: `limit=${limit}` })).status).toBe(200);
+      expect((await invoke(listProjectDocuments, { token, params, query: `limit=${limit}` })).status).toBe(200);
     });
     expectServed(plan, 'IXSCAN _id_', limit + 1);
   });

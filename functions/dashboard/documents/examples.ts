@@ -12,27 +12,27 @@ const failuresOf = (name: string) => {
 
 /** For the API description: a successful request for each route. */
 export const dashboardDocumentExamples = defineExamples(dashboardDocumentRoutes, {
-  'browse-documents': {
+  'list-project-documents': {
     params: { projectId, collectionName },
     query: { limit: '20', sort: '-views', views_gte: '1' },
     failures: failuresOf('list-documents'),
   },
-  'add-document': {
+  'create-project-document': {
     params: { projectId, collectionName },
     body: { title: 'Hello', views: 10, tags: ['first'] },
     failures: failuresOf('create-document'),
   },
-  'view-document': {
+  'get-project-document': {
     params: { projectId, collectionName, id },
     query: { include_deleted: 'true' },
     failures: failuresOf('get-document'),
   },
-  'edit-document': {
+  'update-project-document': {
     params: { projectId, collectionName, id },
     body: { views: 11, 'meta.source': 'editor' },
     failures: failuresOf('update-document'),
   },
-  'discard-document': {
+  'delete-project-document': {
     params: { projectId, collectionName, id },
     query: { permanent: 'false' },
     failures: failuresOf('delete-document'),

@@ -5,7 +5,7 @@ import { DocumentAnswer } from './schemas.ts';
 
 /** The data browser: the documents of a collection for its developer, by the rules of the secret key (contract 6). */
 export const dashboardDocumentRoutes = defineRoutes({
-  'browse-documents': {
+  'list-project-documents': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',
     access: 'developer',
@@ -13,7 +13,7 @@ export const dashboardDocumentRoutes = defineRoutes({
     query: ListQuery,
     response: { status: 200, body: ListAnswer },
   },
-  'add-document': {
+  'create-project-document': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',
     access: 'developer',
@@ -21,7 +21,7 @@ export const dashboardDocumentRoutes = defineRoutes({
     body: JsonObject,
     response: { status: 201, body: DocumentAnswer },
   },
-  'view-document': {
+  'get-project-document': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
     access: 'developer',
@@ -29,7 +29,7 @@ export const dashboardDocumentRoutes = defineRoutes({
     query: GetQuery,
     response: { status: 200, body: DocumentAnswer },
   },
-  'edit-document': {
+  'update-project-document': {
     method: ['PUT', 'PATCH'],
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
     access: 'developer',
@@ -37,7 +37,7 @@ export const dashboardDocumentRoutes = defineRoutes({
     body: JsonObject,
     response: { status: 200, body: DocumentAnswer },
   },
-  'discard-document': {
+  'delete-project-document': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
     access: 'developer',

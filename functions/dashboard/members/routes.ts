@@ -3,13 +3,13 @@ import { PageQuery } from '../schemas.ts';
 import {
   AcceptBody,
   ChangedMemberAnswer,
+  DeletedAnswer,
   InvitationAnswer,
   InvitationPage,
   MemberChangesBody,
   MemberPage,
   MembershipAnswer,
   NewInvitationBody,
-  RemovedAnswer,
 } from './schemas.ts';
 
 /** Who works in a project besides its owner, and how they come into it (contract 6, "Members"). */
@@ -36,7 +36,7 @@ export const dashboardMemberRoutes = defineRoutes({
     access: 'developer',
     role: 'viewer',
     summary: 'Remove a member, at once; viewers can only leave themselves',
-    response: { status: 200, body: RemovedAnswer },
+    response: { status: 200, body: DeletedAnswer },
   },
   'list-invitations': {
     method: 'GET',
@@ -60,7 +60,7 @@ export const dashboardMemberRoutes = defineRoutes({
     path: '/api/projects/{projectId}/members/invitations/{id}',
     access: 'developer',
     summary: 'Withdraw an open invitation',
-    response: { status: 200, body: RemovedAnswer },
+    response: { status: 200, body: DeletedAnswer },
   },
   'accept-invitation': {
     method: 'POST',

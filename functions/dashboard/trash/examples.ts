@@ -8,9 +8,9 @@ const id = '6743f0c2a91b5d0012ab34ce';
 export const dashboardTrashExamples = defineExamples(dashboardTrashRoutes, {
   'list-trash': { params, query: { page: '1', limit: '20' } },
   'empty-trash': { params },
-  'restore-document': {
+  'restore-project-document': {
     params: { ...params, id },
     failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
   },
-  'remove-document': { params: { ...params, id }, failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'] },
+  'delete-trashed-document': { params: { ...params, id }, failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'] },
 });

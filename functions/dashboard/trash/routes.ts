@@ -1,6 +1,6 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
-import { EmptiedAnswer, RemovedAnswer, RestoredAnswer, TrashPage } from './schemas.ts';
+import { DeletedAnswer, EmptiedAnswer, RestoredAnswer, TrashPage } from './schemas.ts';
 
 /** The trash of a collection (contract 6). */
 export const dashboardTrashRoutes = defineRoutes({
@@ -20,18 +20,18 @@ export const dashboardTrashRoutes = defineRoutes({
     summary: 'Empty the trash; a large one is emptied in the background',
     response: { status: 200, body: EmptiedAnswer },
   },
-  'restore-document': {
+  'restore-project-document': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}/restore',
     access: 'developer',
     summary: 'Take a document back out of the trash',
     response: { status: 200, body: RestoredAnswer },
   },
-  'remove-document': {
+  'delete-trashed-document': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}',
     access: 'developer',
     summary: 'Delete a trashed document permanently',
-    response: { status: 200, body: RemovedAnswer },
+    response: { status: 200, body: DeletedAnswer },
   },
 });

@@ -16,4 +16,4 @@ export const TrashPage = success(
 
 export const EmptiedAnswer = success(v.object({ removed: v.number(), complete: v.boolean() }));
 export const RestoredAnswer = success(Document);
-export const RemovedAnswer = success(v.object({ id: v.string() }));
+export const DeletedAnswer = success(v.object({ id: v.string() }));

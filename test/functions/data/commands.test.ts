@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
 import { handler as getSchema } from '../../../functions/data/get-schema.ts';
-import { handler as insertDocuments } from '../../../functions/data/insert-documents.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
-import { handler as recoverDocument } from '../../../functions/data/recover-document.ts';
+import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -55,7 +55,7 @@ describe('a warm request costs', () => {
   });
 
   test('bulk: 1 insert and 1 count', async () => {
-    expect(await commandsOf(run(insertDocuments, { body: [{ n: 1 }, { n: 2 }] }))).toEqual([count, 'mongodb insert']);
+    expect(await commandsOf(run(createDocuments, { body: [{ n: 1 }, { n: 2 }] }))).toEqual([count, 'mongodb insert']);
   });
 
   test('list of a short collection: 1 find and 1 count', async () => {
@@ -98,7 +98,7 @@ describe('a warm request costs', () => {
   test('recover: 1 findAndModify and 1 count', async () => {
     const id = nextId();
     await run(deleteDocument, { params: { ...params, id } })();
-    const recover = run(recoverDocument, { params: { ...params, id } });
+    const recover = run(restoreDocument, { params: { ...params, id } });
     expect(await commandsOf(recover)).toEqual([count, 'mongodb findAndModify']);
   });
 

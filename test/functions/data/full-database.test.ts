@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as updateUser } from '../../../functions/dashboard/users/update-user.ts';
 import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
-import { handler as insertDocuments } from '../../../functions/data/insert-documents.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
@@ -52,7 +52,7 @@ describe('in a full database', () => {
 
   test('403 for new documents, alone or in bulk', async () => {
     expect(await ask(createDocument, { body: {} })).toMatchObject(full);
-    expect(await ask(insertDocuments, { body: [{}] })).toMatchObject(full);
+    expect(await ask(createDocuments, { body: [{}] })).toMatchObject(full);
   });
 
   test.each<[string, object]>([
@@ -84,7 +84,7 @@ test('403 for a bulk whose documents have room one by one but not together, and 
   const limit = (await databaseUsed(await domainProject(roomy))) + 250_000;
   setSizes({ free: limit, pro: limit });
   const [one, two, three] = ['a', 'b', 'c'].map((mark) => ({ mark, text: 'x'.repeat(100_000) }));
-  const insert = (body: unknown) => ask(insertDocuments, { key: roomy.secretKey, body });
+  const insert = (body: unknown) => ask(createDocuments, { key: roomy.secretKey, body });
   expect(await insert([one, two, three])).toMatchObject(full);
   const count = await ask(listDocuments, { key: roomy.secretKey, query: 'count=true' });
   expect(count.body).toMatchObject({ data: { count: 0 } });

@@ -2,11 +2,11 @@ import { Decimal128, Long, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as getDocument } from '../../../functions/data/get-document.ts';
-import { handler as insertDocuments } from '../../../functions/data/insert-documents.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
-import { handler as recoverDocument } from '../../../functions/data/recover-document.ts';
+import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
@@ -90,8 +90,8 @@ describe('documents of a project with its own database', () => {
     expect((await ask(external, aggregateDocuments, { body: { pipeline } })).body.data).toEqual([{ n: 1 }]);
     expect((await ask(external, deleteDocument, { params })).status).toBe(200);
     expect(await stored('notes').findOne({ _id })).toMatchObject({ isDeleted: true });
-    expect((await ask(external, recoverDocument, { params })).status).toBe(200);
-    const bulk = await ask(external, insertDocuments, { body: [{ text: 'c' }, { text: 'd' }] });
+    expect((await ask(external, restoreDocument, { params })).status).toBe(200);
+    const bulk = await ask(external, createDocuments, { body: [{ text: 'c' }, { text: 'd' }] });
     expect(bulk.status).toBe(201);
     const listed = await ask(external, listDocuments, { query: 'count=true' });
     expect(listed.body).toMatchObject({ data: { count: 3 } });
@@ -113,7 +113,7 @@ describe('documents of a project with its own database', () => {
     const changed = await ask(external, updateDocument, { params, body: { small: 2 } });
     expect(changed).toMatchObject({ status: 413, body: { code: 'DOCUMENT_TOO_LARGE' } });
     expect((await ask(external, deleteDocument, { params })).status).toBe(200);
-    const recovered = await ask(external, recoverDocument, { params });
+    const recovered = await ask(external, restoreDocument, { params });
     expect(recovered).toMatchObject({ status: 413, body: { code: 'DOCUMENT_TOO_LARGE' } });
     expect(await stored('huge').findOne({ _id }, { projection: { text: 0 } })).toMatchObject({
       small: 1,
@@ -135,7 +135,7 @@ describe('documents of a project with its own database', () => {
     const updated = await ask(external, updateDocument, { params, body: { text: 'y' } });
     expect(updated.body.data).toMatchObject({ ...shown, text: 'y' });
     await ask(external, deleteDocument, { params });
-    expect((await ask(external, recoverDocument, { params })).body.data).toMatchObject({ ...shown, text: 'y' });
+    expect((await ask(external, restoreDocument, { params })).body.data).toMatchObject({ ...shown, text: 'y' });
     const listed = await ask(external, listDocuments, { params: { collectionName: 'free' } });
     expect(listed.body.data).toMatchObject({ total: 2 });
     const { items } = listed.body.data as { items: Record<string, unknown>[] };
@@ -240,7 +240,7 @@ describe('a warm request on an own database costs what one on ours costs:', () =
   const query = 'limit=1';
   const cases: readonly (readonly [name: string, handler: Handler, options: InvokeOptions])[] = [
     ['create', createDocument, { body: { text: 'a' } }],
-    ['bulk', insertDocuments, { body: [{ text: 'a' }] }],
+    ['bulk', createDocuments, { body: [{ text: 'a' }] }],
     ['list', listDocuments, { query }],
     ['aggregate', aggregateDocuments, { body: { pipeline: [{ $count: 'n' }] } }],
   ];
@@ -248,7 +248,7 @@ describe('a warm request on an own database costs what one on ours costs:', () =
     ['get', getDocument, {}],
     ['update', updateDocument, { body: { text: 'b' } }],
     ['delete', deleteDocument, {}],
-    ['recover', recoverDocument, {}],
+    ['recover', restoreDocument, {}],
     ['remove', deleteDocument, { query: 'permanent=true' }],
   ];
   const ids = new Map<TestProject, string>();

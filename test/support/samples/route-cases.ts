@@ -69,11 +69,11 @@ export const sampleParameters = {
  */
 export const sampleBodies: Readonly<Record<string, unknown>> = {
   'create-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
-  'insert-documents': [{ text: 'a' }, { text: 'b' }],
+  'create-documents': [{ text: 'a' }, { text: 'b' }],
   'update-document': { text: 'c', 'nested.text': 'd' },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
-  'add-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
-  'edit-document': { text: 'c', 'nested.text': 'd' },
+  'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
+  'update-project-document': { text: 'c', 'nested.text': 'd' },
   'start-export': { format: 'json', includeDeleted: true },
   'start-import': { format: 'csv', content: 'text\na' },
   'exchange-refresh-token': { token: 'sample', rtCode: 'sample' },

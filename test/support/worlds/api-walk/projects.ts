@@ -35,21 +35,21 @@ export const walkProject = async (context: WalkContext): Promise<void> => {
 
 /** Documents by both APIs, through the trash and back. */
 export const walkDocuments = async ({ dashboard, open }: WalkContext): Promise<void> => {
-  const added = await dashboard.run('add-document');
+  const added = await dashboard.run('create-project-document');
   const id = { params: { id: added.body.data._id ?? '' } };
-  await dashboard.run('browse-documents');
-  await dashboard.run('view-document', id);
-  await dashboard.run('edit-document', id);
-  await dashboard.run('edit-document-patch', id);
-  await dashboard.run('discard-document', id);
+  await dashboard.run('list-project-documents');
+  await dashboard.run('get-project-document', id);
+  await dashboard.run('update-project-document', id);
+  await dashboard.run('update-project-document-patch', id);
+  await dashboard.run('delete-project-document', id);
   await dashboard.run('list-trash');
-  await dashboard.run('restore-document', id);
-  await dashboard.run('discard-document', id);
-  await dashboard.run('remove-document', id);
+  await dashboard.run('restore-project-document', id);
+  await dashboard.run('delete-project-document', id);
+  await dashboard.run('delete-trashed-document', id);
 
   const created = await open.run<{ readonly _id: string }>('create-document');
   const own = { params: { id: created.body._id } };
-  await open.run('insert-documents');
+  await open.run('create-documents');
   await open.run('list-documents');
   await open.run('get-document', own);
   await open.run('update-document', own);
@@ -57,7 +57,7 @@ export const walkDocuments = async ({ dashboard, open }: WalkContext): Promise<v
   await open.run('aggregate-documents');
   await open.run('get-schema');
   await open.run('delete-document', own);
-  await open.run('recover-document', own);
+  await open.run('restore-document', own);
   await open.run('delete-document', own);
   await dashboard.run('empty-trash');
 };

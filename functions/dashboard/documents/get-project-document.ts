@@ -4,7 +4,7 @@ import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
-const route = dashboardDocumentRoutes['view-document'];
+const route = dashboardDocumentRoutes['get-project-document'];
 
 export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
   const { include_deleted: includeDeleted, populate, expand } = input.query;

@@ -61,10 +61,10 @@ const insertAll = (db: Db, name: string, documents: readonly Document[]): Promis
 
 /**
  * Inserts 1 to 100 documents in one command, all or none: failed validation → 400 with `errors: [{index, field,
- * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `insertDocument`. Contract 2,
+ * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `createDocument`. Contract 2,
  * "Bulk".
  */
-export const insertDocuments = async (
+export const createDocuments = async (
   project: Project,
   collection: Collection,
   caller: Caller,

@@ -3,7 +3,7 @@ import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
-const route = dashboardDocumentRoutes['browse-documents'];
+const route = dashboardDocumentRoutes['list-project-documents'];
 
 export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
   const data = await listDocuments(owned.project, collection, { kind: 'secret' }, input.queryPairs);

@@ -1,11 +1,11 @@
-import { insertDocument } from '../../../shared/documents/write/insert-document.ts';
+import { createDocument } from '../../../shared/documents/write/create-document.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
-const route = dashboardDocumentRoutes['add-document'];
+const route = dashboardDocumentRoutes['create-project-document'];
 
 export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const data = await insertDocument(owned.project, collection, { kind: 'secret' }, input.body);
+  const data = await createDocument(owned.project, collection, { kind: 'secret' }, input.body);
   return respond(route, { success: true, data, message: 'Document created' });
 });

@@ -12,7 +12,7 @@ import { newDocument } from './new-document.ts';
  * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
  * 409 `DUPLICATE_VALUE`; 413. Contract 2, "Insert".
  */
-export const insertDocument = async (
+export const createDocument = async (
   project: Project,
   collection: Collection,
   caller: Caller,

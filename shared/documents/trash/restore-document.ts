@@ -16,7 +16,7 @@ const tooLargeToAnswer = (): AppError =>
  * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413. Contract 2,
  * "Restore".
  */
-export const recoverDocument = async (
+export const restoreDocument = async (
   project: Project,
   collection: Collection,
   caller: Caller,

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
 import { closeOwnDatabases } from '../../../../shared/clients/own-databases/on-own-database.ts';
-import { insertDocuments } from '../../../../shared/documents/write/insert-documents.ts';
+import { createDocuments } from '../../../../shared/documents/write/create-documents.ts';
 import { type FakeMongod, helloReply, startFakeMongod } from '../../../support/faults/fake-mongod.ts';
 import { projectWithKey } from '../../accounts/project.ts';
 import { collectionOf } from '../collections.ts';
@@ -43,7 +43,7 @@ const insertThree = async () => {
   const openUri = async () => `mongodb://127.0.0.1:${port}/app?directConnection=true`;
   const placement = { kind: 'external' as const, host: '', encryptedUri: `sealed ${port}`, openUri };
   const project = { ...(await projectWithKey('a'.repeat(24))), placement };
-  return insertDocuments(project, collectionOf(null), { kind: 'secret' }, [{ a: 1 }, { a: 2 }, { a: 3 }]);
+  return createDocuments(project, collectionOf(null), { kind: 'secret' }, [{ a: 1 }, { a: 2 }, { a: 3 }]);
 };
 
 const names = (): string[] => commands.map((command) => Object.keys(command)[0] ?? '');

@@ -10,7 +10,7 @@ export interface CollectionView {
 }
 
 /** The schema of a collection for any key; `users` only for the secret one (contract 2, "Schema read"). */
-export const readCollection = (
+export const getSchema = (
   name: string,
   collection: Collection | undefined,
   keyKind: 'publishable' | 'secret',
