@@ -1,0 +1,203 @@
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { AccountRecord } from '../../shared/accounts/account-store.ts';
+import { openDeveloper } from '../../shared/accounts/developers/social-site.ts';
+import { addressKeyOf, type EmailTokenKind } from '../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
+import { markVerified } from '../../shared/accounts/email-tokens/verify-email.ts';
+import { refresh, type SigningStore } from '../../shared/accounts/sign-in.ts';
+import { linkAccount, type OpenAccount } from '../../shared/accounts/social/link-account.ts';
+import { requireProvider } from '../../shared/accounts/social/providers.ts';
+import { developerSignIns } from '../../shared/accounts/stores/developers.ts';
+import { userSignIns } from '../../shared/accounts/stores/users.ts';
+import { createAccount } from '../../shared/accounts/users/create-account.ts';
+import { requireUsers } from '../../shared/accounts/users/require-users.ts';
+import { clock } from '../../shared/core/clock.ts';
+import { inParallel, tally } from '../support/clients/client.ts';
+import { auth, cookieOf, type DashboardSignIn } from '../support/worlds/developers.ts';
+import { domainProject } from '../support/worlds/stored-users.ts';
+import { type Credentials, newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+
+interface Session {
+  readonly status: number;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/** The routes of accounts, called alike for users and for developers. */
+interface Side {
+  readonly signIn: (route: 'sign up' | 'log in', body: Credentials) => Promise<Session>;
+  readonly refresh: (refreshToken: string) => Promise<{ readonly status: number }>;
+  readonly auth: (
+    method: string,
+    path: string,
+    options: { readonly body: unknown; readonly token?: string },
+  ) => Promise<{ readonly status: number }>;
+  readonly store: () => Promise<SigningStore>;
+  readonly open: () => Promise<OpenAccount<AccountRecord>>;
+}
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const users: Side = {
+  signIn: async (route, body) => {
+    const headers = { 'x-refresh-token-mode': 'header' };
+    const answer = await (route === 'sign up' ? project.signUp : project.logIn)(body, headers);
+    const { accessToken, refreshToken = '' } = answer.body;
+    return { status: answer.status, accessToken, refreshToken };
+  },
+  refresh: (token) => project.refresh(token),
+  auth: (method, path, options) => project.auth(method, path, options),
+  store: async () => userSignIns(await domainProject(project)),
+  open: async () => {
+    const domain = await domainProject(project);
+    const collection = await requireUsers(domain);
+    return (newcomer) => createAccount(domain, collection, newcomer);
+  },
+};
+
+const developers: Side = {
+  signIn: async (route, body) => {
+    const answer = await auth<DashboardSignIn>('POST', route === 'sign up' ? 'register' : 'login', { body });
+    const refreshToken = cookieOf(answer).split('=')[1] ?? '';
+    return { status: answer.status, accessToken: answer.body.data?.accessToken, refreshToken };
+  },
+  refresh: (token) => auth('POST', 'refresh', { headers: { cookie: `dashboard_refresh=${token}` } }),
+  auth,
+  store: async () => developerSignIns(),
+  open: async () => openDeveloper,
+};
+
+const newPassword = 'another password';
+
+describe.each([
+  ['users of a project', users],
+  ['developers', developers],
+] as const)('%s', (_who, side) => {
+  const newAccount = async () => {
+    const credentials = newCredentials();
+    return { ...credentials, ...(await side.signIn('sign up', credentials)) };
+  };
+  const logIn = ({ email, password }: Credentials) => side.signIn('log in', { email, password });
+  const change = (token: string, currentPassword: string) =>
+    side.auth('PUT', 'change-password', { token, body: { currentPassword, newPassword } });
+  const statusOf = async (refreshToken: string) => (await side.refresh(refreshToken)).status;
+
+  const stored = async (email: string) => {
+    const account = await (await side.store()).find({ email });
+    if (!account) throw new Error('There is no such account');
+    return account;
+  };
+  /** At a place of its own, as the sign-up has had a mail and another one goes out a minute later. */
+  const mailedToken = async (kind: EmailTokenKind, email: string) => {
+    const place = { scope: (await side.store()).scope, kind, addressKey: addressKeyOf(`x${email}`) };
+    return (await issueTokens(place, email, (await stored(email))._id.toHexString())).token;
+  };
+  const signInByGithub = async (email: string, id = email) => {
+    const profile = { id, name: undefined, username: undefined, addresses: [{ email, verified: true }] };
+    return linkAccount(await side.store(), await side.open(), requireProvider('github'), profile);
+  };
+
+  test('401 for at most five of 50 guesses at once, 429 for the others and then for the right password', async () => {
+    const { email, password } = await newAccount();
+    const guesses = await inParallel(50, (n) => logIn({ email, password: `wrong guess ${n}` }));
+    expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
+    expect((await logIn({ email, password })).status).toBe(429);
+  });
+
+  test('401 and 429 alike for an address that nobody has', async () => {
+    const { email } = newCredentials();
+    const guesses = await inParallel(50, (n) => logIn({ email, password: `wrong guess ${n}` }));
+    expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
+  });
+
+  test('401 for at most five of 50 guesses at once with a stolen access token', async () => {
+    const { accessToken } = await newAccount();
+    expect(tally(await inParallel(50, (n) => change(accessToken, `wrong guess ${n}`)))).toEqual({ 401: 5, 429: 45 });
+  });
+
+  test('200 for one of 50 who reset the password by one link at once, and every session ends', async () => {
+    const account = await newAccount();
+    const token = await mailedToken('reset', account.email);
+    const body = { token, newPassword };
+    expect(tally(await inParallel(50, () => side.auth('POST', 'reset-password', { body })))).toEqual({
+      200: 1,
+      400: 49,
+    });
+    expect(await statusOf(account.refreshToken)).toBe(401);
+    expect((await logIn(account)).status).toBe(401);
+    expect((await logIn({ email: account.email, password: newPassword })).status).toBe(200);
+    expect(await stored(account.email)).toMatchObject({ emailVerified: true });
+  });
+
+  test('200 for one of 50 who verify an address by one link at once', async () => {
+    const { email } = await newAccount();
+    const body = { token: await mailedToken('verify', email) };
+    expect(tally(await inParallel(50, () => side.auth('POST', 'verify-email', { body })))).toEqual({ 200: 1, 400: 49 });
+  });
+
+  test('400 for a link to verify that is used to reset, and it stays good for what it is', async () => {
+    const { email } = await newAccount();
+    const token = await mailedToken('verify', email);
+    expect((await side.auth('POST', 'reset-password', { body: { token, newPassword } })).status).toBe(400);
+    expect((await side.auth('POST', 'verify-email', { body: { token } })).status).toBe(200);
+  });
+
+  test('401 for every session but the one that changes the password', async () => {
+    const account = await newAccount();
+    const elsewhere = await logIn(account);
+    expect((await change(account.accessToken, account.password)).status).toBe(200);
+    expect(await statusOf(elsewhere.refreshToken)).toBe(401);
+    expect(await statusOf(account.refreshToken)).toBe(200);
+    expect((await logIn(account)).status).toBe(401);
+  });
+
+  test('401 for password and session of who took an address first, once its owner comes by GitHub', async () => {
+    const squatter = await newAccount();
+    expect(await signInByGithub(squatter.email)).toMatchObject({
+      isNew: false,
+      linkedByEmail: true,
+      account: { emailVerified: true, hasPassword: false, identities: [{ provider: 'github' }] },
+    });
+    expect((await logIn(squatter)).status).toBe(401);
+    expect(await statusOf(squatter.refreshToken)).toBe(401);
+  });
+
+  test('200 for password and session of an address that was verified, by whoever GitHub says that it is', async () => {
+    const account = await newAccount();
+    await markVerified(await side.store(), { email: account.email });
+    expect(await signInByGithub(account.email)).toMatchObject({ linkedByEmail: true });
+    expect((await logIn(account)).status).toBe(200);
+    expect(await statusOf(account.refreshToken)).toBe(200);
+  });
+
+  test('200 for one account of 50 first sign-ins by GitHub at once', async () => {
+    const { email } = newCredentials();
+    const linked = await inParallel(50, () => signInByGithub(email));
+    expect(new Set(linked.map(({ account }) => account._id.toHexString())).size).toBe(1);
+    expect(linked.filter(({ isNew }) => isNew)).toHaveLength(1);
+  });
+
+  test('200 for one of 50 who refresh with one token at once', async () => {
+    const { refreshToken } = await newAccount();
+    expect(tally(await inParallel(50, () => side.refresh(refreshToken)))).toEqual({ 200: 1, 401: 49 });
+  });
+
+  test('401 for the session of a refresh token that is used again more than ten seconds later', async () => {
+    const { refreshToken } = await newAccount();
+    const store = await side.store();
+    const next = await refresh(store, refreshToken);
+    const now = clock.now();
+    vi.spyOn(clock, 'now').mockReturnValue(now + 11_000);
+    await expect(refresh(store, refreshToken)).rejects.toMatchObject({ code: 'REFRESH_TOKEN_INVALID' });
+    vi.restoreAllMocks();
+    expect(await statusOf(next.refreshToken)).toBe(401);
+  });
+});
