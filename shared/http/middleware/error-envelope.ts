@@ -1,6 +1,6 @@
+import httpErrorHandler from '@middy/http-error-handler';
 import { AppError, isOurs, statusOf } from '../../core/errors.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
-import { jsonHeaders, type Reply } from '../reply.ts';
 import type { Middleware } from './middleware-types.ts';
 
 /** Headers that belong on the answer whether it succeeds or fails; filled in by the middleware on the way. */
@@ -17,10 +17,18 @@ const internal = (cause: unknown): AppError =>
     },
   );
 
-const toReply = (error: AppError, requestId: string): Reply => ({
+const { onError: write } = httpErrorHandler({ logger: false });
+
+/** The error that Middy's handler writes as it stands: status, headers, and a message that is the body. */
+const toHttpError = (error: AppError, requestId: string) => ({
+  name: error.name,
   statusCode: statusOf[error.code],
-  headers: { ...jsonHeaders(), ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }) },
-  body: JSON.stringify({
+  expose: true,
+  headers: {
+    'cache-control': 'no-store',
+    ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
+  },
+  message: JSON.stringify({
     success: false,
     message: error.message,
     code: error.code,
@@ -46,8 +54,9 @@ export const errorEnvelope = (): Middleware<unknown, AnswerHeaders> => ({
     const line = { requestId, code: error.code, error: describeError(error.cause ?? error) };
     if (isOurs(error)) log.error(line);
     else if (statusOf[error.code] >= 500) log.warn(line);
-    const reply = toReply(error, requestId);
-    Object.assign(reply.headers, request.context.answerHeaders);
-    request.response = reply;
+    const httpError = toHttpError(error, requestId);
+    Object.assign(httpError.headers, request.context.answerHeaders);
+    request.error = httpError;
+    return write?.(request);
   },
 });

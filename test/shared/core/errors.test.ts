@@ -46,7 +46,7 @@ describe('an error', () => {
   test('500 INTERNAL_ERROR for whatever nobody foresaw, which tells nothing of it but goes to the log', async () => {
     const answer = await answerTo(new TypeError('mongodb://user:secret@host is not a function'));
     expect(answer.statusCode).toBe(500);
-    expect(answer.headers).toMatchObject({ 'x-request-id': 'r-1', 'content-type': 'application/json' });
+    expect(answer.headers).toMatchObject({ 'x-request-id': 'r-1', 'Content-Type': 'application/json' });
     expect(JSON.parse(answer.body)).toEqual({
       success: false,
       message: 'Something went wrong on our side. Please try again; the request id helps us find it.',
