@@ -1,0 +1,109 @@
+/**
+ * `node bench/trees.ts OTHER [rounds]`: the CPU that requests cost in this tree, as a ratio to what they cost in another
+ * work tree: `OTHER`, with its own `node_modules`. Handlers of both run in this process in turns, through all of their
+ * middleware, against one local stack.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { root } from '../infra/build/function-files.ts';
+import { LambdaContext } from '../infra/local/lambda-context.ts';
+import { readSettings } from '../infra/local/settings.ts';
+import { startStack } from '../infra/local/stack.ts';
+import { endProgress, progress } from './progress.ts';
+import { sampleBulk, sampleDocument } from './samples.ts';
+import { makeBed } from './seed.ts';
+import { median } from './statistics.ts';
+
+type Handler = (
+  event: unknown,
+  context: LambdaContext,
+) => Promise<{ readonly statusCode: number; readonly body: string }>;
+type Request = Partial<Pick<APIGatewayProxyEventV2, 'pathParameters' | 'body'>>;
+
+const [other = '', rounds = '60'] = process.argv.slice(2);
+const requestsARound = 250;
+const parallel = 4;
+
+const directory = await mkdtemp(path.join(tmpdir(), 'basalt-trees-'));
+const stack = await startStack({
+  ...readSettings({ RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', BASALT_DIR: directory }),
+  port: 0,
+  report: progress,
+  onFailure: (detail) => {
+    console.error(detail);
+    process.exit(1);
+  },
+});
+Object.assign(process.env, stack.env);
+
+const handlerIn = async (tree: string, file: string): Promise<Handler> =>
+  ((await import(pathToFileURL(path.resolve(tree, 'functions', file)).href)) as { readonly handler: Handler }).handler;
+
+type Send = (handler: Handler, request: Request) => Promise<string>;
+
+/** Sends with these headers; the body of the answer. */
+const sender =
+  (headers: Readonly<Record<string, string>>): Send =>
+  async (handler, request) => {
+    const http = { method: 'ANY', path: '/', sourceIp: '127.0.0.1', userAgent: '' };
+    const event = { version: '2.0', rawQueryString: '', headers, requestContext: { http, requestId: 'bench' } };
+    const { statusCode, body } = await handler({ ...event, ...request }, new LambdaContext('bench'));
+    if (statusCode >= 500 || statusCode === 401) throw new Error(`${statusCode} ${body}`);
+    return body;
+  };
+
+/** CPU of one request in this process, µs, while a few run at once. */
+const cpuOf = async (send: Send, handler: Handler, requestOf: (index: number) => Request): Promise<number> => {
+  const before = process.cpuUsage();
+  let next = 0;
+  const some = async (): Promise<void> => {
+    while (next < requestsARound) await send(handler, requestOf(next++));
+  };
+  await Promise.all(Array.from({ length: parallel }, some));
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / requestsARound;
+};
+
+try {
+  const bed = await makeBed(stack.dashboardUrl, ['posts']);
+  const send = sender({ 'x-api-key': bed.secretKey, 'content-type': 'application/json' });
+  const pathParameters = { collectionName: 'posts' };
+  const body = (index: number): string => JSON.stringify(sampleDocument(index));
+  const made = await send(await handlerIn(root, 'data/create-document.ts'), { pathParameters, body: body(0) });
+  const { _id: id } = JSON.parse(made) as { readonly _id: string };
+  const operations: Readonly<Record<string, readonly [string, (index: number) => Request]>> = {
+    create: ['data/create-document.ts', (index) => ({ pathParameters, body: body(index) })],
+    get: ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id } })],
+    'get, 404': ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id: '0'.repeat(24) } })],
+    'create 100 at once': [
+      'data/insert-documents.ts',
+      (index) => ({ pathParameters, body: JSON.stringify(sampleBulk(index)) }),
+    ],
+    'create, 400': ['data/create-document.ts', (index) => ({ pathParameters, body: `{"title":${index}}` })],
+  };
+  for (const [name, [file, requestOf]] of Object.entries(operations)) {
+    const [here, there] = [await handlerIn(root, file), await handlerIn(other, file)];
+    const measured: [number, number][] = [];
+    for (let round = 0; round < Number(rounds) + 5; round++) {
+      progress(`${name}: round ${round}`);
+      const first = round % 2 === 0;
+      const one = await cpuOf(send, first ? here : there, requestOf);
+      const two = await cpuOf(send, first ? there : here, requestOf);
+      if (round >= 5) measured.push(first ? [one, two] : [two, one]);
+    }
+    endProgress();
+    const ratios = measured.map(([ours, theirs]) => ours / theirs).sort((a, b) => a - b);
+    const at = (share: number): string => (ratios[Math.floor(ratios.length * share)] ?? 0).toFixed(3);
+    const micros = median(measured.map(([, theirs]) => theirs)).toFixed(0);
+    console.log(
+      `${name}: ${median(ratios).toFixed(3)} of the other (${micros} µs); half of the rounds ${at(0.25)} to ${at(0.75)}`,
+    );
+  }
+} finally {
+  await stack.stop();
+  await rm(directory, { recursive: true, force: true });
+}
+process.exit(0);
