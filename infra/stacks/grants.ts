@@ -1,7 +1,6 @@
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { developerScope, projectScope } from '../../shared/accounts/session-keys.ts';
 import type { Use } from '../../shared/http/uses.ts';
-import { ownerScope, serviceScope } from '../../shared/table/keys.ts';
+import { developerScope, leadingKeys } from '../../shared/table/item-key.ts';
 import {
   consuming,
   keepingItems,
@@ -29,10 +28,13 @@ interface Grant {
   readonly variables?: (stores: Stores) => Variables;
 }
 
-const everyProject = projectScope('*');
+const everyProject = leadingKeys('project');
+
+/** Statistics of all projects. */
+const everyStats = leadingKeys('stats');
 
 /** What is counted for the owners of projects. */
-const everyOwner = ownerScope('*');
+const everyOwner = leadingKeys('owner');
 
 const sessionKeys: Readonly<Record<Sessions, string>> = { users: everyProject, developers: developerScope };
 
@@ -85,11 +87,11 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   lockouts: {
     why: 'counting failed log-ins',
-    statement: (stores) => onItems(stores, 'lock#*', ['UpdateItem']),
+    statement: (stores) => onItems(stores, leadingKeys('lock'), ['UpdateItem']),
   },
   purge: {
     why: 'removing everything of a project, or of its users, from the table',
-    statement: (stores) => onItems(stores, [everyProject, 'stats#*'], ['BatchWriteItem', 'Query']),
+    statement: (stores) => onItems(stores, [everyProject, everyStats], ['BatchWriteItem', 'Query']),
   },
   files: {
     why: 'files in our bucket, or in that of a project',
@@ -98,7 +100,7 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   uploads: {
     why: 'what the table knows of uploads, files and their quota',
-    statement: (stores) => onItems(stores, [everyProject, 'due#uploads#*'], keepingItems),
+    statement: (stores) => onItems(stores, [everyProject, leadingKeys('due')], keepingItems),
     variables: publicFiles,
   },
   verifiers: {
@@ -154,7 +156,8 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   'mail-quota': {
     why: "the slots of the month that a project's mails take, and what their owner and the service have left",
-    statement: (stores) => onItems(stores, [everyProject, everyOwner, serviceScope], ['GetItem', 'UpdateItem']),
+    statement: (stores) =>
+      onItems(stores, [everyProject, everyOwner, leadingKeys('service')], ['GetItem', 'UpdateItem']),
   },
   'mail-webhook': {
     why: 'the secret that the events of the mail provider are signed with',
@@ -163,7 +166,7 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   usage: {
     why: 'what a project has used: its counts of requests, mails and files',
-    statement: (stores) => onItems(stores, [everyProject, 'stats#*'], ['GetItem']),
+    statement: (stores) => onItems(stores, [everyProject, everyStats], ['GetItem']),
   },
   health: {
     why: 'asking the bucket and both queues whether they are there',
@@ -173,7 +176,8 @@ const grants: Readonly<Record<Use, Grant>> = {
 };
 
 /** What every function behind a gateway may do: count the request, for its limits and for the statistics. */
-export const rateCounting = (stores: Stores): PolicyStatement => onItems(stores, ['rate#*', 'stats#*'], ['UpdateItem']);
+export const rateCounting = (stores: Stores): PolicyStatement =>
+  onItems(stores, [leadingKeys('rate'), everyStats], ['UpdateItem']);
 
 /** One statement a use, on exactly the resource it needs. */
 export const statementsFor = (uses: readonly Use[], stores: Stores, sessions: Sessions = 'users'): PolicyStatement[] =>

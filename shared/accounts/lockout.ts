@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { sourceOf } from '../projects/quota/rate-source.ts';
+import { write } from '../table/item.ts';
+import { itemKey, partitionKey } from '../table/item-key.ts';
+import * as kinds from '../table/keys.ts';
+import type { Update } from '../table/write-input.ts';
 import type { SessionScope } from './session-keys.ts';
 
 /** A password log-in that someone tries: the account, as its address in one project, and where from. */
@@ -32,14 +29,12 @@ const fromOnePlace: Limit = {
 };
 const fromAnywhere: Limit = { key: ({ scope, address }) => [scope, address], failures: 100, windowSeconds: 60 * 60 };
 
-const itemKey = (limit: Limit, attempt: Attempt) => ({
-  pk: {
-    S: `lock#${createHash('sha256')
-      .update(JSON.stringify(limit.key(attempt)))
-      .digest('base64url')}`,
-  },
-  sk: { S: 'failures' },
-});
+const lockKey = (limit: Limit, attempt: Attempt) => {
+  const hash = createHash('sha256')
+    .update(JSON.stringify(limit.key(attempt)))
+    .digest('base64url');
+  return itemKey(kinds.lockout, partitionKey('lock', { hash }));
+};
 
 const locked = (seconds: number): AppError =>
   new AppError(
@@ -48,53 +43,28 @@ const locked = (seconds: number): AppError =>
     { retryAfter: seconds },
   );
 
-const number = (value: number) => ({ N: String(value) });
-
-type Change = Omit<UpdateItemCommandInput, 'TableName' | 'Key'>;
-
-type Item = Readonly<Record<string, AttributeValue>>;
-
-/** Changes the count of an attempt by one conditional write; the item as it is where the condition does not hold. */
-const change = async (limit: Limit, attempt: Attempt, by: Change): Promise<Item | undefined> => {
-  try {
-    await onTable((client, TableName) =>
-      client.send(new UpdateItemCommand({ TableName, Key: itemKey(limit, attempt), ...by })),
-    );
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return error.Item ?? {};
-  }
-};
+/** Changes the count of an attempt by one conditional write; `item` as it is where the condition does not hold. */
+const change = (limit: Limit, attempt: Attempt, by: Omit<Update, 'update'>) =>
+  write<{ readonly expiresAt: number }>({ update: lockKey(limit, attempt), ...by });
 
 /**
  * One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted.
  */
 const countInWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<number | undefined> => {
-  const refused = await change(limit, attempt, {
-    UpdateExpression: 'SET expiresAt = if_not_exists(expiresAt, :end) ADD failures :one',
-    ConditionExpression: 'attribute_not_exists(pk) OR (failures < :limit AND expiresAt > :now)',
-    ExpressionAttributeValues: {
-      ':end': number(now + limit.windowSeconds),
-      ':one': number(1),
-      ':limit': number(limit.failures),
-      ':now': number(now),
-    },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  const { done, item } = await change(limit, attempt, {
+    change: 'SET expiresAt = if_not_exists(expiresAt, :end) ADD failures :one',
+    condition: 'attribute_not_exists(pk) OR (failures < :limit AND expiresAt > :now)',
+    values: { end: now + limit.windowSeconds, one: 1, limit: limit.failures, now },
   });
-  return refused && Number(refused.expiresAt?.N ?? 0);
+  return done ? undefined : (item?.expiresAt ?? 0);
 };
 
 /** Opens a new window where the old one is over; of parallel callers one does, and the others go on to count in it. */
 const openWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<void> => {
   await change(limit, attempt, {
-    UpdateExpression: 'SET expiresAt = :end, failures = :none',
-    ConditionExpression: 'expiresAt <= :now',
-    ExpressionAttributeValues: {
-      ':end': number(now + limit.windowSeconds),
-      ':none': number(0),
-      ':now': number(now),
-    },
+    change: 'SET expiresAt = :end, failures = :none',
+    condition: 'expiresAt <= :now',
+    values: { end: now + limit.windowSeconds, none: 0, now },
   });
 };
 
@@ -120,22 +90,9 @@ export const countAttempt = async (attempt: Attempt): Promise<void> => {
 
 /** Takes a log-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
 export const forgiveAttempt = async (attempt: Attempt): Promise<void> => {
-  const change = (limit: Limit, UpdateExpression: string, subtract: Record<string, { N: string }>) =>
-    onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: itemKey(limit, attempt),
-          UpdateExpression,
-          ConditionExpression: 'failures > :none',
-          ExpressionAttributeValues: { ':none': number(0), ...subtract },
-        }),
-      ),
-    ).catch((error: unknown) => {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    });
+  const condition = 'failures > :none';
   await Promise.all([
-    change(fromOnePlace, 'SET failures = :none', {}),
-    change(fromAnywhere, 'ADD failures :minusOne', { ':minusOne': number(-1) }),
+    change(fromOnePlace, attempt, { change: 'SET failures = :none', condition, values: { none: 0 } }),
+    change(fromAnywhere, attempt, { change: 'ADD failures :minusOne', condition, values: { none: 0, minusOne: -1 } }),
   ]);
 };

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { type Found, transact, type Write } from '../table/transact.ts';
+import type { Key } from '../table/item-key.ts';
+import { transact, type Write } from '../table/transact.ts';
+import type { Put } from '../table/write-input.ts';
+import type { SessionItem } from './list-sessions.ts';
 import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
 import { revokeSession } from './revoke-sessions.ts';
 import { type Client, refreshKey, type SessionScope, sessionExpiry, sessionKey } from './session-keys.ts';
@@ -29,10 +31,15 @@ export const requireRefreshToken = (token: string | undefined): string => {
   return token;
 };
 
-const refreshItem = (scope: SessionScope, hash: string, sessionId: string): Record<string, AttributeValue> => ({
-  ...refreshKey(scope, hash),
-  sessionId: { S: sessionId },
-  expiresAt: { N: sessionExpiry() },
+/** The item of a refresh token: `usedAt` in ms since 1970, `expiresAt` in seconds. */
+type RefreshItem = Key & {
+  readonly sessionId: string;
+  readonly usedAt?: number;
+  readonly expiresAt: number;
+};
+
+const putRefresh = (scope: SessionScope, hash: string, sessionId: string): Put => ({
+  put: { ...refreshKey(scope, hash), sessionId, expiresAt: sessionExpiry() },
 });
 
 /**
@@ -48,29 +55,19 @@ export const startSession = async (
 ): Promise<RefreshSession> => {
   const sessionId = randomBytes(12).toString('hex');
   const { token, hash } = newRefreshToken(userId, sessionId);
-  const now = { N: String(clock.now()) };
-  const session: Record<string, AttributeValue> = {
+  const now = clock.now();
+  const session: SessionItem = {
     ...sessionKey(scope, userId, sessionId),
     createdAt: now,
     lastUsedAt: now,
-    ip: { S: client.ip },
-    userAgent: { S: client.userAgent.slice(0, maxUserAgentLength) },
-    expiresAt: { N: sessionExpiry() },
+    ip: client.ip,
+    userAgent: client.userAgent.slice(0, maxUserAgentLength),
+    expiresAt: sessionExpiry(),
   };
-  const writes: Write[] = [
-    { Put: { Item: session } },
-    { Put: { Item: refreshItem(scope, hash, sessionId) } },
-    ...conditions,
-  ];
+  const writes = [{ put: session }, putRefresh(scope, hash, sessionId), ...conditions];
   const refused = await transact(writes, 'Too many sign-ins of this account at once. Please try again.');
   if (refused) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   return { userId, sessionId, refreshToken: token };
-};
-
-/** When the token was exchanged, as a lost rotation found it; `undefined` for one that was not, or is unknown. */
-const usedAt = ([found]: readonly Found[]): number | undefined => {
-  const text = found?.item?.usedAt?.N;
-  return text === undefined ? undefined : Number(text);
 };
 
 /**
@@ -83,31 +80,26 @@ export const rotate = async (scope: SessionScope, token: string): Promise<Refres
   if (!old) throw refreshTokenInvalid();
   const { userId, sessionId } = old;
   const next = newRefreshToken(userId, sessionId);
-  const nowMs = { N: String(clock.now()) };
-  const now = { N: String(nowSeconds()) };
+  const nowMs = clock.now();
+  const now = nowSeconds();
   const writes: Write[] = [
     {
-      Update: {
-        Key: refreshKey(scope, old.hash),
-        UpdateExpression: 'SET usedAt = :nowMs',
-        ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(usedAt) AND expiresAt > :now',
-        ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      },
+      update: refreshKey(scope, old.hash),
+      change: 'SET usedAt = :nowMs',
+      condition: 'attribute_exists(pk) AND attribute_not_exists(usedAt) AND expiresAt > :now',
+      values: { nowMs, now },
     },
-    { Put: { Item: refreshItem(scope, next.hash, sessionId) } },
+    putRefresh(scope, next.hash, sessionId),
     {
-      Update: {
-        Key: sessionKey(scope, userId, sessionId),
-        UpdateExpression: 'SET lastUsedAt = :nowMs, expiresAt = :until',
-        ConditionExpression: 'attribute_exists(pk) AND expiresAt > :now',
-        ExpressionAttributeValues: { ':nowMs': nowMs, ':now': now, ':until': { N: sessionExpiry() } },
-      },
+      update: sessionKey(scope, userId, sessionId),
+      change: 'SET lastUsedAt = :nowMs, expiresAt = :until',
+      condition: 'attribute_exists(pk) AND expiresAt > :now',
+      values: { nowMs, now, until: sessionExpiry() },
     },
   ];
-  const refused = await transact(writes, 'Too many refreshes of this session at once. Please try again.');
+  const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');
   if (refused) {
-    const used = usedAt(refused);
+    const used = refused[0]?.item?.usedAt;
     if (used !== undefined && clock.now() - used > graceMs) await revokeSession(scope, userId, sessionId);
     throw refreshTokenInvalid();
   }

@@ -1,7 +1,7 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { get } from '../table/item.ts';
+import type { SessionItem } from './list-sessions.ts';
 import { type SessionScope, sessionKey } from './session-keys.ts';
 
 /** The refusal of an access token whose session has ended meanwhile (401). */
@@ -13,9 +13,7 @@ export const sessionEnded = (): AppError =>
  * do.
  */
 export const requireSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
-  const { Item } = await onTable((client, TableName) =>
-    client.send(new GetItemCommand({ TableName, Key: sessionKey(scope, userId, sessionId), ConsistentRead: true })),
-  );
-  if (Number(Item?.expiresAt?.N ?? 0) > nowSeconds()) return;
+  const session = await get<SessionItem>(sessionKey(scope, userId, sessionId));
+  if (session && session.expiresAt > nowSeconds()) return;
   throw sessionEnded();
 };

@@ -22,16 +22,16 @@ export const revokeOwnSession = async (
   { userId, sessionId }: Asker,
   revokedId: string,
 ): Promise<void> => {
-  const open = (id: string) => ({
-    Key: sessionKey(scope, userId, id),
-    ConditionExpression: 'expiresAt > :now',
-    ExpressionAttributeValues: { ':now': { N: String(nowSeconds()) } },
-  });
+  const open = { condition: 'expiresAt > :now', values: { now: nowSeconds() } };
+  const own = sessionKey(scope, userId, sessionId);
   const other = isSessionId(revokedId) ? revokedId : impossibleId;
   const writes: Write[] =
     revokedId === sessionId
-      ? [{ Delete: open(sessionId) }]
-      : [{ ConditionCheck: open(sessionId) }, { Delete: open(other) }];
+      ? [{ delete: own, ...open }]
+      : [
+          { check: own, ...open },
+          { delete: sessionKey(scope, userId, other), ...open },
+        ];
   const refused = await transact(writes, 'The sessions of this account are being changed right now. Please try again.');
   if (refused) throw refused[0]?.refused ? sessionEnded() : sessionNotFound();
 };

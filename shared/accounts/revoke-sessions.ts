@@ -1,9 +1,7 @@
-import { DeleteItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { throughConflicts } from '../table/write-conflicts.ts';
-import { listSessions } from './list-sessions.ts';
+import { get, write } from '../table/item.ts';
+import { listSessions, type SessionItem } from './list-sessions.ts';
 import { parseRefreshToken } from './refresh-token.ts';
 import { refreshKey, type SessionScope, sessionKey } from './session-keys.ts';
 
@@ -11,14 +9,8 @@ const deletesAtOnce = 10;
 
 /** Ends one session: it cannot refresh from this moment. False where the user has no such session. */
 export const revokeSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<boolean> => {
-  const { Attributes } = await onTable((client, TableName) =>
-    throughConflicts(() =>
-      client.send(
-        new DeleteItemCommand({ TableName, Key: sessionKey(scope, userId, sessionId), ReturnValues: 'ALL_OLD' }),
-      ),
-    ),
-  );
-  return Number(Attributes?.expiresAt?.N ?? 0) > nowSeconds();
+  const { item } = await write<SessionItem>({ delete: sessionKey(scope, userId, sessionId) }, 'ALL_OLD');
+  return item !== undefined && item.expiresAt > nowSeconds();
 };
 
 /** The refusal of a session that the user does not have (404). */
@@ -51,10 +43,7 @@ export const revokeAllSessions = async (
 export const revokeByToken = async (scope: SessionScope, token: string): Promise<void> => {
   const known = parseRefreshToken(token);
   if (!known) return;
-  const { Item } = await onTable((client, TableName) =>
-    client.send(new GetItemCommand({ TableName, Key: refreshKey(scope, known.hash), ConsistentRead: true })),
-  );
-  if (Item) await revokeSession(scope, known.userId, known.sessionId);
+  if (await get(refreshKey(scope, known.hash))) await revokeSession(scope, known.userId, known.sessionId);
 };
 
 /**

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { clock } from '../core/clock.ts';
+import { itemKey, type Key, type PartitionKey, partitionKey } from '../table/item-key.ts';
+import * as kinds from '../table/keys.ts';
 import type { Write } from '../table/transact.ts';
 import { managedStorageId } from './storage-keys.ts';
-import { type FileRef, type Item, number, text } from './upload-items.ts';
+import type { FileRef } from './upload-items.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -28,16 +30,11 @@ export type DueQueue = 'managed' | 'external';
 
 const queueOf = ({ storageId }: FileRef): DueQueue => (storageId === managedStorageId ? 'managed' : 'external');
 
-const queuePrefix: Readonly<Record<DueQueue, string>> = {
-  managed: 'due#uploads#',
-  external: 'due#uploads#external#',
-};
-
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10).replaceAll('-', '');
 
 /** The partition of what is due on the day of `time` (UTC), spread over ten by the path. */
-export const duePartition = (queue: DueQueue, time: number, shard: number): string =>
-  `${queuePrefix[queue]}${dayOf(time)}#${shard}`;
+export const duePartition = (queue: DueQueue, time: number, shard: number): PartitionKey<'due' | 'dueExternal'> =>
+  partitionKey(queue === 'managed' ? 'due' : 'dueExternal', { day: dayOf(time), shard: String(shard) });
 
 /** Times in sort keys: as many digits for all of them. */
 export const dueOrder = (time: number): string => String(time).padStart(15, '0');
@@ -53,18 +50,14 @@ interface Due extends FileRef {
   readonly tries: number;
 }
 
-const putDue = ({ move, due, first, tries, ...ref }: Due): Write => ({
-  Put: {
-    Item: {
-      pk: text(duePartition(queueOf(ref), due, shardOf(ref))),
-      sk: text(`${dueOrder(due)}#${move}#${ref.filePath}`),
-      projectId: text(ref.projectId),
-      storageId: text(ref.storageId),
-      filePath: text(ref.filePath),
-      due: number(due),
-      first: number(first),
-      tries: number(tries),
-    },
+const putDue = ({ move, ...item }: Due): Write => ({
+  put: {
+    ...itemKey(kinds.dueUpload, duePartition(queueOf(item), item.due, shardOf(item)), {
+      time: dueOrder(item.due),
+      move,
+      filePath: item.filePath,
+    }),
+    ...item,
   },
 });
 
@@ -76,29 +69,25 @@ export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: M
 
 /** A path that the sweep checks at `due`. */
 export interface DueEntry extends Due {
-  readonly key: { readonly pk: { readonly S: string }; readonly sk: { readonly S: string } };
+  readonly key: Key;
 }
 
+/** As it is stored; `move` is in the key. */
+export type DueItem = Key & Omit<Due, 'move' | 'first' | 'tries'> & Partial<Pick<Due, 'first' | 'tries'>>;
+
 /** The entry of an item. */
-export const toDueEntry = (item: Item): DueEntry => {
-  const string = (name: string): string => item[name]?.S ?? '';
-  const due = Number(item.due?.N);
-  return {
-    projectId: string('projectId'),
-    storageId: string('storageId'),
-    filePath: string('filePath'),
-    move: string('sk').split('#')[1] ?? '',
-    due,
-    first: Number(item.first?.N ?? due),
-    tries: Number(item.tries?.N ?? 0),
-    key: { pk: text(string('pk')), sk: text(string('sk')) },
-  };
-};
+export const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueEntry => ({
+  ...item,
+  first: first ?? item.due,
+  tries,
+  move: sk.split('#')[1] ?? '',
+  key: { pk, sk },
+});
 
 /**
  * An entry that failed is due again an hour later, then two, four and so on up to a day, out of the way of all others.
  */
 export const moveDueEntry = ({ key, ...entry }: DueEntry): Write[] => [
-  { Delete: { Key: { ...key }, ConditionExpression: 'attribute_exists(pk)' } },
+  { delete: key, condition: 'attribute_exists(pk)' },
   putDue({ ...entry, due: clock.now() + Math.min(hour * 2 ** entry.tries, 24 * hour), tries: entry.tries + 1 }),
 ];

@@ -1,14 +1,10 @@
-import {
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  GetItemCommand,
-  QueryCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
+import { get, list, write } from '../table/item.ts';
+import { itemKey, type Key, partitionKey } from '../table/item-key.ts';
+import * as kinds from '../table/keys.ts';
 import { transact } from '../table/transact.ts';
 import {
   type DueEntry,
+  type DueItem,
   type DueQueue,
   dueOrder,
   duePartition,
@@ -16,26 +12,20 @@ import {
   shards,
   toDueEntry,
 } from './due-entries.ts';
-import { number, text } from './upload-items.ts';
 
 const day = 24 * 60 * 60 * 1000;
 const pageSize = 25;
 
 /** Time up to which everything due has been done, so that a run need not look at every past day. */
-const doneKey = (queue: DueQueue) => ({
-  pk: text('due#uploads#done'),
-  sk: text(queue === 'managed' ? 'until' : `until#${queue}`),
-});
+const doneKey = (queue: DueQueue): Key =>
+  itemKey(kinds.sweptUntil, partitionKey('dueDone'), { queue: queue === 'managed' ? 'until' : `until#${queue}` });
 
 /** How far back a run looks if that time is unknown or lies in the future, as after a wrong clock. */
 const farBackMs = 100 * day;
 
 /** Milliseconds since 1970 before which nothing due is left. */
 const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
-  const { Item } = await onTable((client, TableName) =>
-    client.send(new GetItemCommand({ TableName, Key: doneKey(queue), ConsistentRead: true })),
-  );
-  const until = Number(Item?.until?.N ?? Number.NaN);
+  const { until = Number.NaN } = (await get<{ readonly until?: number }>(doneKey(queue))) ?? {};
   return until <= now ? until : now - farBackMs;
 };
 
@@ -44,39 +34,17 @@ const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
  * `now`.
  */
 const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise<void> => {
-  try {
-    await onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: doneKey(queue),
-          UpdateExpression: 'SET #until = :time',
-          ConditionExpression: 'attribute_not_exists(#until) OR #until < :time OR #until > :now',
-          ExpressionAttributeNames: { '#until': 'until' },
-          ExpressionAttributeValues: { ':time': number(time), ':now': number(now) },
-        }),
-      ),
-    );
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-  }
+  await write({
+    update: doneKey(queue),
+    change: 'SET #until = :time',
+    condition: 'attribute_not_exists(#until) OR #until < :time OR #until > :now',
+    values: { time, now },
+  });
 };
 
 /** What is due by `now` in one partition, the longest overdue first. */
-const nextIn = async (partition: string, now: number): Promise<readonly DueEntry[]> => {
-  const { Items = [] } = await onTable((client, TableName) =>
-    client.send(
-      new QueryCommand({
-        TableName,
-        ConsistentRead: true,
-        KeyConditionExpression: 'pk = :partition AND sk < :next',
-        ExpressionAttributeValues: { ':partition': text(partition), ':next': text(dueOrder(now + 1)) },
-        Limit: pageSize,
-      }),
-    ),
-  );
-  return Items.map(toDueEntry);
-};
+const nextIn = async (partition: string, now: number): Promise<readonly DueEntry[]> =>
+  (await list<DueItem>({ partition, only: { before: dueOrder(now + 1) }, most: pageSize })).map(toDueEntry);
 
 /**
  * What is due by `now`, day by day, the oldest first: up to 25 entries of each of the day's partitions at a time, and
@@ -95,8 +63,7 @@ export async function* dueUploads(queue: DueQueue, now: number): AsyncGenerator<
 }
 
 /** Removes an entry that is done; may be repeated. */
-export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> =>
-  onTable((client, TableName) => client.send(new DeleteItemCommand({ TableName, Key: { ...key } })));
+export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> => write({ delete: key });
 
 /** Puts one off, unless another run has done or put off the same. */
 export const putOff = async (entry: DueEntry): Promise<void> => {

@@ -1,10 +1,9 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import type { Project } from '../projects/project.ts';
+import { get } from '../table/item.ts';
 import { publicUrl } from './bucket-of.ts';
 import { nameIn } from './file-path.ts';
 import { storageIdOf } from './storage-keys.ts';
-import { fileItemKey, filePathOf, type Item, numberIn } from './upload-items.ts';
+import { type FileItem, fileItemKey, filePathOf } from './upload-items.ts';
 
 /** A confirmed file, as lists show it. */
 export interface StoredFile {
@@ -19,23 +18,21 @@ export interface StoredFile {
 }
 
 /** The file of an item. */
-export const toStoredFile = (project: Project, item: Item): StoredFile => {
+export const toStoredFile = (project: Project, item: FileItem): StoredFile => {
   const path = filePathOf(project.id, storageIdOf(project.storage), item);
   return {
     path,
     name: nameIn(path),
-    size: numberIn(item, 'bytes'),
-    contentType: item.contentType?.S ?? '',
+    size: item.bytes,
+    contentType: item.contentType,
     url: publicUrl(project, path),
-    createdAt: new Date(numberIn(item, 'confirmedAt')),
+    createdAt: new Date(item.confirmedAt),
   };
 };
 
 /** The confirmed file at a path that `requirePathOf` lets through. */
 export const findFile = async (project: Project, filePath: string): Promise<StoredFile | undefined> => {
   const ref = { projectId: project.id, storageId: storageIdOf(project.storage), filePath };
-  const { Item } = await onTable((client, TableName) =>
-    client.send(new GetItemCommand({ TableName, Key: fileItemKey(ref), ConsistentRead: true })),
-  );
-  return Item && toStoredFile(project, Item);
+  const item = await get<FileItem>(fileItemKey(ref));
+  return item && toStoredFile(project, item);
 };

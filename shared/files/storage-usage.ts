@@ -1,9 +1,8 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
+import { get } from '../table/item.ts';
 import { storageIdOf } from './storage-keys.ts';
-import { numberIn, quotaKey } from './upload-items.ts';
+import { type QuotaItem, quotaKey } from './upload-items.ts';
 
 /** How much of its storage a project uses, in bytes. */
 export interface StorageUsage {
@@ -24,13 +23,6 @@ export const storageLimit = ({ plan, storage }: Project): number | null =>
 /** The counter of the storage that the project has now. One read. */
 export const storageUsage = async (project: Project): Promise<StorageUsage> => {
   const place = { projectId: project.id, storageId: storageIdOf(project.storage) };
-  const { Item } = await onTable((client, TableName) =>
-    client.send(new GetItemCommand({ TableName, Key: quotaKey(place), ConsistentRead: true })),
-  );
-  return {
-    used: numberIn(Item, 'used'),
-    held: numberIn(Item, 'held'),
-    limit: storageLimit(project),
-    files: numberIn(Item, 'files'),
-  };
+  const { used = 0, held = 0, files = 0 } = (await get<QuotaItem>(quotaKey(place))) ?? {};
+  return { used, held, limit: storageLimit(project), files };
 };

@@ -1,12 +1,5 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-
-/** An item of the table. */
-export type Item = Record<string, AttributeValue>;
-
-/** A DynamoDB string. */
-export const text = (value: string) => ({ S: value });
-/** A DynamoDB number. */
-export const number = (value: number) => ({ N: String(value) });
+import { itemKey, type Key, projectScope, sortPrefix } from '../table/item-key.ts';
+import * as kinds from '../table/keys.ts';
 
 /**
  * One path under one storage: what is known of it in the table is `upload` (requested), then `file` (confirmed), then
@@ -19,37 +12,46 @@ export interface FileRef {
   readonly filePath: string;
 }
 
-const partition = ({ projectId }: Pick<FileRef, 'projectId'>) => text(`p#${projectId}`);
+/** A requested upload; `requestedAt` in ms since 1970. */
+export type UploadItem = Key & {
+  readonly bytes: number;
+  readonly contentType: string;
+  readonly requestedAt: number;
+};
+
+/** A confirmed file; `confirmedAt` in ms since 1970. */
+export type FileItem = Key & {
+  readonly bytes: number;
+  readonly etag: string;
+  readonly contentType: string;
+  readonly confirmedAt: number;
+};
+
+/** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files. */
+export type QuotaItem = Key & {
+  readonly held?: number;
+  readonly used?: number;
+  readonly files?: number;
+};
 
 /** The part of a path that sort keys contain: all of it after the project id. */
 const tailOf = ({ projectId, filePath }: FileRef): string => filePath.slice(projectId.length + 1);
 
 /** Prefix of the sort keys of all confirmed files of a storage. */
-export const filePrefix = (storageId: string): string => `file#${storageId}#`;
+export const filePrefix = (storageId: string): string => sortPrefix(kinds.file, { storageId });
 
 /** Key of the item of a requested upload. */
-export const uploadKey = (ref: FileRef) => ({
-  pk: partition(ref),
-  sk: text(`upload#${ref.storageId}#${tailOf(ref)}`),
-});
+export const uploadKey = (ref: FileRef): Key =>
+  itemKey(kinds.upload, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
 
 /** Key of the item of a confirmed file. */
-export const fileItemKey = (ref: FileRef) => ({
-  pk: partition(ref),
-  sk: text(filePrefix(ref.storageId) + tailOf(ref)),
-});
+export const fileItemKey = (ref: FileRef): Key =>
+  itemKey(kinds.file, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
 
-/**
- * The counter of one storage of a project: `held` (reserved and confirmed bytes), `used` (confirmed bytes), `files`.
- */
-export const quotaKey = (place: Pick<FileRef, 'projectId' | 'storageId'>) => ({
-  pk: partition(place),
-  sk: text(`quota#storage#${place.storageId}`),
-});
+/** Key of the counter of one storage of a project. */
+export const quotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>): Key =>
+  itemKey(kinds.storageQuota, projectScope(projectId), { storageId });
 
 /** The path of a confirmed file, from its item. */
-export const filePathOf = (projectId: string, storageId: string, item: Item): string =>
-  `${projectId}/${(item.sk?.S ?? '').slice(filePrefix(storageId).length)}`;
-
-/** A number of an item; 0 if it is missing. */
-export const numberIn = (item: Item | undefined, name: string): number => Number(item?.[name]?.N ?? 0);
+export const filePathOf = (projectId: string, storageId: string, { sk }: Key): string =>
+  `${projectId}/${sk.slice(filePrefix(storageId).length)}`;

@@ -1,12 +1,9 @@
-import { TransactGetItemsCommand, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import { clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
-import { type Found, transact } from '../table/transact.ts';
-import { throughConflicts } from '../table/write-conflicts.ts';
+import { getTogether, transact } from '../table/transact.ts';
+import type { Update } from '../table/write-input.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-entries.ts';
-import { type FileRef, fileItemKey, number, numberIn, quotaKey, text, uploadKey } from './upload-items.ts';
+import { type FileItem, type FileRef, fileItemKey, quotaKey, type UploadItem, uploadKey } from './upload-items.ts';
 
 /**
  * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which
@@ -18,14 +15,13 @@ export type UploadState =
 
 const given = 'attribute_exists(pk)';
 
-const count = (ref: FileRef, changes: Readonly<Record<string, number>>) => {
-  const names = Object.keys(changes);
-  return {
-    Key: quotaKey(ref),
-    UpdateExpression: `ADD ${names.map((name) => `${name} :${name}`).join(', ')}`,
-    ExpressionAttributeValues: Object.fromEntries(names.map((name) => [`:${name}`, number(changes[name] ?? 0)])),
-  };
-};
+const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update => ({
+  update: quotaKey(ref),
+  change: `ADD ${Object.keys(values)
+    .map((name) => `${name} :${name}`)
+    .join(', ')}`,
+  values,
+});
 
 /**
  * → requested: takes `size` bytes of the quota. False where there is less room than that; `limit` in bytes, `null` for
@@ -39,35 +35,26 @@ export const reserve = async (
   const { size, contentType } = upload;
   if (limit !== null && size > limit) return false;
   const counted = count(ref, { held: size });
+  const item: UploadItem = { ...uploadKey(ref), bytes: size, contentType, requestedAt: clock.now() };
   const refusal = await transact([
-    {
-      Update:
-        limit === null
-          ? counted
-          : {
-              ...counted,
-              ConditionExpression: 'attribute_not_exists(held) OR held <= :room',
-              ExpressionAttributeValues: { ...counted.ExpressionAttributeValues, ':room': number(limit - size) },
-            },
-    },
-    {
-      Put: {
-        Item: {
-          ...uploadKey(ref),
-          bytes: number(size),
-          contentType: text(contentType),
-          requestedAt: number(clock.now()),
+    limit === null
+      ? counted
+      : {
+          ...counted,
+          condition: 'attribute_not_exists(held) OR held <= :room',
+          values: { ...counted.values, room: limit - size },
         },
-      },
-    },
+    { put: item },
     putDueEntry(ref, 'requested'),
   ]);
   return refusal === undefined;
 };
 
-const stateFrom = (upload: Found['item'], file: Found['item']): UploadState | undefined => {
-  if (file) return { kind: 'confirmed', size: numberIn(file, 'bytes') };
-  return upload && { kind: 'requested', size: numberIn(upload, 'bytes') };
+type Sized = Pick<FileItem, 'bytes'> | undefined;
+
+const stateFrom = ([upload, file]: readonly Sized[]): UploadState | undefined => {
+  if (file) return { kind: 'confirmed', size: file.bytes };
+  return upload && { kind: 'requested', size: upload.bytes };
 };
 
 /**
@@ -79,70 +66,31 @@ export const charge = async (
   ref: FileRef,
   { size, etag, contentType }: StoredObject,
 ): Promise<UploadState | undefined> => {
-  const found = await transact([
-    {
-      Delete: {
-        Key: uploadKey(ref),
-        ConditionExpression: 'bytes = :bytes',
-        ExpressionAttributeValues: { ':bytes': number(size) },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      },
-    },
-    {
-      Put: {
-        Item: {
-          ...fileItemKey(ref),
-          bytes: number(size),
-          etag: text(etag),
-          contentType: text(contentType),
-          confirmedAt: number(clock.now()),
-        },
-        ConditionExpression: 'attribute_not_exists(pk)',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-      },
-    },
-    { Update: count(ref, { used: size, files: 1 }) },
+  const item: FileItem = { ...fileItemKey(ref), bytes: size, etag, contentType, confirmedAt: clock.now() };
+  const found = await transact<FileItem | UploadItem>([
+    { delete: uploadKey(ref), condition: 'bytes = :bytes', values: { bytes: size } },
+    { put: item, condition: 'attribute_not_exists(pk)' },
+    count(ref, { used: size, files: 1 }),
   ]);
-  return found ? stateFrom(found[0]?.item, found[1]?.item) : { kind: 'confirmed', size };
+  return found ? stateFrom(found.map(({ item: known }) => known)) : { kind: 'confirmed', size };
 };
 
 /** requested → expired: gives back what was reserved. False where it is no longer requested. */
 export const expire = async (ref: FileRef, size: number): Promise<boolean> => {
-  const refusal = await transact([
-    { Delete: { Key: uploadKey(ref), ConditionExpression: given } },
-    { Update: count(ref, { held: -size }) },
-  ]);
+  const refusal = await transact([{ delete: uploadKey(ref), condition: given }, count(ref, { held: -size })]);
   return refusal === undefined;
 };
 
 /** confirmed → deleted: gives back what was charged, once. False where there is no such file. */
 export const discharge = async (ref: FileRef, size: number): Promise<boolean> => {
   const refusal = await transact([
-    { Delete: { Key: fileItemKey(ref), ConditionExpression: given } },
-    { Update: count(ref, { held: -size, used: -size, files: -1 }) },
+    { delete: fileItemKey(ref), condition: given },
+    count(ref, { held: -size, used: -size, files: -1 }),
     putDueEntry(ref, 'deleted'),
   ]);
   return refusal === undefined;
 };
 
 /** In which state a path is; `undefined` where it is deleted, expired or was never given out. */
-export const stateOf = async (ref: FileRef): Promise<UploadState | undefined> => {
-  try {
-    const { Responses = [] } = await onTable((client, TableName) =>
-      throughConflicts(() =>
-        client.send(
-          new TransactGetItemsCommand({
-            TransactItems: [uploadKey(ref), fileItemKey(ref)].map((Key) => ({ Get: { TableName, Key } })),
-          }),
-        ),
-      ),
-    );
-    return stateFrom(Responses[0]?.Item, Responses[1]?.Item);
-  } catch (cause) {
-    if (!(cause instanceof TransactionCanceledException)) throw cause;
-    throw new AppError('TOO_MANY_WRITERS', 'The service is busy right now. Please try again.', {
-      cause,
-      retryAfter: 1,
-    });
-  }
-};
+export const stateOf = async (ref: FileRef): Promise<UploadState | undefined> =>
+  stateFrom(await getTogether<FileItem | UploadItem>([uploadKey(ref), fileItemKey(ref)]));

@@ -1,14 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchWriteItemCommand, QueryCommand, type WriteRequest } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
-
-/** The most that one BatchWriteItem takes. */
-const batchSize = 25;
-
-/**
- * What users have in the table: sessions, which let nothing be refreshed once they are gone, before what hangs on them.
- */
-const userPrefixes = ['session#', 'rtcode#', 'email#', 'refresh#'] as const;
+import { deleteAll, list, maxDeleted } from '../table/item.ts';
+import { type Key, projectPartitions, projectScope, sortPrefix } from '../table/item-key.ts';
+import { ofUsers } from '../table/keys.ts';
 
 /** Items of one partition; those whose sort key begins with `prefix`, where it is given. */
 interface Range {
@@ -22,39 +14,8 @@ export interface RemovedItems {
   readonly complete: boolean;
 }
 
-/**
- * Deletes one batch; what the table was too busy for is sent again, ever later, until nothing is left or tries run out.
- */
-const deleteBatch = async (requests: WriteRequest[]): Promise<boolean> => {
-  let left = requests;
-  for (let attempt = 0; left.length > 0 && attempt < 6; attempt++) {
-    if (attempt > 0) await sleep(50 * 2 ** attempt);
-    const batch = left;
-    left = await onTable(async (dynamo, table) => {
-      const { UnprocessedItems } = await dynamo.send(new BatchWriteItemCommand({ RequestItems: { [table]: batch } }));
-      return UnprocessedItems?.[table] ?? [];
-    });
-  }
-  return left.length === 0;
-};
-
-const nextKeys = ({ partition, prefix }: Range) =>
-  onTable(async (dynamo, table) => {
-    const { Items = [] } = await dynamo.send(
-      new QueryCommand({
-        TableName: table,
-        ConsistentRead: true,
-        KeyConditionExpression: prefix === undefined ? 'pk = :scope' : 'pk = :scope AND begins_with(sk, :prefix)',
-        ExpressionAttributeValues: {
-          ':scope': { S: partition },
-          ...(prefix === undefined ? {} : { ':prefix': { S: prefix } }),
-        },
-        ProjectionExpression: 'pk, sk',
-        Limit: batchSize,
-      }),
-    );
-    return Items;
-  });
+const nextKeys = ({ partition, prefix }: Range): Promise<Key[]> =>
+  list<Key>({ partition, ...(prefix !== undefined && { only: { prefix } }), most: maxDeleted, keysOnly: true });
 
 const removeRanges = async (ranges: readonly Range[], withinMs: number): Promise<RemovedItems> => {
   const end = performance.now() + withinMs;
@@ -64,7 +25,7 @@ const removeRanges = async (ranges: readonly Range[], withinMs: number): Promise
       const keys = await nextKeys(range);
       if (keys.length === 0) break;
       if (performance.now() >= end) return { removed, complete: false };
-      if (!(await deleteBatch(keys.map((Key) => ({ DeleteRequest: { Key } }))))) return { removed, complete: false };
+      if (!(await deleteAll(keys))) return { removed, complete: false };
       removed += keys.length;
     }
   }
@@ -73,7 +34,10 @@ const removeRanges = async (ranges: readonly Range[], withinMs: number): Promise
 
 /** Deletes what a project has in the table, its statistics too; stops after `withinMs`, and may be repeated. */
 export const removeProjectItems = (projectId: string, withinMs: number): Promise<RemovedItems> =>
-  removeRanges([{ partition: `p#${projectId}` }, { partition: `stats#${projectId}` }], withinMs);
+  removeRanges(
+    projectPartitions(projectId).map((partition) => ({ partition })),
+    withinMs,
+  );
 
 /**
  * Ends every session of a project's users, with their refresh tokens, exchange codes and tokens of mails; stops after
@@ -81,6 +45,6 @@ export const removeProjectItems = (projectId: string, withinMs: number): Promise
  */
 export const removeUserItems = (projectId: string, withinMs: number): Promise<RemovedItems> =>
   removeRanges(
-    userPrefixes.map((prefix) => ({ partition: `p#${projectId}`, prefix })),
+    ofUsers.map((kind) => ({ partition: projectScope(projectId), prefix: sortPrefix(kind) })),
     withinMs,
   );

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import type { Placement } from '../clients/placement.ts';
-import { ownerKeyOf } from '../table/keys.ts';
+import { ownerKeyOf } from '../table/owner-key.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import { open } from './sealed.ts';

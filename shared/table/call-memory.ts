@@ -1,7 +1,4 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-
-/** An item as the table has it. */
-export type Item = Readonly<Record<string, AttributeValue>>;
+import type { Item, Values } from './values.ts';
 
 // An item that counts remembers the ids of its latest calls in three sets, each of one minute: a call enters the set of
 // its minute, and the same write removes the set of the minute after, which is the oldest. So a call is known again for
@@ -28,7 +25,7 @@ export interface Remembering {
   readonly remove: string;
   /** The condition: that the call has not been made. */
   readonly isNew: string;
-  readonly values: Readonly<Record<string, AttributeValue>>;
+  readonly values: Values;
 }
 
 /** Remembers a call; `as` is what is written of it, where that is not its id. */
@@ -38,13 +35,15 @@ export const remember = ({ id, at }: Call, as = id): Remembering => {
     add: `${setOf(minute)} :calls`,
     remove: setOf(minute + 1),
     isNew: `NOT contains(${setOf(minute)}, :call)`,
-    values: { ':call': { S: id }, ':calls': { SS: [as] } },
+    values: { call: id, calls: new Set([as]) },
   };
 };
 
 /** Whether an item remembers a call. */
-export const remembers = (item: Item | undefined, { id, at }: Call): boolean =>
-  item?.[setOf(Math.floor(at / minuteMs))]?.SS?.includes(id) ?? false;
+export const remembers = (item: Item | undefined, { id, at }: Call): boolean => {
+  const calls = item?.[setOf(Math.floor(at / minuteMs))];
+  return calls instanceof Set && calls.has(id);
+};
 
 const undoneId = (id: string): string => `-${id}`;
 
@@ -54,6 +53,6 @@ export const undo = ({ id, at }: Call): Omit<Remembering, 'remove'> => {
   return {
     add: `${set} :calls`,
     isNew: `contains(${set}, :call) AND NOT contains(${set}, :undone)`,
-    values: { ':call': { S: id }, ':undone': { S: undoneId(id) }, ':calls': { SS: [undoneId(id)] } },
+    values: { call: id, undone: undoneId(id), calls: new Set([undoneId(id)]) },
   };
 };

@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
 import { clock } from '../core/clock.ts';
-import { type Call, type Item, remembers } from './call-memory.ts';
+import { type Call, remembers } from './call-memory.ts';
 import {
   type Count,
-  type CountWrite,
   giveFirst,
   giveOther,
   keepHeld,
-  keyOf,
   type Taking,
   type Tally,
   takeFirst,
   takeOther,
 } from './count-writes.ts';
+import { get, write } from './item.ts';
 import { type Found, transact } from './transact.ts';
-import { throughConflicts } from './write-conflicts.ts';
+import type { Item } from './values.ts';
+import type { Update } from './write-input.ts';
 
 // Counts what is limited in a window of time, such as the mails of a month. One conditional write takes, of one item or
 // of several at once. The SDK repeats a write whose answer was lost; the repetition is recognised for at least a minute
@@ -31,29 +29,18 @@ export type Outcome =
 export const newCall = (): Call => ({ id: randomBytes(9).toString('base64url'), at: clock.now() });
 
 /** A number of an item; 0 where it has none. */
-export const countIn = (item: Item | undefined, name: string): number => Number(item?.[name]?.N ?? 0);
+export const countIn = (item: Item | undefined, name: string): number => Number(item?.[name] ?? 0);
 
 /** The ids that an item holds. */
-export const heldIn = (item: Item | undefined): readonly string[] => item?.held?.SS ?? [];
+export const heldIn = (item: Item | undefined): readonly string[] => (item?.held instanceof Set ? [...item.held] : []);
 
-/** Makes one write, or several in a transaction: `undefined` if a condition failed, with what each write found. */
-const write = async (
-  writes: readonly CountWrite[],
-): Promise<{ readonly item?: Item; readonly found?: readonly Found[] }> => {
-  const [first] = writes;
-  if (!first || writes.length > 1) {
-    const found = await transact(writes.map((Update) => ({ Update })));
-    return found ? { found } : {};
-  }
-  try {
-    const { Attributes } = await onTable((client, TableName) =>
-      throughConflicts(() => client.send(new UpdateItemCommand({ TableName, ...first, ReturnValues: 'ALL_NEW' }))),
-    );
-    return Attributes ? { item: Attributes } : {};
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { found: [{ refused: true, item: error.Item }] };
-  }
+/** Makes one update, or several in a transaction; `found`, what each of them found, if a condition failed. */
+const count = async (
+  updates: readonly [Update, ...Update[]],
+): Promise<{ readonly item?: Item | undefined; readonly found?: readonly Found[] | undefined }> => {
+  if (updates.length > 1) return { found: await transact(updates) };
+  const { done, item } = await write(updates[0], 'ALL_NEW');
+  return done ? { item } : { found: [{ refused: true, item }] };
 };
 
 const fullIn = (tally: Tally | undefined, { refused, item }: Found): Count | undefined =>
@@ -68,7 +55,7 @@ export const take = async (taking: Taking): Promise<Outcome> => {
   const tooMuch = tallies.flatMap(({ counts }) => counts).find(({ weight, limit }) => weight > limit);
   if (tooMuch) return { taken: false, full: tooMuch, item: undefined };
   const [, ...others] = tallies;
-  const { item, found } = await write([takeFirst(taking), ...others.map(takeOther)]);
+  const { item, found } = await count([takeFirst(taking), ...others.map(takeOther)]);
   if (!found) return { taken: true, item };
   const [{ item: known } = { item: undefined }] = found;
   const [firstId] = held;
@@ -85,22 +72,15 @@ export const take = async (taking: Taking): Promise<Outcome> => {
  */
 export const giveBack = async (taking: Taking): Promise<boolean> => {
   const [, ...others] = taking.tallies;
-  const { found } = await write([giveFirst(taking), ...others.map(giveOther)]);
+  const { found } = await count([giveFirst(taking), ...others.map(giveOther)]);
   return !found;
 };
 
 /** What is held stays counted for good: it cannot be given back any more. May be repeated. */
 export const keep = async ({ tallies: [tally], held = [] }: Taking): Promise<void> => {
-  await write([keepHeld(tally, held)]);
+  await write(keepHeld(tally, held));
 };
 
 /** Attributes of an item that counts, as they are; all of them unless named. `undefined` where there is no item. */
-export const peek = (tally: Pick<Tally, 'key'>, ...names: readonly string[]): Promise<Item | undefined> =>
-  onTable(async (client, TableName) => {
-    const input = { TableName, Key: keyOf(tally), ConsistentRead: true };
-    const named = names.length > 0 && {
-      ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
-      ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
-    };
-    return (await client.send(new GetItemCommand({ ...input, ...named }))).Item;
-  });
+export const peek = ({ key }: Pick<Tally, 'key'>, ...names: readonly string[]): Promise<Item | undefined> =>
+  get(key, names);

@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
-import { conditionalWrite } from './conditional-write.ts';
-
-type Values = Record<string, AttributeValue>;
+import { write } from './item.ts';
+import type { Key } from './item-key.ts';
+import type { Item, Values } from './values.ts';
 
 /** An item of the table that can be consumed once, and the condition under which it can. */
 export interface SingleUse {
-  readonly key: Values;
+  readonly key: Key;
   readonly condition: string;
   readonly values: Values;
 }
 
 /** A successful consumption: the item, and the `id` by which it can be undone. */
-export interface Consumption {
-  readonly key: Values;
-  readonly item: Values;
+export interface Consumption<T = Item> {
+  readonly key: Key;
+  readonly item: T;
   readonly id: string;
 }
 
@@ -24,41 +22,28 @@ export interface Consumption {
  * all callers if the condition fails, get `undefined`. The item is kept until it expires, because the SDK repeats a
  * write whose response was lost and must then find its own consumption.
  */
-export const consumeItem = async ({ key, condition, values }: SingleUse): Promise<Consumption | undefined> => {
+export const consumeItem = async <T = Item>({
+  key,
+  condition,
+  values,
+}: SingleUse): Promise<Consumption<T> | undefined> => {
   const id = randomUUID();
-  const item = await conditionalWrite(
-    onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: key,
-          UpdateExpression: 'SET usedBy = :use',
-          ConditionExpression: `${condition} AND (attribute_not_exists(usedBy) OR usedBy = :use)`,
-          ExpressionAttributeValues: { ...values, ':use': { S: id } },
-          ReturnValues: 'ALL_NEW',
-        }),
-      ),
-    ),
+  const { done, item } = await write<T>(
+    {
+      update: key,
+      change: 'SET usedBy = :use',
+      condition: `${condition} AND (attribute_not_exists(usedBy) OR usedBy = :use)`,
+      values: { ...values, use: id },
+    },
+    'ALL_NEW',
   );
-  return item && { key, item, id };
+  return done && item ? { key, item, id } : undefined;
 };
 
 /**
  * Undoes a consumption that had no effect, so that the item can be used again; another caller's consumption is left
  * alone.
  */
-export const restoreItem = async ({ key, id }: Consumption): Promise<void> => {
-  await conditionalWrite(
-    onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: key,
-          UpdateExpression: 'REMOVE usedBy',
-          ConditionExpression: 'usedBy = :use',
-          ExpressionAttributeValues: { ':use': { S: id } },
-        }),
-      ),
-    ),
-  );
+export const restoreItem = async ({ key, id }: Pick<Consumption, 'key' | 'id'>): Promise<void> => {
+  await write({ update: key, change: 'REMOVE usedBy', condition: 'usedBy = :use', values: { use: id } });
 };

@@ -1,50 +1,76 @@
 import {
-  type AttributeValue,
+  TransactGetItemsCommand,
   TransactionCanceledException,
-  type TransactWriteItem,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import { onTable } from '../clients/dynamo.ts';
 import { AppError } from '../core/errors.ts';
+import type { Key } from './item-key.ts';
+import { fromAttributes, type Item, toAttributes } from './values.ts';
 import { isRefused, throughConflicts } from './write-conflicts.ts';
+import { type Check, checkInput, type Delete, inputOf, type Put, type Update } from './write-input.ts';
 
-/** One write of a transaction; the table is added. */
-export type Write = {
-  readonly [K in keyof TransactWriteItem]: Omit<NonNullable<TransactWriteItem[K]>, 'TableName'>;
-};
+/** One write of a transaction. */
+export type Write = Put | Update | Delete | Check;
 
-/** How a transaction that was refused found each of its items; `item` only where the write asks for `ALL_OLD`. */
-export interface Found {
+/** How a transaction that was refused found one of its items; `item` only where the condition of its write failed. */
+export interface Found<T = Item> {
   readonly refused: boolean;
-  readonly item: Readonly<Record<string, AttributeValue>> | undefined;
+  readonly item: T | undefined;
 }
 
-const withTable = (write: Write, TableName: string): TransactWriteItem =>
-  Object.fromEntries(Object.entries(write).map(([kind, input]) => [kind, { ...input, TableName }]));
+const tooManyWriters = (cause: unknown, message = 'The service is busy right now. Please try again.'): AppError =>
+  new AppError('TOO_MANY_WRITERS', message, { cause, retryAfter: 1 });
 
 /**
  * Does all the writes or none; a repeat of the SDK's own counts as the first attempt. `undefined` where they are done;
  * where a condition decided against them, what each of them found. Items that other writers held all the time → 503
  * `TOO_MANY_WRITERS` with the message `busy`; a table out of reach → 503 too: nothing was decided, nothing written.
  */
-export const transact = async (
+export const transact = async <T = Item>(
   writes: readonly Write[],
-  busy = 'The service is busy right now. Please try again.',
-): Promise<readonly Found[] | undefined> => {
+  busy?: string,
+): Promise<readonly Found<T>[] | undefined> => {
   try {
     await onTable((client, table) =>
       throughConflicts(() =>
-        client.send(new TransactWriteItemsCommand({ TransactItems: writes.map((write) => withTable(write, table)) })),
+        client.send(
+          new TransactWriteItemsCommand({
+            TransactItems: writes.map((write) => ('check' in write ? checkInput(table, write) : inputOf(table, write))),
+          }),
+        ),
       ),
     );
     return undefined;
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error;
-    if (!isRefused(error)) throw new AppError('TOO_MANY_WRITERS', busy, { cause: error, retryAfter: 1 });
+    if (!isRefused(error)) throw tooManyWriters(error, busy);
     const reasons = error.CancellationReasons ?? [];
-    return writes.map((_, index) => ({
-      refused: reasons[index]?.Code === 'ConditionalCheckFailed',
-      item: reasons[index]?.Item,
-    }));
+    return writes.map((_, index) => {
+      const { Code, Item: found } = reasons[index] ?? {};
+      return { refused: Code === 'ConditionalCheckFailed', item: found && (fromAttributes(found) as T) };
+    });
+  }
+};
+
+/** Items as they are at one moment; those that other writers held all the time → 503 `TOO_MANY_WRITERS`. */
+export const getTogether = async <T = Item>(keys: readonly Key[]): Promise<readonly (T | undefined)[]> => {
+  try {
+    const { Responses = [] } = await onTable((client, TableName) =>
+      throughConflicts(() =>
+        client.send(
+          new TransactGetItemsCommand({
+            TransactItems: keys.map((key) => ({ Get: { TableName, Key: toAttributes(key) } })),
+          }),
+        ),
+      ),
+    );
+    return keys.map((_, at) => {
+      const found = Responses[at]?.Item;
+      return found && (fromAttributes(found) as T);
+    });
+  } catch (error) {
+    if (!(error instanceof TransactionCanceledException)) throw error;
+    throw tooManyWriters(error);
   }
 };

@@ -108,14 +108,12 @@ export const userSessionEvidence: readonly string[] = [
 /** Modules that ask a store for those that are named above, or as every function may: of no use by themselves. */
 export const helpers: readonly string[] = [
   'accounts/require-session.ts',
-  'table/single-use.ts',
   'projects/quota/rate-limit.ts',
   'projects/master-key.ts',
   'files/due-queue.ts',
   'files/managed-bucket.ts',
   'files/storage-usage.ts',
   'files/upload-states.ts',
-  'table/counter.ts',
   'table/transact.ts',
   'insight/usage/store-shapes.ts',
   'insight/usage/tally.ts',

@@ -13,7 +13,7 @@ import { sweepUploads } from '../../shared/files/sweep-uploads.ts';
 import { heldSlots } from '../../shared/mail/outbox/mail-quota.ts';
 import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
 import { settleHeldSlots } from '../../shared/mail/outbox/reserve-slots.ts';
-import { ownerKeyOf } from '../../shared/table/keys.ts';
+import { ownerKeyOf } from '../../shared/table/owner-key.ts';
 import { call } from '../support/clients/client.ts';
 import { descendantsOf, stillRunning } from '../support/clients/local-start.ts';
 import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';

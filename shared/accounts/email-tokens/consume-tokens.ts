@@ -1,13 +1,11 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { type AttributeValue, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
-import { conditionalWrite } from '../../table/conditional-write.ts';
+import { write } from '../../table/item.ts';
 import { type Consumption, consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../session-keys.ts';
 import { type EmailTokenKind, hashCode, parseCode, parseLinkToken } from './email-token.ts';
 import { codeSeconds } from './issue-tokens.ts';
-import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
+import { placeName, type TokenItem, type TokenPlace, tokenItemKey } from './token-item.ts';
 
 /** Whose address a token was sent to. */
 export interface TokenOwner {
@@ -18,16 +16,13 @@ export interface TokenOwner {
 /** A token or code that its caller has used up, and whose it is. */
 export interface ConsumedToken {
   readonly owner: TokenOwner;
-  readonly use: Consumption;
+  readonly use: Consumption<TokenItem>;
 }
 
 const codeTries = 5;
 
-const ownerOf = (item: Record<string, AttributeValue>): TokenOwner | undefined => {
-  const userId = item.userId?.S;
-  const email = item.email?.S;
-  return userId === undefined || email === undefined ? undefined : { userId, email };
-};
+const ownerOf = ({ userId, email }: TokenItem): TokenOwner | undefined =>
+  userId === undefined || email === undefined ? undefined : { userId, email };
 
 /**
  * Uses up token and code together, where `attribute` is `hash` and still good; exactly one of any number of callers
@@ -39,10 +34,10 @@ const consume = async (
   hash: string,
 ): Promise<ConsumedToken | undefined> => {
   const expiry = attribute === 'tokenHash' ? 'expiresAt' : 'codeExpiresAt';
-  const use = await consumeItem({
+  const use = await consumeItem<TokenItem>({
     key: tokenItemKey(place),
     condition: `${attribute} = :hash AND ${expiry} > :now`,
-    values: { ':hash': { S: hash }, ':now': number(nowSeconds()) },
+    values: { hash, now: nowSeconds() },
   });
   const owner = use && ownerOf(use.item);
   return owner && { owner, use };
@@ -65,26 +60,18 @@ const isSame = (a: string, b: string): boolean =>
  * One more try; returns the item, or `undefined` where there were enough. A second write after a lost answer is let
  * through.
  */
-const countTry = (place: TokenPlace): Promise<Record<string, AttributeValue> | undefined> =>
-  conditionalWrite(
-    onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: tokenItemKey(place),
-          UpdateExpression: 'SET expiresAt = if_not_exists(expiresAt, :expiry), lastTry = :try ADD tries :one',
-          ConditionExpression: 'attribute_not_exists(tries) OR tries < :most OR lastTry = :try',
-          ExpressionAttributeValues: {
-            ':one': number(1),
-            ':most': number(codeTries),
-            ':expiry': number(nowSeconds() + codeSeconds),
-            ':try': { S: randomUUID() },
-          },
-          ReturnValues: 'ALL_NEW',
-        }),
-      ),
-    ),
+const countTry = async (place: TokenPlace): Promise<TokenItem | undefined> => {
+  const { done, item } = await write<TokenItem>(
+    {
+      update: tokenItemKey(place),
+      change: 'SET expiresAt = if_not_exists(expiresAt, :expiry), lastTry = :try ADD tries :one',
+      condition: 'attribute_not_exists(tries) OR tries < :most OR lastTry = :try',
+      values: { one: 1, most: codeTries, expiry: nowSeconds() + codeSeconds, try: randomUUID() },
+    },
+    'ALL_NEW',
   );
+  return done ? item : undefined;
+};
 
 /**
  * Whose code this is, used up from now on; `undefined` for any that is wrong, used or expired. A try is counted before
@@ -96,5 +83,5 @@ export const consumeCode = async (place: TokenPlace, typed: string): Promise<Con
   if (code === undefined) return undefined;
   const hash = await hashCode(code, placeName(place));
   const item = await countTry(place);
-  return isSame(item?.codeHash?.S ?? '', hash) ? consume(place, 'codeHash', hash) : undefined;
+  return isSame(item?.codeHash ?? '', hash) ? consume(place, 'codeHash', hash) : undefined;
 };

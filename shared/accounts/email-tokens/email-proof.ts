@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
-import { type Consumption, restoreItem } from '../../table/single-use.ts';
+import { restoreItem } from '../../table/single-use.ts';
 import { canonicalEmail } from '../email.ts';
 import type { SessionScope } from '../session-keys.ts';
 import { type ConsumedToken, consumeCode, consumeToken } from './consume-tokens.ts';
@@ -43,7 +43,7 @@ export interface ProofOwner {
 /**
  * Makes a proof valid again after an action that did not complete; if that fails too, a new mail has to be requested.
  */
-const giveBack = async (use: Consumption): Promise<void> => {
+const giveBack = async (use: ConsumedToken['use']): Promise<void> => {
   try {
     await restoreItem(use);
   } catch (error) {

@@ -1,9 +1,7 @@
-import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
-import { conditionalWrite } from '../../table/conditional-write.ts';
+import { write } from '../../table/item.ts';
 import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode, parseLinkToken } from './email-token.ts';
-import { number, placeName, type TokenPlace, tokenItemKey } from './token-item.ts';
+import { placeName, type TokenItem, type TokenPlace, tokenItemKey } from './token-item.ts';
 
 /** The token and the code of a new mail; both are stored as hashes only. */
 export interface IssuedTokens {
@@ -33,31 +31,24 @@ export const issueTokens = async (
   const now = nowSeconds();
   const { token, hash } = newLinkToken(place.addressKey);
   const code = newCode();
-  const Item = {
+  const item: TokenItem = {
     ...tokenItemKey(place),
-    email: { S: email },
-    ...(userId === undefined ? {} : { userId: { S: userId } }),
-    tokenHash: { S: hash },
-    codeHash: { S: await hashCode(parseCode(code) ?? '', placeName(place)) },
-    codeExpiresAt: number(now + codeSeconds),
-    tries: number(0),
-    issuedAt: number(now),
-    expiresAt: number(now + tokenSeconds[place.kind]),
+    email,
+    ...(userId !== undefined && { userId }),
+    tokenHash: hash,
+    codeHash: await hashCode(parseCode(code) ?? '', placeName(place)),
+    codeExpiresAt: now + codeSeconds,
+    tries: 0,
+    issuedAt: now,
+    expiresAt: now + tokenSeconds[place.kind],
   };
-  const put = await conditionalWrite(
-    onTable((client, TableName) =>
-      client.send(
-        new PutItemCommand({
-          TableName,
-          Item,
-          // The SDK repeats a write whose response was lost; the condition accepts the item that the first one wrote.
-          ConditionExpression: 'attribute_not_exists(userId) OR issuedAt <= :earlier OR tokenHash = :hash',
-          ExpressionAttributeValues: { ':earlier': number(now - cooldownSeconds), ':hash': { S: hash } },
-        }),
-      ),
-    ),
-  );
-  return { token, code, isGood: put !== undefined };
+  const { done } = await write({
+    put: item,
+    // The SDK repeats a write whose response was lost; the condition accepts the item that the first one wrote.
+    condition: 'attribute_not_exists(userId) OR issuedAt <= :earlier OR tokenHash = :hash',
+    values: { earlier: now - cooldownSeconds, hash },
+  });
+  return { token, code, isGood: done };
 };
 
 /**
@@ -65,17 +56,10 @@ export const issueTokens = async (
  */
 export const endCooldown = async (place: TokenPlace, token: string): Promise<void> => {
   const hash = parseLinkToken(token)?.hash ?? '';
-  await conditionalWrite(
-    onTable((client, TableName) =>
-      client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: tokenItemKey(place),
-          UpdateExpression: 'SET issuedAt = :never',
-          ConditionExpression: 'tokenHash = :hash',
-          ExpressionAttributeValues: { ':never': number(0), ':hash': { S: hash } },
-        }),
-      ),
-    ),
-  );
+  await write({
+    update: tokenItemKey(place),
+    change: 'SET issuedAt = :never',
+    condition: 'tokenHash = :hash',
+    values: { never: 0, hash },
+  });
 };

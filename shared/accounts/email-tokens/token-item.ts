@@ -1,4 +1,5 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { itemKey, type Key } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 import type { SessionScope } from '../session-keys.ts';
 import type { EmailTokenKind } from './email-token.ts';
 
@@ -9,14 +10,22 @@ export interface TokenPlace {
   readonly addressKey: string;
 }
 
-/** The key of the one item that holds what the latest mail carried, as hashes. */
-export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace) => ({
-  pk: { S: scope },
-  sk: { S: `email#${kind}#${addressKey}` },
-});
+/** What the latest mail carried, as hashes; times in seconds since 1970. A try for an unknown address makes it too. */
+export type TokenItem = Key & {
+  readonly email?: string;
+  /** Missing for an address that has no account. */
+  readonly userId?: string;
+  readonly tokenHash?: string;
+  readonly codeHash?: string;
+  readonly codeExpiresAt?: number;
+  readonly tries: number;
+  readonly issuedAt?: number;
+  readonly expiresAt: number;
+};
+
+/** The key of the one item of a place. */
+export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace): Key =>
+  itemKey(kinds.emailToken, scope, { kind, addressKey });
 
 /** The name of a place that the hash of a code is bound to. */
 export const placeName = ({ scope, kind, addressKey }: TokenPlace): string => `${scope}/${kind}/${addressKey}`;
-
-/** A DynamoDB number. */
-export const number = (value: number): AttributeValue => ({ N: String(value) });

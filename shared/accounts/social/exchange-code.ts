@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { write } from '../../table/item.ts';
+import { itemKey, type Key } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../session-keys.ts';
 
@@ -33,10 +34,13 @@ const openWith = (code: string, sealed: string): string => {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-const codeKey = (scope: SessionScope, code: string) => ({
-  pk: { S: scope },
-  sk: { S: `rtcode#${sha256(code)}` },
-});
+const codeKey = (scope: SessionScope, code: string) => itemKey(kinds.exchangeCode, scope, { hash: sha256(code) });
+
+type CodeItem = Key & {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresAt: number;
+};
 
 /** The tokens of a session that a social sign-in has just opened. */
 export interface SessionTokens {
@@ -53,19 +57,13 @@ export const issueExchangeCode = async (
   { accessToken, refreshToken }: SessionTokens,
 ): Promise<string> => {
   const code = randomBytes(codeBytes).toString('base64url');
-  await onTable((client, TableName) =>
-    client.send(
-      new PutItemCommand({
-        TableName,
-        Item: {
-          ...codeKey(scope, code),
-          accessToken: { S: sha256(accessToken) },
-          refreshToken: { S: sealWith(code, refreshToken) },
-          expiresAt: { N: String(nowSeconds() + lifetimeSeconds) },
-        },
-      }),
-    ),
-  );
+  const item: CodeItem = {
+    ...codeKey(scope, code),
+    accessToken: sha256(accessToken),
+    refreshToken: sealWith(code, refreshToken),
+    expiresAt: nowSeconds() + lifetimeSeconds,
+  };
+  await write({ put: item });
   return code;
 };
 
@@ -78,11 +76,11 @@ const invalidCode = (): AppError =>
  */
 export const redeemExchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
   if (!wellFormed.test(code) || accessToken.length > maxTokenLength) throw invalidCode();
-  const used = await consumeItem({
+  const used = await consumeItem<CodeItem>({
     key: codeKey(scope, code),
     condition: 'accessToken = :token AND expiresAt > :now',
-    values: { ':token': { S: sha256(accessToken) }, ':now': { N: String(nowSeconds()) } },
+    values: { token: sha256(accessToken), now: nowSeconds() },
   });
   if (!used) throw invalidCode();
-  return openWith(code, used.item.refreshToken?.S ?? '');
+  return openWith(code, used.item.refreshToken);
 };

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
 import type { SocialProviderName } from '../../projects/social-providers.ts';
+import { write } from '../../table/item.ts';
+import { itemKey } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../session-keys.ts';
 
@@ -13,10 +14,7 @@ const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-const stateKey = (scope: SessionScope, state: string) => ({
-  pk: { S: scope },
-  sk: { S: `state#${sha256(state)}` },
-});
+const stateKey = (scope: SessionScope, state: string) => itemKey(kinds.signInState, scope, { hash: sha256(state) });
 
 /** The project that a state says it belongs to; `undefined` for what cannot be a state. Only its item proves it. */
 export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
@@ -31,19 +29,14 @@ export const startState = async (
   verifier: string,
 ): Promise<string> => {
   const state = `${scope.slice(2)}.${randomBytes(32).toString('base64url')}`;
-  await onTable((client, TableName) =>
-    client.send(
-      new PutItemCommand({
-        TableName,
-        Item: {
-          ...stateKey(scope, state),
-          provider: { S: provider },
-          challenge: { S: sha256(verifier) },
-          expiresAt: { N: String(nowSeconds() + stateSeconds) },
-        },
-      }),
-    ),
-  );
+  await write({
+    put: {
+      ...stateKey(scope, state),
+      provider,
+      challenge: sha256(verifier),
+      expiresAt: nowSeconds() + stateSeconds,
+    },
+  });
   return state;
 };
 
@@ -60,11 +53,7 @@ export const consumeState = async (
   const used = await consumeItem({
     key: stateKey(scope, state),
     condition: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
-    values: {
-      ':provider': { S: provider },
-      ':challenge': { S: sha256(verifier) },
-      ':now': { N: String(nowSeconds()) },
-    },
+    values: { provider, challenge: sha256(verifier), now: nowSeconds() },
   });
   return used !== undefined;
 };

@@ -5,6 +5,7 @@ import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../..
 import type { SignedDelivery } from '../../mail/events/signature.ts';
 import { countRequest, knownRefusal } from '../../projects/quota/rate-limit.ts';
 import { blockOf, deliveriesPerWindow, OverLimit } from '../../projects/quota/rate-window.ts';
+import { projectScope } from '../../table/item-key.ts';
 import type { Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Event, Middleware } from './middleware-types.ts';
@@ -55,7 +56,7 @@ const countDelivery = async (context: AnswerHeaders, projectId: string): Promise
   const limit = deliveriesPerWindow;
   try {
     const window = { name: 'deliveries', limit, block: blockOf(limit, RATE_BLOCK) } as const;
-    showStanding(context, await countRequest(`p#${projectId}`, [window]));
+    showStanding(context, await countRequest(projectScope(projectId), [window]));
   } catch (error) {
     if (error instanceof OverLimit) refuseOver(context, error);
     throw error;

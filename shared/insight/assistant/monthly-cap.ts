@@ -4,7 +4,8 @@ import { plans } from '../../projects/plans.ts';
 import type { PlanName, Project } from '../../projects/project.ts';
 import type { Taking } from '../../table/count-writes.ts';
 import { giveBack, newCall, take } from '../../table/counter.ts';
-import { ownerScope } from '../../table/keys.ts';
+import { itemKey, ownerScope } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 import { expiryOf, monthAt, secondsLeft } from '../../table/windows.ts';
 
 /** Whose proposals are counted. */
@@ -36,7 +37,7 @@ export const countProposal = async ({ id, plan, ownerKey }: CountedProject): Pro
     call: newCall(),
     tallies: [
       {
-        key: { pk: ownerScope(ownerKey), sk: `proposals#${month.name}` },
+        key: itemKey(kinds.proposals, ownerScope(ownerKey), { month: month.name }),
         expiresAt: expiryOf(month),
         counts: [
           { name: `n_${id}`, weight: 1, limit: proposals },

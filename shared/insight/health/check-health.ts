@@ -1,8 +1,6 @@
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { ObjectId } from 'mongodb';
-import { onTable } from '../../clients/dynamo.ts';
 import { onControl } from '../../clients/mongo.ts';
 import { onFiles } from '../../clients/s3.ts';
 import { onQueues } from '../../clients/sqs.ts';
@@ -13,6 +11,9 @@ import { describeError, log } from '../../core/log.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { version } from '../../core/version.ts';
 import { derivedKey } from '../../projects/master-key.ts';
+import { write } from '../../table/item.ts';
+import { itemKey, partitionKey } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 
 /** Longest wait for a part. */
 const partLimitMs = 2000;
@@ -27,16 +28,11 @@ const askQueue = (QueueUrl: string): Promise<unknown> =>
 
 /** A write, as that is what requests need of the table; beside the rate counts, which every function may write. */
 const touchTable = (): Promise<unknown> =>
-  onTable((client, TableName) =>
-    client.send(
-      new UpdateItemCommand({
-        TableName,
-        Key: { pk: { S: 'rate#health' }, sk: { S: 'health' } },
-        UpdateExpression: 'SET expiresAt = :expires',
-        ExpressionAttributeValues: { ':expires': { N: String(Math.ceil(clock.now() / 1000) + 3600) } },
-      }),
-    ),
-  );
+  write({
+    update: itemKey(kinds.health, partitionKey('rate', { source: 'health' })),
+    change: 'SET expiresAt = :expires',
+    values: { expires: Math.ceil(clock.now() / 1000) + 3600 },
+  });
 
 /** What the service stands on, each asked the least that shows that it does its work. */
 const parts = {

@@ -7,7 +7,7 @@ import { clock } from '../../core/clock.ts';
 import type { Project } from '../../projects/project.ts';
 import { readStats } from './read-stats.ts';
 import type { ListShape } from './slow-lists.ts';
-import { dayOf, queriesOn } from './stats-items.ts';
+import { dayOf } from './stats-items.ts';
 
 const dayMs = 24 * 3600_000;
 const maxReturned = 20;
@@ -62,7 +62,7 @@ const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
 const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: number; ms: number }>> => {
   const sums = new Map<string, { lists: number; ms: number }>();
   for (const day of [dayOf(clock.now()), dayOf(clock.now() - dayMs)]) {
-    for (const [name, value] of await readStats(projectId, queriesOn(day))) {
+    for (const [name, value] of await readStats('queries', projectId, day)) {
       const cut = name.indexOf('|');
       const shape = name.slice(cut + 1);
       const { lists, ms } = sums.get(shape) ?? { lists: 0, ms: 0 };

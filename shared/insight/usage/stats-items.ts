@@ -1,11 +1,14 @@
-/** Items of statistics: apart from what else a project owns, because every function may add to them. */
-export const statsKey = (projectId: string, sort: string) => ({ pk: { S: `stats#${projectId}` }, sk: { S: sort } });
+import { itemKey, type Key, partitionKey } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 
-/** `requests#<day>`, with one attribute for each kind of request. */
-export const requestsOn = (day: string): string => `requests#${day}`;
+/** `requests` has one attribute for each kind of request, `queries` two for each shape of slow list. */
+const statsKinds = { requests: kinds.requests, queries: kinds.queries } as const;
 
-/** `queries#<day>`, with two attributes for each shape of slow list. */
-export const queriesOn = (day: string): string => `queries#${day}`;
+export type StatsKind = keyof typeof statsKinds;
+
+/** An item of statistics: apart from what else a project owns, because every function may add to them. */
+export const statsKey = (kind: StatsKind, projectId: string, day: string): Key =>
+  itemKey(statsKinds[kind], partitionKey('stats', { projectId }), { day });
 
 /** How long statistics are kept, in days. */
 const keptDays = 31;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type AttributeValue, ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
-import { expiryOf, queriesOn, statsKey } from './stats-items.ts';
+import { write } from '../../table/item.ts';
+import type { Item } from '../../table/values.ts';
+import { expiryOf, statsKey } from './stats-items.ts';
 
 /** What was counted of one shape of slow list, see slow-lists.ts: how many lists, and how long they took in ms. */
 export interface ShapeCount {
@@ -15,8 +15,6 @@ interface Place {
   readonly projectId: string;
   readonly day: string;
 }
-
-type Item = Readonly<Record<string, AttributeValue>>;
 
 /** Names of fields are the callers' to invent: a project's day has room for so many shapes, of so many bytes each. */
 export const maxShapes = 100;
@@ -38,36 +36,25 @@ const add = async (
     [nameOf(shape), lists] as const,
     [`ms|${shape}`, ms] as const,
   ]);
-  try {
-    await onTable((dynamo, TableName) =>
-      dynamo.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: statsKey(projectId, queriesOn(day)),
-          UpdateExpression: `SET expiresAt = :end ADD shapes :shapes, ${numbers.map((_, at) => `#a${at} :v${at}`).join(', ')}`,
-          ...(fresh > 0 && { ConditionExpression: 'attribute_not_exists(shapes) OR size(shapes) <= :room' }),
-          ExpressionAttributeNames: Object.fromEntries(numbers.map(([name], at) => [`#a${at}`, name])),
-          ExpressionAttributeValues: {
-            ':end': { N: String(expiryOf(day)) },
-            ':shapes': { SS: counts.map(({ shape }) => idOf(shape)) },
-            ...(fresh > 0 && { ':room': { N: String(maxShapes - fresh) } }),
-            ...Object.fromEntries(numbers.map(([, value], at) => [`:v${at}`, { N: String(value) }])),
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      ),
-    );
-    return undefined;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return error.Item ?? {};
-    throw error;
-  }
+  const { done, item } = await write({
+    update: statsKey('queries', projectId, day),
+    change: `SET expiresAt = :end ADD shapes :shapes, ${numbers.map((_, at) => `#a${at} :v${at}`).join(', ')}`,
+    ...(fresh > 0 && { condition: 'attribute_not_exists(shapes) OR size(shapes) <= :room' }),
+    names: Object.fromEntries(numbers.map(([name], at) => [`a${at}`, name])),
+    values: {
+      end: expiryOf(day),
+      shapes: new Set(counts.map(({ shape }) => idOf(shape))),
+      ...(fresh > 0 && { room: maxShapes - fresh }),
+      ...Object.fromEntries(numbers.map(([, value], at) => [`v${at}`, value])),
+    },
+  });
+  return done ? undefined : (item ?? {});
 };
 
 /** Adds to what the day knows already, and to as many others as it has room for. */
 const addSome = async (place: Place, counts: readonly ShapeCount[], item: Item, isLast: boolean): Promise<void> => {
   const known = counts.filter(({ shape }) => item[nameOf(shape)] !== undefined);
-  const room = isLast ? 0 : Math.max(0, maxShapes - (item.shapes?.SS?.length ?? 0));
+  const room = isLast ? 0 : Math.max(0, maxShapes - (item.shapes instanceof Set ? item.shapes.size : 0));
   const fresh = counts.filter((count) => !known.includes(count)).slice(0, room);
   if (known.length + fresh.length === 0) return;
   const full = await add(place, [...known, ...fresh], fresh.length);

@@ -1,10 +1,9 @@
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
 import { clock } from '../../core/clock.ts';
 import { usageSettings } from '../../core/config.ts';
 import { describeError, log } from '../../core/log.ts';
+import { write } from '../../table/item.ts';
 import { classOf } from './latency.ts';
-import { dayOf, expiryOf, queriesOn, requestsOn, statsKey } from './stats-items.ts';
+import { dayOf, expiryOf, type StatsKind, statsKey } from './stats-items.ts';
 import { type ShapeCount, storeShapes } from './store-shapes.ts';
 
 /** A request as it is counted. */
@@ -23,8 +22,8 @@ export interface SlowList {
 }
 
 interface Sums {
+  readonly kind: StatsKind;
   readonly projectId: string;
-  readonly sort: string;
   readonly day: string;
   readonly values: Map<string, number>;
 }
@@ -40,21 +39,13 @@ let pending = new Map<string, Sums>();
 let since = 0;
 let timer: NodeJS.Timeout | undefined;
 
-const update = ({ projectId, sort, day }: Sums, values: readonly (readonly [string, number])[]) =>
-  onTable((dynamo, TableName) =>
-    dynamo.send(
-      new UpdateItemCommand({
-        TableName,
-        Key: statsKey(projectId, sort),
-        UpdateExpression: `SET expiresAt = :end ADD ${values.map((_, index) => `#a${index} :v${index}`).join(', ')}`,
-        ExpressionAttributeNames: Object.fromEntries(values.map(([name], index) => [`#a${index}`, name])),
-        ExpressionAttributeValues: {
-          ':end': { N: String(expiryOf(day)) },
-          ...Object.fromEntries(values.map(([, value], index) => [`:v${index}`, { N: String(value) }])),
-        },
-      }),
-    ),
-  );
+const update = ({ kind, projectId, day }: Sums, values: readonly (readonly [string, number])[]) =>
+  write({
+    update: statsKey(kind, projectId, day),
+    change: `SET expiresAt = :end ADD ${values.map((_, index) => `#a${index} :v${index}`).join(', ')}`,
+    names: Object.fromEntries(values.map(([name], index) => [`a${index}`, name])),
+    values: { end: expiryOf(day), ...Object.fromEntries(values.map(([, value], index) => [`v${index}`, value])) },
+  });
 
 const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
   [...values].flatMap(([name, lists]) => {
@@ -63,7 +54,7 @@ const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
   });
 
 const store = async (sums: Sums): Promise<void> => {
-  if (sums.sort === queriesOn(sums.day)) return storeShapes(sums, shapesIn(sums.values));
+  if (sums.kind === 'queries') return storeShapes(sums, shapesIn(sums.values));
   const values = [...sums.values];
   for (let start = 0; start < values.length; start += attributesPerUpdate) {
     await update(sums, values.slice(start, start + attributesPerUpdate));
@@ -80,13 +71,12 @@ export const flushTally = async (): Promise<void> => {
   if (failed) log.warn({ message: 'Some requests were not counted', error: describeError(failed.reason) });
 };
 
-const add = (projectId: string, sortOn: (day: string) => string, name: string, value: number): void => {
+const add = (kind: StatsKind, projectId: string, name: string, value: number): void => {
   const { USAGE_SECONDS } = usageSettings();
   if (USAGE_SECONDS === 0) return;
   const day = dayOf(clock.now());
-  const sort = sortOn(day);
-  const key = `${projectId} ${sort}`;
-  const sums = pending.get(key) ?? { projectId, sort, day, values: new Map() };
+  const key = `${kind} ${projectId} ${day}`;
+  const sums = pending.get(key) ?? { kind, projectId, day, values: new Map() };
   if (!pending.has(key) && pending.size >= maxItems) return;
   if (!sums.values.has(name) && sums.values.size >= maxAttributes) return;
   if (pending.size === 0) {
@@ -101,12 +91,12 @@ const add = (projectId: string, sortOn: (day: string) => string, name: string, v
 
 /** Counts a request in memory: its route, status and latency class make up the name of one counter. */
 export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
-  add(projectId, requestsOn, `${route}|${status}|${classOf(ms)}`, 1);
+  add('requests', projectId, `${route}|${status}|${classOf(ms)}`, 1);
 
 /** Counts a slow list in memory, and the time it took in ms. */
 export const countSlowList = ({ projectId, shape, ms }: SlowList): void => {
-  add(projectId, queriesOn, `n|${shape}`, 1);
-  add(projectId, queriesOn, `ms|${shape}`, Math.round(ms));
+  add('queries', projectId, `n|${shape}`, 1);
+  add('queries', projectId, `ms|${shape}`, Math.round(ms));
 };
 
 /**

@@ -4,7 +4,8 @@ import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Tally } from '../../table/count-writes.ts';
 import { newCall, take } from '../../table/counter.ts';
-import { ownerScope } from '../../table/keys.ts';
+import { itemKey, ownerScope } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 import { dayAt, expiryOf } from '../../table/windows.ts';
 
 /** Why a mail over the limit was not sent, as the mail log shows it. */
@@ -24,7 +25,7 @@ const limitOf = ({ plan }: AccountMailSender): number | null => {
 export const accountMailTally = ({ id, plan, ownerKey }: AccountMailSender, limit: number, weight: 0 | 1): Tally => {
   const day = dayAt(clock.now());
   return {
-    key: { pk: ownerScope(ownerKey), sk: `account-mails#${day.name}` },
+    key: itemKey(kinds.accountMails, ownerScope(ownerKey), { day: day.name }),
     expiresAt: expiryOf(day),
     counts: [
       { name: `n_${id}`, weight, limit },

@@ -3,7 +3,8 @@ import { mailSettings } from '../../core/config.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Count, Tally } from '../../table/count-writes.ts';
-import { ownerScope, serviceScope } from '../../table/keys.ts';
+import { itemKey, ownerScope, partitionKey, projectScope } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 import { dayAt, expiryOf, monthAt } from '../../table/windows.ts';
 
 // What counts mails. A project's month: slots in `used`, the rows that the log gets in one number a day, and in `held`
@@ -45,10 +46,12 @@ export const ownerLimits = (plan: Project['plan']) => ({
 export const rowsPerDay = (project: Pick<Project, 'plan'>): number => rowsPerMail * limitOf(project);
 
 /** The key of a project's month, `yyyy-mm`. */
-export const monthKey = (projectId: string, month: string) => ({ pk: `p#${projectId}`, sk: `quota#mail#${month}` });
+export const monthKey = (projectId: string, month: string) =>
+  itemKey(kinds.mailMonth, projectScope(projectId), { month });
 
 /** The same of an owner's month. */
-export const ownerMonthKey = (ownerKey: string, month: string) => ({ pk: ownerScope(ownerKey), sk: `mails#${month}` });
+export const ownerMonthKey = (ownerKey: string, month: string) =>
+  itemKey(kinds.ownerMails, ownerScope(ownerKey), { month });
 
 /** The item of a project's month, with these numbers. */
 export const monthTally = (projectId: string, month: string, counts: readonly Count[]): Tally => ({
@@ -86,7 +89,7 @@ export const sharedTallies = (
   };
   if (day === undefined || limit === 0) return [ofOwner];
   const ofService: Tally = {
-    key: { pk: serviceScope, sk: `recipients#${day}` },
+    key: itemKey(kinds.serviceRecipients, partitionKey('service'), { day }),
     expiresAt: expiryOf(dayAt(Date.parse(day))),
     counts: [{ name: counted.ofService, weight, limit }],
   };

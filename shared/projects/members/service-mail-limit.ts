@@ -1,8 +1,9 @@
-import { developerScope } from '../../accounts/session-keys.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Tally } from '../../table/count-writes.ts';
 import { newCall, take } from '../../table/counter.ts';
+import { developerScope, itemKey } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
 import { dayAt, expiryOf, secondsLeft } from '../../table/windows.ts';
 
 /**
@@ -16,7 +17,7 @@ export const serviceMailsPerDay = 2000;
 export const serviceMailTally = (now: number, weight = 1): Tally => {
   const day = dayAt(now);
   return {
-    key: { pk: developerScope, sk: `service-mails#${day.name}` },
+    key: itemKey(kinds.serviceMails, developerScope, { day: day.name }),
     expiresAt: expiryOf(day),
     counts: [{ name: 'sent', weight, limit: serviceMailsPerDay }],
   };

@@ -1,6 +1,8 @@
-import { UpdateItemCommand, type UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../clients/dynamo.ts';
 import { nowSeconds } from '../../core/clock.ts';
+import { write } from '../../table/item.ts';
+import { itemKey, partitionKey } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
+import type { Update } from '../../table/write-input.ts';
 import { sourceOf } from './rate-source.ts';
 import { OverLimit, type Standing, type Window, windowSeconds } from './rate-window.ts';
 
@@ -23,15 +25,13 @@ const rememberedSources = 10_000;
 /** Seconds until the window of a moment ends. */
 const resetOf = (now: number): number => windowSeconds - (now % windowSeconds);
 
-const update = (table: string, source: string, start: number, claims: readonly Claim[]): UpdateItemCommandInput => ({
-  TableName: table,
-  Key: { pk: { S: `rate#${source}` }, sk: { S: String(start) } },
-  UpdateExpression: `ADD ${claims.map(({ window }) => `n_${window.name} :${window.name}`).join(', ')} SET expiresAt = :end`,
-  ExpressionAttributeValues: {
-    ...Object.fromEntries(claims.map(({ window, block }) => [`:${window.name}`, { N: String(block) }])),
-    ':end': { N: String(start + windowSeconds + 60) },
+const update = (source: string, start: number, claims: readonly Claim[]): Update => ({
+  update: itemKey(kinds.rateWindow, partitionKey('rate', { source }), { start: String(start) }),
+  change: `ADD ${claims.map(({ window }) => `n_${window.name} :${window.name}`).join(', ')} SET expiresAt = :end`,
+  values: {
+    ...Object.fromEntries(claims.map(({ window, block }) => [window.name, block])),
+    end: start + windowSeconds + 60,
   },
-  ReturnValues: 'UPDATED_NEW',
 });
 
 /**
@@ -100,11 +100,9 @@ export class RateCounter {
    * each.
    */
   async #count(source: string, start: number, claims: readonly Claim[], grants: Map<Window['name'], Grant>) {
-    const { Attributes } = await onTable((dynamo, table) =>
-      dynamo.send(new UpdateItemCommand(update(table, source, start, claims))),
-    );
+    const { item } = await write<Readonly<Record<string, number>>>(update(source, start, claims), 'UPDATED_NEW');
     return claims.map(({ window, block }) => {
-      const counted = Number(Attributes?.[`n_${window.name}`]?.N);
+      const counted = Number(item?.[`n_${window.name}`]);
       const granted = Math.min(block, window.limit - (counted - block));
       const { left = 0, total = 0 } = grants.get(window.name) ?? {};
       const grant = { left: left + Math.max(0, granted - 1), counted, total: total + Math.max(0, granted) };

@@ -4,7 +4,7 @@ import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { currentRequest } from '../../../shared/core/log.ts';
 import { readStats } from '../../../shared/insight/usage/read-stats.ts';
 import { recordSlowList } from '../../../shared/insight/usage/slow-lists.ts';
-import { dayOf, queriesOn } from '../../../shared/insight/usage/stats-items.ts';
+import { dayOf } from '../../../shared/insight/usage/stats-items.ts';
 import { maxShapes, storeShapes } from '../../../shared/insight/usage/store-shapes.ts';
 import { flushTally } from '../../../shared/insight/usage/tally.ts';
 import { inParallel } from '../../support/clients/client.ts';
@@ -13,7 +13,7 @@ process.env.USAGE_SECONDS = '3600';
 
 const newPlace = () => ({ projectId: new ObjectId().toHexString(), day: dayOf(Date.now()) });
 const counted = async ({ projectId, day }: ReturnType<typeof newPlace>) => {
-  const stats = await readStats(projectId, queriesOn(day));
+  const stats = await readStats('queries', projectId, day);
   return new Map([...stats].filter(([name]) => name.startsWith('n|')));
 };
 const shapes = (count: number, from = 0) =>

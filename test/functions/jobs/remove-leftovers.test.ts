@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { Db, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { onTable } from '../../../shared/clients/dynamo.ts';
@@ -13,6 +13,7 @@ import { deleteProject } from '../../../shared/projects/delete-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
 import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { write } from '../../../shared/table/item.ts';
 import { newPerson } from '../../support/worlds/operations/accounts.ts';
 import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
@@ -206,9 +207,7 @@ describe('a deletion in a database of the project’s own', () => {
 describe('a project that was deleted', () => {
   test('is left alone for as long as anything may still be written into it; then its statistics go too', async () => {
     const project = await makeProject(['notes']);
-    await onTable((dynamo, TableName) =>
-      dynamo.send(new PutItemCommand({ TableName, Item: statsKey(project.id, 'requests#2026-01-01') })),
-    );
+    await write({ put: statsKey('requests', project.id, '2026-01-01') });
     await deleteProject(await project.owned());
 
     later(11);

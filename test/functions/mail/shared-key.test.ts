@@ -14,7 +14,7 @@ import { sendProjectMail } from '../../../shared/mail/outbox/send-mail.ts';
 import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { countIn, peek } from '../../../shared/table/counter.ts';
-import { ownerKeyOf } from '../../../shared/table/keys.ts';
+import { ownerKeyOf } from '../../../shared/table/owner-key.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import type { HttpProxy } from '../../support/faults/http-proxy.ts';

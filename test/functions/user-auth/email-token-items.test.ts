@@ -1,12 +1,11 @@
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { consumeCode } from '../../../shared/accounts/email-tokens/consume-tokens.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { endCooldown, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
-import { type TokenPlace, tokenItemKey } from '../../../shared/accounts/email-tokens/token-item.ts';
+import { type TokenItem, type TokenPlace, tokenItemKey } from '../../../shared/accounts/email-tokens/token-item.ts';
 import { projectScope } from '../../../shared/accounts/session-keys.ts';
-import { onTable } from '../../../shared/clients/dynamo.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { get } from '../../../shared/table/item.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
@@ -25,12 +24,7 @@ afterEach(() => {
 
 const issue = () => issueTokens(place, email, hex());
 
-const triesOf = async (): Promise<number> => {
-  const { Item } = await onTable((client, TableName) =>
-    client.send(new GetItemCommand({ TableName, Key: tokenItemKey(place), ConsistentRead: true })),
-  );
-  return Number(Item?.tries?.N ?? 0);
-};
+const triesOf = async (): Promise<number> => (await get<TokenItem>(tokenItemKey(place)))?.tries ?? 0;
 
 const other = (code: string): string => (code === 'AAAA-AAAA' ? 'BBBB-BBBB' : 'AAAA-AAAA');
 

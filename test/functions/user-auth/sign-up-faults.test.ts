@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as registerDeveloper } from '../../../functions/dashboard/auth/register-developer.ts';
 import { handler as signUp } from '../../../functions/user-auth/sign-up.ts';
 import { listSessions } from '../../../shared/accounts/list-sessions.ts';
-import { developerScope, projectScope } from '../../../shared/accounts/session-keys.ts';
+import { developerScope, projectScope, type SessionScope } from '../../../shared/accounts/session-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { storedUsers } from '../../support/worlds/stored-users.ts';
@@ -42,8 +42,8 @@ const asUser = (body: unknown) => invoke(signUp, { key: project.publishableKey, 
 const asDeveloper = (body: unknown) => invoke(registerDeveloper, { body });
 
 describe.each([
-  ['a sign-up', asUser, () => projectScope(project.id), 'USER_EXISTS'],
-  ['a registration', asDeveloper, () => developerScope, 'DEVELOPER_EXISTS'],
+  ['a sign-up', asUser, (): SessionScope => projectScope(project.id), 'USER_EXISTS'],
+  ['a registration', asDeveloper, (): SessionScope => developerScope, 'DEVELOPER_EXISTS'],
 ] as const)('%s', (_what, ask, scope, taken) => {
   const accountsOf = async (email: string): Promise<number> =>
     ask === asUser

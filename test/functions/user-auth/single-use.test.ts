@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, test } from 'vitest';
-import { onTable } from '../../../shared/clients/dynamo.ts';
+import { write } from '../../../shared/table/item.ts';
 import { consumeItem, restoreItem, type SingleUse } from '../../../shared/table/single-use.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 /** An item that can be used once, as long as its kind is the right one. */
 const newItem = async (kind = 'right'): Promise<SingleUse> => {
-  const key = { pk: { S: `test#${randomUUID()}` }, sk: { S: 'once' } };
-  await onTable((client, TableName) =>
-    client.send(new PutItemCommand({ TableName, Item: { ...key, kind: { S: kind } } })),
-  );
-  return { key, condition: 'kind = :kind', values: { ':kind': { S: 'right' } } };
+  const key = { pk: `test#${randomUUID()}`, sk: 'once' };
+  await write({ put: { ...key, kind } });
+  return { key, condition: 'kind = :kind', values: { kind: 'right' } };
 };
 
 describe('an item that can be used once', () => {

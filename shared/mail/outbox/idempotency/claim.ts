@@ -1,12 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
-import { onTable } from '../../../clients/dynamo.ts';
 import { clock } from '../../../core/clock.ts';
+import { type Written, write } from '../../../table/item.ts';
+import { itemKey, projectScope } from '../../../table/item-key.ts';
+import * as kinds from '../../../table/keys.ts';
+import type { Update } from '../../../table/write-input.ts';
 import type { KeyedRequest } from './idempotency-key.ts';
 
 // One item a project and key says which mails the key stands for, which run is at work on them and until when, and,
@@ -38,55 +35,34 @@ export const newRun = (projectId: string, request: KeyedRequest): Run => ({
   runId: randomUUID(),
 });
 
-type Item = Readonly<Record<string, AttributeValue>>;
+/** What is kept of a key: `leasedUntil` in ms since 1970, `expiresAt` in seconds, the ids of its mails with spaces. */
+interface KeyItem {
+  readonly fingerprint: string;
+  readonly mailIds: string;
+  readonly runId: string;
+  readonly leasedUntil: number;
+  readonly expiresAt: number;
+  readonly answer?: string;
+}
 
-const number = (value: number): AttributeValue => ({ N: String(value) });
 const seconds = (): number => Math.floor(clock.now() / 1000);
-const idsIn = (item: Item | undefined): readonly string[] => (item?.mailIds?.S ?? '').split(' ');
 
-/** Makes the update; the item as it was where the condition is against it. */
-const update = async (
-  { projectId, request, runId }: Run,
-  change: Pick<UpdateItemCommandInput, 'UpdateExpression' | 'ConditionExpression'>,
-  values: Record<string, AttributeValue>,
-): Promise<{ readonly done: boolean; readonly item: Item | undefined }> => {
+/** Makes a change of a run, whose id is `:run`; the item as it was where the condition is against it. */
+const update = ({ projectId, request, runId }: Run, by: Omit<Update, 'update'>): Promise<Written<KeyItem>> => {
   const hash = createHash('sha256').update(request.key).digest('base64url');
-  try {
-    const { Attributes: item } = await onTable((dynamo, TableName) =>
-      dynamo.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: { pk: { S: `p#${projectId}` }, sk: { S: `idempotency#mail#${hash}` } },
-          ...change,
-          ExpressionAttributeValues: { ...values, ':run': { S: runId } },
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      ),
-    );
-    return { done: true, item };
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { done: false, item: error.Item };
-  }
+  const key = itemKey(kinds.idempotency, projectScope(projectId), { hash });
+  return write({ update: key, ...by, values: { ...by.values, run: runId } }, 'ALL_NEW');
 };
 
 /** Goes on where a run ended without saying what came of it. */
 const takeOver = async (run: Run): Promise<Standing> => {
-  const { done, item } = await update(
-    run,
-    {
-      UpdateExpression: 'SET runId = :run, leasedUntil = :until',
-      ConditionExpression:
-        'fingerprint = :fingerprint AND attribute_not_exists(answer) AND (leasedUntil <= :now OR runId = :run)',
-    },
-    {
-      ':fingerprint': { S: run.request.fingerprint },
-      ':until': number(clock.now() + leaseMs),
-      ':now': number(clock.now()),
-    },
-  );
-  return done ? { kind: 'mine', ids: idsIn(item), begunBefore: true } : { kind: 'under way' };
+  const now = clock.now();
+  const { done, item } = await update(run, {
+    change: 'SET runId = :run, leasedUntil = :until',
+    condition: 'fingerprint = :fingerprint AND attribute_not_exists(answer) AND (leasedUntil <= :now OR runId = :run)',
+    values: { fingerprint: run.request.fingerprint, until: now + leaseMs, now },
+  });
+  return done ? { kind: 'mine', ids: (item?.mailIds ?? '').split(' '), begunBefore: true } : { kind: 'under way' };
 };
 
 /**
@@ -95,37 +71,30 @@ const takeOver = async (run: Run): Promise<Standing> => {
  */
 export const claim = async (run: Run, ids: readonly string[]): Promise<Standing> => {
   const now = clock.now();
-  const { done, item } = await update(
-    run,
-    {
-      UpdateExpression:
-        'SET fingerprint = :fingerprint, mailIds = :ids, runId = :run, leasedUntil = :until, expiresAt = :end REMOVE answer',
-      // The client writes a second time where the first answer got lost; what it finds then is its own run.
-      ConditionExpression: 'attribute_not_exists(pk) OR expiresAt <= :now OR runId = :run',
+  const { done, item } = await update(run, {
+    change:
+      'SET fingerprint = :fingerprint, mailIds = :ids, runId = :run, leasedUntil = :until, expiresAt = :end REMOVE answer',
+    // The client writes a second time where the first answer got lost; what it finds then is its own run.
+    condition: 'attribute_not_exists(pk) OR expiresAt <= :now OR runId = :run',
+    values: {
+      fingerprint: run.request.fingerprint,
+      ids: ids.join(' '),
+      until: now + leaseMs,
+      end: seconds() + keptSeconds,
+      now: seconds(),
     },
-    {
-      ':fingerprint': { S: run.request.fingerprint },
-      ':ids': { S: ids.join(' ') },
-      ':until': number(now + leaseMs),
-      ':end': number(seconds() + keptSeconds),
-      ':now': number(seconds()),
-    },
-  );
+  });
   if (done) return { kind: 'mine', ids, begunBefore: false };
-  if (item?.fingerprint?.S !== run.request.fingerprint) return { kind: 'taken' };
-  if (item.answer?.S !== undefined) return { kind: 'answered', answer: item.answer.S };
-  return Number(item.leasedUntil?.N) > now ? { kind: 'under way' } : takeOver(run);
+  if (item?.fingerprint !== run.request.fingerprint) return { kind: 'taken' };
+  if (item.answer !== undefined) return { kind: 'answered', answer: item.answer };
+  return item.leasedUntil > now ? { kind: 'under way' } : takeOver(run);
 };
 
-const ifMine = 'runId = :run';
+const condition = 'runId = :run';
 
 /** Notes what was answered, for whoever comes with the key again. */
 export const noteAnswer = async (run: Run, answer: string): Promise<void> => {
-  await update(
-    run,
-    { UpdateExpression: 'SET answer = :answer', ConditionExpression: ifMine },
-    { ':answer': { S: answer } },
-  );
+  await update(run, { change: 'SET answer = :answer', condition, values: { answer } });
 };
 
 /** Lets another run go on with the same mails at once; with `nothingDone` the key stands for nothing any more. */
@@ -133,8 +102,7 @@ export const updateHeld = async (run: Run, { nothingDone }: { readonly nothingDo
   await update(
     run,
     nothingDone
-      ? { UpdateExpression: 'SET leasedUntil = :zero, expiresAt = :now', ConditionExpression: ifMine }
-      : { UpdateExpression: 'SET leasedUntil = :zero', ConditionExpression: ifMine },
-    { ':zero': number(0), ...(nothingDone && { ':now': number(seconds()) }) },
+      ? { change: 'SET leasedUntil = :zero, expiresAt = :now', condition, values: { zero: 0, now: seconds() } }
+      : { change: 'SET leasedUntil = :zero', condition, values: { zero: 0 } },
   );
 };

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  BatchWriteItemCommand,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  type ReturnValue,
+  UpdateItemCommand,
+  type WriteRequest,
+} from '@aws-sdk/client-dynamodb';
+import { onTable } from '../clients/dynamo.ts';
+import type { Key } from './item-key.ts';
+import { fromAttributes, type Item, toAttributes } from './values.ts';
+import { throughConflicts } from './write-conflicts.ts';
+import { type Delete, inputOf, type Put, type Update } from './write-input.ts';
+
+// Everything that one item is asked or told goes through here, in plain values. The table out of reach →
+// `SERVICE_UNAVAILABLE`.
+
+/** What a write came to: the item that it returns, or, if its condition failed, the item as it was. */
+export interface Written<T> {
+  readonly done: boolean;
+  readonly item: T | undefined;
+}
+
+/** An item, strongly consistent: all of it, or the attributes that are named. */
+export const get = async <T = Item>(key: Key, names: readonly string[] = []): Promise<T | undefined> => {
+  const { Item: found } = await onTable((client, TableName) =>
+    client.send(
+      new GetItemCommand({
+        TableName,
+        Key: toAttributes(key),
+        ConsistentRead: true,
+        ...(names.length > 0 && {
+          ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
+          ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
+        }),
+      }),
+    ),
+  );
+  return found && (fromAttributes(found) as T);
+};
+
+const send = (client: DynamoDBClient, TableName: string, write: Put | Update | Delete, ReturnValues: ReturnValue) => {
+  const input = inputOf(TableName, write);
+  if (input.Put) return client.send(new PutItemCommand({ ...input.Put, ReturnValues }));
+  if (input.Update) return client.send(new UpdateItemCommand({ ...input.Update, ReturnValues }));
+  return client.send(new DeleteItemCommand({ ...input.Delete, ReturnValues }));
+};
+
+/**
+ * Makes one write, of which any number of parallel callers may have the same condition; `returns` says which attributes
+ * come back. The SDK repeats a write whose answer was lost: a condition must accept what the first attempt wrote.
+ */
+export const write = async <T = Item>(
+  one: Put | Update | Delete,
+  returns: ReturnValue = 'NONE',
+): Promise<Written<T>> => {
+  try {
+    const { Attributes } = await onTable((client, TableName) =>
+      throughConflicts(() => send(client, TableName, one, returns)),
+    );
+    return { done: true, item: Attributes && (fromAttributes(Attributes) as T) };
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return { done: false, item: error.Item && (fromAttributes(error.Item) as T) };
+  }
+};
+
+/** Items of one partition, in the order of their sort keys. */
+export interface Range {
+  readonly partition: string;
+  /** What the sort keys begin with, or what they sort before. */
+  readonly only?: { readonly prefix: string } | { readonly before: string };
+  /** The most that are returned; all of them without it. */
+  readonly most?: number;
+  readonly newestFirst?: boolean;
+  /** True: may be a second behind, at half the cost. */
+  readonly stale?: boolean;
+  readonly keysOnly?: boolean;
+}
+
+const conditionOf = ({ partition, only }: Range) => {
+  if (!only)
+    return { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: toAttributes({ ':pk': partition }) };
+  const [test, sk] =
+    'prefix' in only ? (['begins_with(sk, :sk)', only.prefix] as const) : (['sk < :sk', only.before] as const);
+  return {
+    KeyConditionExpression: `pk = :pk AND ${test}`,
+    ExpressionAttributeValues: toAttributes({ ':pk': partition, ':sk': sk }),
+  };
+};
+
+/** The items of a range. */
+export const list = async <T = Item>(range: Range): Promise<T[]> => {
+  const { most, newestFirst = false, stale = false, keysOnly = false } = range;
+  const found: T[] = [];
+  let start: QueryCommandInput['ExclusiveStartKey'];
+  do {
+    const input: Omit<QueryCommandInput, 'TableName'> = {
+      ...conditionOf(range),
+      ConsistentRead: !stale,
+      ScanIndexForward: !newestFirst,
+      ...(keysOnly && { ProjectionExpression: 'pk, sk' }),
+      ...(most !== undefined && { Limit: most - found.length }),
+      ...(start && { ExclusiveStartKey: start }),
+    };
+    const { Items = [], LastEvaluatedKey } = await onTable((client, TableName) =>
+      client.send(new QueryCommand({ TableName, ...input })),
+    );
+    found.push(...Items.map((item) => fromAttributes(item) as T));
+    start = LastEvaluatedKey;
+  } while (start && found.length !== most);
+  return found;
+};
+
+/** The most that `deleteAll` takes. */
+export const maxDeleted = 25;
+
+/**
+ * Deletes up to 25 items; what the table was too busy for is sent again, ever later. False if some are left after six
+ * tries.
+ */
+export const deleteAll = async (keys: readonly Key[]): Promise<boolean> => {
+  let left: WriteRequest[] = keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: toAttributes({ pk, sk }) } }));
+  for (let attempt = 0; left.length > 0 && attempt < 6; attempt++) {
+    if (attempt > 0) await sleep(50 * 2 ** attempt);
+    const batch = left;
+    left = await onTable(async (client, table) => {
+      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: batch } }));
+      return UnprocessedItems?.[table] ?? [];
+    });
+  }
+  return left.length === 0;
+};
