@@ -11,3 +11,11 @@ export interface Page<T> {
   readonly page: number;
   readonly limit: number;
 }
+
+/** A page of a list that is known whole. */
+export const pageFrom = <T>(all: readonly T[], { page, limit }: PageRequest): Page<T> => ({
+  items: all.slice((page - 1) * limit, page * limit),
+  total: all.length,
+  page,
+  limit,
+});

@@ -11,7 +11,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'clients/mongo.ts#onProject',
     'accounts/access-tokens.ts#privateKeyOf',
     'accounts/signing-keys.ts#newSigningKey',
-    'accounts/social/client-credentials.ts#clientCredentials',
+    'accounts/users/social-site.ts#clientCredentials',
     'accounts/dashboard-tokens.ts#verifyDashboardToken',
     'accounts/dashboard-tokens.ts#issueDashboardToken',
     'accounts/email-tokens/email-token.ts#hashCode',

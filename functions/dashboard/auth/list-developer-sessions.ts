@@ -1,4 +1,6 @@
-import { listDeveloperSessions } from '../../../shared/accounts/developers/sessions.ts';
+import { listSessions } from '../../../shared/accounts/list-sessions.ts';
+import { developerScope } from '../../../shared/accounts/session-keys.ts';
+import { pageFrom } from '../../../shared/core/page.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -6,6 +8,9 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['list-developer-sessions'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
-  const data = await listDeveloperSessions(signedIn, input.query);
+  const { developerId, sessionId } = signedIn;
+  const sessions = await listSessions(developerScope, developerId);
+  const marked = sessions.map((session) => ({ ...session, current: session._id === sessionId }));
+  const data = pageFrom(marked, input.query);
   return respondExactly(route, { success: true, data, message: 'Sessions fetched' });
 });

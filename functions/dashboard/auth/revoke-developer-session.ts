@@ -1,4 +1,5 @@
-import { revokeDeveloperSession } from '../../../shared/accounts/developers/sessions.ts';
+import { revokeOwnSession } from '../../../shared/accounts/revoke-own-session.ts';
+import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -7,6 +8,7 @@ const route = dashboardAuthRoutes['revoke-developer-session'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
-  await revokeDeveloperSession(signedIn, id);
+  const { developerId: userId, sessionId } = signedIn;
+  await revokeOwnSession(developerScope, { userId, sessionId }, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
 });

@@ -1,14 +1,39 @@
+import { serviceSettings } from '../../core/config.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
+import { open } from '../../projects/sealed.ts';
+import { clientSecretId, registrationWith } from '../../projects/social-registrations.ts';
 import { projectScope } from '../session-keys.ts';
-import { clientCredentials, requireApp } from '../social/client-credentials.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
+import type { ClientCredentials, OAuthApp } from '../social/oauth-client.ts';
+import type { IdentityProvider } from '../social/providers.ts';
+import { signInFailed } from '../social/sign-in-failure.ts';
 import type { SocialSite } from '../social/start-sign-in.ts';
 import { projectOfState } from '../social/state.ts';
 import { userSignIns } from '../stores/users.ts';
 import { createAccount } from './create-account.ts';
 import { requireUsers } from './require-users.ts';
 import type { UserRecord } from './user-record.ts';
+
+/** The address that developers register with a provider. */
+const callbackUrl = ({ name }: IdentityProvider): string =>
+  `${serviceSettings().PUBLIC_URL}/api/userAuth/social/${name}/callback`;
+
+/** The project's app at a provider that its developer has set up completely and enabled. */
+const requireApp = ({ socialProviders }: Project, provider: IdentityProvider): OAuthApp => {
+  const { name, title } = provider;
+  const { enabled, clientId, sealedClientSecret } = registrationWith(name, socialProviders);
+  if (enabled && clientId !== null && sealedClientSecret !== null) return { clientId, callback: callbackUrl(provider) };
+  throw signInFailed(`Signing in with ${title} is not enabled for this app.`);
+};
+
+/** The same with the client secret, opened. */
+const clientCredentials = async (project: Project, provider: IdentityProvider): Promise<ClientCredentials> => {
+  const app = requireApp(project, provider);
+  const { sealedClientSecret } = registrationWith(provider.name, project.socialProviders);
+  const clientSecret = await open(sealedClientSecret ?? '', clientSecretId(project.id, provider.name));
+  return { ...app, clientSecret };
+};
 
 /** Where users of a project begin to sign in: with accounts and the provider enabled. */
 export const userSite = (project: Project): SocialSite => ({

@@ -1,7 +1,7 @@
 import { MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
-import type { Page, PageRequest } from '../../core/page.ts';
+import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireRecord } from '../control-collections.ts';
 import { onCollection } from '../on-collection.ts';
@@ -26,12 +26,10 @@ const toView = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>): IndexView => (
 export const listIndexes = async (
   project: Project,
   collectionName: string,
-  { page, limit }: PageRequest,
+  request: PageRequest,
 ): Promise<Page<IndexView>> => {
   const { indexes = [] } = await requireRecord(project, collectionName);
-  const ready = indexes.filter((index) => index.ready);
-  const start = (page - 1) * limit;
-  return { items: ready.slice(start, start + limit).map(toView), total: ready.length, page, limit };
+  return pageFrom(indexes.filter((index) => index.ready).map(toView), request);
 };
 
 /** What the caller's own keys cause; `undefined` for a failure that says nothing about them. */

@@ -1,7 +1,7 @@
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
 import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
-import type { Page, PageRequest } from '../../core/page.ts';
+import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { OwnedProject } from '../find-owned-project.ts';
 import type { Role } from '../roles.ts';
 import { type Invitation, toInvitation } from './invitation.ts';
@@ -14,35 +14,32 @@ export interface Member {
   readonly addedAt: Date;
 }
 
-const sliceOf = <T>(all: readonly T[], { page, limit }: PageRequest): T[] =>
-  all.slice((page - 1) * limit, page * limit);
-
 /** A page of those who work in a project: its owner, then the members as they came. */
 export const listMembers = async ({ record }: OwnedProject, request: PageRequest): Promise<Page<Member>> => {
   const all = [
     { developerId: record.ownerId, role: 'owner', addedAt: record.createdAt } as const,
     ...(record.members ?? []),
   ];
-  const shown = sliceOf(all, request);
+  const shown = pageFrom(all, request);
   const people = await onControl((db) =>
     db
       .collection<DeveloperRecord>('developers')
       .find(
-        { _id: { $in: shown.map(({ developerId }) => developerId) } },
+        { _id: { $in: shown.items.map(({ developerId }) => developerId) } },
         { projection: { email: 1 }, maxTimeMS: 5000 },
       )
       .toArray(),
   );
   const emails = new Map(people.map(({ _id, email }) => [_id.toHexString(), email]));
-  const items = shown.map(({ developerId, role, addedAt }): Member => {
+  const items = shown.items.map(({ developerId, role, addedAt }): Member => {
     const _id = developerId.toHexString();
     return { _id, email: emails.get(_id) ?? '', role, addedAt };
   });
-  return { items, total: all.length, ...request };
+  return { ...shown, items };
 };
 
 /** A page of a project's open invitations, the latest first. */
 export const listInvitations = ({ record }: OwnedProject, request: PageRequest): Page<Invitation> => {
   const open = (record.invitations ?? []).filter(({ expiresAt }) => expiresAt.getTime() > clock.now()).reverse();
-  return { items: sliceOf(open, request).map(toInvitation), total: open.length, ...request };
+  return pageFrom(open.map(toInvitation), request);
 };

@@ -1,18 +1,13 @@
-import type { Filter } from 'mongodb';
-import { onManaged } from '../../../clients/mongo.ts';
 import type { Collection } from '../../../collections/collection.ts';
-import { usersCollection } from '../../../collections/schema/collection-name.ts';
-import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import type { JsonObject } from '../../../documents/document.ts';
-import { sizeOf } from '../../../documents/write/document-size.ts';
-import { type UpdatePlan, withoutGrowth } from '../../../documents/write/update-plan.ts';
+import type { UpdatePlan } from '../../../documents/write/update-plan.ts';
 import type { Project } from '../../../projects/project.ts';
-import { databaseFull, hasManagedRoom } from '../../../projects/quota/database-quota.ts';
 import { credentialVersionOf, endSessions } from '../../credentials.ts';
 import { checkEmail } from '../../email.ts';
 import { checkPassword, hashPassword } from '../../passwords.ts';
 import { userAccounts } from '../../stores/users.ts';
+import { changeProfile } from '../change-profile.ts';
 import { takenField, userExists } from '../insert-user.ts';
 import { planProfile } from '../profile.ts';
 import type { UserRecord } from '../user-record.ts';
@@ -27,14 +22,10 @@ export interface AccountChanges {
 
 const own = ['email', 'password', 'disabled'];
 
-const maxTries = 3;
-
-/** What the body changes of the profile; in a full database it may not grow. */
-const profilePlan = async (project: Project, users: Collection, body: JsonObject): Promise<UpdatePlan | undefined> => {
+/** What the body changes of the profile. */
+const profilePlan = (users: Collection, body: JsonObject): UpdatePlan | undefined => {
   const profile = Object.entries(body).filter(([name]) => !own.includes(name));
-  if (profile.length === 0) return undefined;
-  const plan = planProfile(users, Object.fromEntries(profile));
-  return (await hasManagedRoom(project, plan.size)) ? plan : withoutGrowth(plan, databaseFull(project));
+  return profile.length === 0 ? undefined : planProfile(users, Object.fromEntries(profile));
 };
 
 /** A new address is nobody's until it is verified; the same one stays what it is. */
@@ -46,54 +37,6 @@ const emailChange = (record: UserRecord, given: string | undefined): Partial<Use
 
 const passwordChange = async (given: string | undefined): Promise<Partial<UserRecord>> =>
   given === undefined ? {} : { password: await hashPassword(checkPassword(given)), hasPassword: true };
-
-const write = async (
-  project: Project,
-  filter: Filter<UserRecord>,
-  set: object,
-  { disabled, password }: AccountChanges,
-): Promise<UserRecord | null> => {
-  try {
-    return await onManaged(project, (db) =>
-      db.collection<UserRecord>(usersCollection).findOneAndUpdate(
-        filter,
-        {
-          $set: { ...set, updatedAt: new Date(clock.now()), ...(disabled === true ? { isDisabled: true } : {}) },
-          ...(disabled === false ? { $unset: { isDisabled: '' } } : {}),
-          ...(disabled === true || password !== undefined ? { $inc: { credentialVersion: 1 } } : {}),
-        },
-        { returnDocument: 'after', maxTimeMS: 5000 },
-      ),
-    );
-  } catch (error) {
-    throw takenField(error) === 'email' ? userExists(error) : error;
-  }
-};
-
-/** Writes what was planned and the rest; a user whose record is large is read again first, to be measured. */
-const writeIfAble = async (
-  project: Project,
-  { _id, email }: UserRecord,
-  plan: UpdatePlan | undefined,
-  account: object,
-  changes: AccountChanges,
-): Promise<UserRecord> => {
-  let conditions = plan?.conditions ?? [];
-  for (let tries = 0; tries < maxTries; tries += 1) {
-    const held = conditions.length > 0 ? { $and: [...conditions] } : {};
-    const filter = { _id, email: { $eq: email }, ...held } as Filter<UserRecord>;
-    const updated = await write(project, filter, { ...plan?.set, ...account }, changes);
-    if (updated) return updated;
-    const current = { ...(await requireUser(project, _id.toHexString())) };
-    const bytes = sizeOf(current);
-    const refusal = plan?.refusal(current, bytes);
-    if (refusal) throw refusal;
-    conditions = plan?.conditionsFor(current, bytes) ?? [];
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'The user is being changed right now. Please try again.', {
-    retryAfter: 1,
-  });
-};
 
 /**
  * Changes an end user: fields of the schema, address, password, whether they are disabled; the last two end their
@@ -108,11 +51,24 @@ export const updateUser = async (
   requireKnownFields(users, body, own);
   if (Object.keys(body).length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   const record = await requireUser(project, id);
-  const plan = await profilePlan(project, users, body);
-  const account = { ...emailChange(record, body.email), ...(await passwordChange(body.password)) };
-  const updated = await writeIfAble(project, record, plan, account, body);
-  if (body.disabled === true || body.password !== undefined) {
-    await endSessions(userAccounts(project), record._id.toHexString(), credentialVersionOf(updated));
+  const { disabled, email, password } = body;
+  const endsSessions = disabled === true || password !== undefined;
+  const plan = profilePlan(users, body);
+  const account = { ...emailChange(record, email), ...(await passwordChange(password)) };
+  try {
+    const updated = await changeProfile(project, plan, {
+      filter: { _id: record._id, email: { $eq: record.email } },
+      beside: {
+        $set: { ...account, ...(disabled === true ? { isDisabled: true } : {}) },
+        ...(disabled === false ? { $unset: { isDisabled: '' } } : {}),
+        ...(endsSessions ? { $inc: { credentialVersion: 1 } } : {}),
+      },
+      current: () => requireUser(project, id),
+      busy: 'The user is being changed right now. Please try again.',
+    });
+    if (endsSessions) await endSessions(userAccounts(project), record._id.toHexString(), credentialVersionOf(updated));
+    return toManagedUser(users, updated);
+  } catch (error) {
+    throw takenField(error) === 'email' ? userExists(error) : error;
   }
-  return toManagedUser(users, updated);
 };

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../../../core/page.ts';
+import { type Page, type PageRequest, pageFrom } from '../../../core/page.ts';
 import type { Project } from '../../../projects/project.ts';
 import { listSessions, type Session } from '../../list-sessions.ts';
 import { requireRevocation, revokeAllSessions } from '../../revoke-sessions.ts';
@@ -14,12 +14,9 @@ const requireOwner = async (project: Project, userId: string): Promise<string> =
 export const listUserSessions = async (
   project: Project,
   userId: string,
-  { page, limit }: PageRequest,
-): Promise<Page<Session>> => {
-  const sessions = await listSessions(projectScope(project.id), await requireOwner(project, userId));
-  const start = (page - 1) * limit;
-  return { items: sessions.slice(start, start + limit), total: sessions.length, page, limit };
-};
+  request: PageRequest,
+): Promise<Page<Session>> =>
+  pageFrom(await listSessions(projectScope(project.id), await requireOwner(project, userId)), request);
 
 /** Ends every session of an end user; unknown user → 404. */
 export const revokeUserSessions = async (project: Project, userId: string): Promise<void> =>

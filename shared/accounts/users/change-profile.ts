@@ -1,0 +1,47 @@
+import type { Document } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { sizeOf } from '../../documents/write/document-size.ts';
+import { type UpdatePlan, withoutGrowth } from '../../documents/write/update-plan.ts';
+import type { Project } from '../../projects/project.ts';
+import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quota.ts';
+import type { AccountFilter } from '../account-store.ts';
+import { userAccounts } from '../stores/users.ts';
+import type { UserRecord } from './user-record.ts';
+
+const maxTries = 3;
+
+/** Whose profile, what else is changed along with it, and what to do while the plan does not fit. */
+export interface ProfileChange {
+  readonly filter: AccountFilter;
+  readonly beside?: Document;
+  /** The user as they are now; throws if there is nothing to change any more. */
+  readonly current: () => Promise<UserRecord>;
+  /** What to say if others change the record at each try. */
+  readonly busy: string;
+}
+
+/**
+ * Writes what was planned of a user's profile and the rest, in one command; a user whose record is large is read again
+ * first, to be measured. In a full database the profile may not grow.
+ */
+export const changeProfile = async (
+  project: Project,
+  planned: UpdatePlan | undefined,
+  { filter, beside = {}, current, busy }: ProfileChange,
+): Promise<UserRecord> => {
+  const hasRoom = !planned || (await hasManagedRoom(project, planned.size));
+  const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
+  const change = { ...beside, $set: { ...plan?.set, ...beside.$set } };
+  let conditions = plan?.conditions ?? [];
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const held = conditions.length > 0 ? { $and: conditions } : {};
+    const updated = await userAccounts(project).change({ ...filter, ...held }, change);
+    if (updated) return updated;
+    const record = { ...(await current()) };
+    const bytes = sizeOf(record);
+    const refusal = plan?.refusal(record, bytes);
+    if (refusal) throw refusal;
+    conditions = plan?.conditionsFor(record, bytes) ?? [];
+  }
+  throw new AppError('TOO_MANY_WRITERS', busy, { retryAfter: 1 });
+};
