@@ -3,7 +3,7 @@ import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
-import { touchesOf } from '../../support/faults/touches.ts';
+import { touchesOf } from '../../support/clients/touches.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 /*

@@ -1,4 +1,4 @@
-import { onProject } from '../../../shared/clients/mongo.ts';
+import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 const calls = ['search calls', 'search near calls', 'next calls', 'prev calls'] as const;
@@ -25,6 +25,21 @@ const countsOf = (project: Project, collection: string): Promise<ReadonlyMap<str
   });
 
 /**
+ * Has the engine finish each of its steps at once: one that takes longer than 10 ms would give way to others, and then
+ * look its place up once more.
+ */
+const withoutYielding = async <T>(act: () => Promise<T>): Promise<T> => {
+  const yieldAfter = (ms: number) =>
+    onControl((db) => db.admin().command({ setParameter: 1, internalQueryExecYieldPeriodMS: ms }));
+  const { was } = (await yieldAfter(60_000)) as { readonly was: number };
+  try {
+    return await act();
+  } finally {
+    await yieldAfter(was);
+  }
+};
+
+/**
  * How many keys of each index, and how many documents, the storage engine looked at in a collection while `act` ran:
  * in plans that were tried and given up and in joins at any depth, too, which `explain` leaves out. Nothing else may
  * use the collection meanwhile.
@@ -35,7 +50,7 @@ export const touchesOf = async (
   act: () => Promise<unknown>,
 ): Promise<Readonly<Record<string, number>>> => {
   const before = await countsOf(project, collection);
-  await act();
+  await withoutYielding(act);
   const after = await countsOf(project, collection);
   const touched = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
   return Object.fromEntries(touched.filter(([, count]) => count > 0));
