@@ -4,9 +4,9 @@ import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts'
 import { issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
 import { developerScope } from '../../shared/accounts/session-keys.ts';
 import { usesOf } from '../../shared/http/uses.ts';
-import { call } from '../support/clients/client.ts';
+import { call, cookieOf } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
-import { auth, cookieOf, linkDeveloper, logIn } from '../support/worlds/developers.ts';
+import { auth, linkDeveloper, logIn } from '../support/worlds/developers.ts';
 import { type Developer, newProject, newUnverified } from '../support/worlds/project.ts';
 
 const ofDevelopers = dashboardCases.filter(({ route }) => route.access === 'developer');

@@ -12,8 +12,8 @@ import { userSignIns } from '../../shared/accounts/stores/users.ts';
 import { createAccount } from '../../shared/accounts/users/create-account.ts';
 import { requireUsers } from '../../shared/accounts/users/require-users.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { inParallel, tally } from '../support/clients/client.ts';
-import { auth, cookieOf, type DashboardSignIn } from '../support/worlds/developers.ts';
+import { cookieOf, inParallel, tally } from '../support/clients/client.ts';
+import { auth, type DashboardSignIn } from '../support/worlds/developers.ts';
 import { domainProject } from '../support/worlds/stored-users.ts';
 import { type Credentials, newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { registerDeveloper } from '../../shared/accounts/developers/register-developer.ts';
 import { developerScope } from '../../shared/accounts/session-keys.ts';
 import { issueExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
-import { type Answer, call } from '../support/clients/client.ts';
-import { auth, cookieOf, refresh } from '../support/worlds/developers.ts';
+import { type Answer, call, cookieOf } from '../support/clients/client.ts';
+import { auth, refresh } from '../support/worlds/developers.ts';
 import { newCredentials, newUsersProject, site, type UsersProject } from '../support/worlds/users.ts';
 
 type Headers = Readonly<Record<string, string>>;

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/clients/client.ts';
 import { descendantsOf, stillRunning } from '../support/clients/local-start.ts';
 import { type RunningStack, startTestStack, type TestStack } from '../support/clients/start-stack.ts';
+import { type Chain, Ledger, type LoadTarget, writeUntilGone } from '../support/clients/write-load.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
-import { type Chain, Ledger, type LoadTarget, writeUntilGone } from '../support/faults/write-load.ts';
 
 let directory: string;
 let stack: RunningStack;

@@ -8,7 +8,7 @@ import { closeSqs } from '../../shared/clients/sqs.ts';
 import { queueMail } from '../../shared/mail/outbox/queue-mail.ts';
 import { codeIn, mailsTo, mailTo } from '../support/clients/inbox.ts';
 import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
-import { stillQueue } from '../support/faults/still-queue.ts';
+import { stillQueue } from '../support/worlds/still-queue.ts';
 
 let directory: string;
 let stack: RunningStack;

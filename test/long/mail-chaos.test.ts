@@ -14,8 +14,8 @@ import { plainEnvironment } from '../support/clients/plain-environment.ts';
 import type { HttpFault } from '../support/faults/fault.ts';
 import { HttpProxy, type HttpRequest } from '../support/faults/http-proxy.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
-import { stillQueue } from '../support/faults/still-queue.ts';
 import { newProject } from '../support/worlds/project.ts';
+import { stillQueue } from '../support/worlds/still-queue.ts';
 import { domainProject } from '../support/worlds/stored-users.ts';
 
 const count = 1000;

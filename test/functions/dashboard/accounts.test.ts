@@ -11,9 +11,9 @@ import { developerAccounts } from '../../../shared/accounts/stores/developers.ts
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { call, inParallel, tally } from '../../support/clients/client.ts';
+import { call, cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/clients/inbox.ts';
-import { auth, cookieOf, logIn, refresh, storedDeveloper } from '../../support/worlds/developers.ts';
+import { auth, logIn, refresh, storedDeveloper } from '../../support/worlds/developers.ts';
 import { idOf, newMember, newPersonalToken } from '../../support/worlds/members.ts';
 import { type Developer, newProject, newUnverified } from '../../support/worlds/project.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, test } from 'vitest';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { type Answer, call, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
+import { type Answer, call, cookieOf, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 
 interface SignIn {
   readonly success: boolean;
@@ -26,7 +26,6 @@ const register = (body: unknown) => send<SignIn>('POST', 'register', { body });
 const logIn = (body: unknown) => send<SignIn>('POST', 'login', { body });
 const me = (token: string) => send<{ data: unknown }>('GET', 'me', { token });
 
-const cookieOf = ({ cookies: [cookie = ''] }: Answer<unknown>): string => cookie.split(';')[0] ?? '';
 const withCookie = (cookie: string, headers: Record<string, string> = {}) => ({ headers: { cookie, ...headers } });
 const refresh = (cookie: string) => send<SignIn>('POST', 'refresh', withCookie(cookie));
 

@@ -3,12 +3,11 @@ import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import type { SocialProfile } from '../../../shared/accounts/social/profile.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
-import { inParallel, tally } from '../../support/clients/client.ts';
+import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { consent } from '../../support/clients/social.ts';
 import {
   auth,
-  cookieOf,
   type DashboardSignIn,
   linkDeveloper,
   logIn,

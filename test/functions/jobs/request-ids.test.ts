@@ -14,8 +14,8 @@ import { verificationId } from '../../../shared/projects/own-database/verify-dat
 import { seal } from '../../../shared/projects/sealed.ts';
 import { onTransfers } from '../../../shared/transfers/transfer-record.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { stillQueue } from '../../support/faults/still-queue.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { stillQueue } from '../../support/worlds/still-queue.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 import { addTrashed } from '../../support/worlds/trash.ts';
 

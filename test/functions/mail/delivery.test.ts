@@ -15,7 +15,7 @@ import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo } from '../../support/clients/inbox.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import type { HttpProxy } from '../../support/faults/http-proxy.ts';
-import { startOwnDelivery } from '../../support/faults/own-delivery.ts';
+import { startOwnDelivery } from '../../support/worlds/own-delivery.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 

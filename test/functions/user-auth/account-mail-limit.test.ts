@@ -10,7 +10,7 @@ import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
-import { setAccountMails } from '../../support/samples/account-mails.ts';
+import { setAccountMails } from '../../support/worlds/account-mails.ts';
 import { newProviderKey } from '../../support/worlds/mail-project.ts';
 import { newOwnerKey } from '../../support/worlds/owner.ts';
 import { newDeveloper } from '../../support/worlds/project.ts';

@@ -13,7 +13,7 @@ import { countInvitation } from '../../../shared/projects/members/invitation-lim
 import { plans } from '../../../shared/projects/plans.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
-import { setAccountMails } from '../../support/samples/account-mails.ts';
+import { setAccountMails } from '../../support/worlds/account-mails.ts';
 import { newOwnerKey } from '../../support/worlds/owner.ts';
 
 let scope: ReturnType<typeof projectScope>;

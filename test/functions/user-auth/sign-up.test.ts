@@ -1,17 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
-import { inParallel, tally } from '../../support/clients/client.ts';
+import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { mailTo } from '../../support/clients/inbox.ts';
 import { newDeveloper } from '../../support/worlds/project.ts';
 import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import {
-  claimsOf,
-  cookieOf,
-  newCredentials,
-  newUsersProject,
-  type UsersProject,
-  users,
-} from '../../support/worlds/users.ts';
+import { claimsOf, newCredentials, newUsersProject, type UsersProject, users } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 

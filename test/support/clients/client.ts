@@ -44,6 +44,9 @@ export const call = async <Body = Record<string, unknown>>(
   };
 };
 
+/** `name=value` of the cookie that an answer sets. */
+export const cookieOf = ({ cookies: [cookie = ''] }: Answer<unknown>): string => cookie.split(';')[0] ?? '';
+
 /** Calls the same thing `times` times at once; a race has to be run by many to be one. */
 export const inParallel = <T>(times: number, act: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => act(index)));

@@ -7,7 +7,7 @@ import type { SocialProfile } from '../../../shared/accounts/social/profile.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { type Answer, call, type RequestOptions } from '../clients/client.ts';
+import { call, type RequestOptions } from '../clients/client.ts';
 
 export interface DashboardSignIn {
   readonly success: boolean;
@@ -26,9 +26,6 @@ export const auth = <Body = Record<string, unknown>>(method: string, path: strin
 
 export const logIn = (email: string, password: string) =>
   auth<DashboardSignIn>('POST', 'login', { body: { email, password } });
-
-/** `name=value` of the cookie that an answer sets. */
-export const cookieOf = ({ cookies: [cookie = ''] }: Answer<unknown>): string => cookie.split(';')[0] ?? '';
 
 export const refresh = (cookie: string) => auth<DashboardSignIn>('POST', 'refresh', { headers: { cookie } });
 

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { eventually } from '../clients/eventually.ts';
-import { stillQueue } from '../faults/still-queue.ts';
 import { type CollectionInput, newProject, type TestProject } from './project.ts';
+import { stillQueue } from './still-queue.ts';
 import { domainProject } from './stored-users.ts';
 
 /** An export or import as the dashboard answers it. */

@@ -95,9 +95,6 @@ export const newUsersProject = async (options: UsersOptions = {}): Promise<Users
   };
 };
 
-/** `name=value` of the cookie that an answer sets. */
-export const cookieOf = ({ cookies: [cookie = ''] }: Answer<unknown>): string => cookie.split(';')[0] ?? '';
-
 /** The claims of an access token, unverified. */
 export const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { HttpProxy } from './http-proxy.ts';
+import { HttpProxy } from '../faults/http-proxy.ts';
 import { stillQueue } from './still-queue.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { call } from '../clients/client.ts';
-import type { TestStack } from '../clients/start-stack.ts';
+import { call, cookieOf } from './client.ts';
+import type { TestStack } from './start-stack.ts';
 
 /** The project that a write load goes to, and its documents that are updated. */
 export interface LoadTarget {
@@ -27,9 +27,6 @@ export class Ledger {
 }
 
 let nextNumber = 0;
-
-const cookieOf = ({ cookies: [cookie = ''] }: { readonly cookies: readonly string[] }): string =>
-  cookie.split(';')[0] ?? '';
 
 /** What `fetch` throws where nobody listens, or the answer breaks off. */
 const isConnectionLoss = (end: PromiseSettledResult<unknown>): end is PromiseFulfilledResult<unknown> =>

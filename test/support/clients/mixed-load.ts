@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type Answer, call } from '../clients/client.ts';
-import type { TestStack } from '../clients/start-stack.ts';
 import { put, type Requested } from '../worlds/files.ts';
+import { type Answer, call } from './client.ts';
+import type { TestStack } from './start-stack.ts';
 
 /** Whom a mixed load is sent in the name of: a project that writes, uploads and mails, and one whose users sign up. */
 export interface MixedTarget {
