@@ -3,6 +3,7 @@ import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
+import { unlessTaken, untilWritten } from '../core/until-written.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { plans } from './plans.ts';
 import type { PlanName, SigningKey } from './project.ts';
@@ -10,9 +11,6 @@ import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from 
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
 import { freeSlot } from './slots.ts';
-
-/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
-const attempts = 200;
 
 /** First purge of a new project: nothing in its trash can be old enough before. */
 const firstPurgeMs = 24 * 3600_000;
@@ -35,22 +33,14 @@ const usedSlots = (ownerId: ObjectId): Promise<number[]> =>
   });
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
-const insert = async (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> => {
-  for (let attempt = 0; attempt < attempts; attempt++) {
+const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>
+  untilWritten('Too many projects are being made at once. Please try again.', async () => {
     const slot = freeSlot(await usedSlots(project.ownerId), plans[plan].projects);
     if (slot === undefined) throw limitReached(plan);
     const record = { ...project, slot };
-    try {
-      await onControl((db) => db.collection<ProjectRecord>('projects').insertOne(record));
-      return record;
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
-    }
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'Too many projects are being made at once. Please try again.', {
-    retryAfter: 1,
+    const inserted = onControl((db) => db.collection<ProjectRecord>('projects').insertOne(record));
+    return (await unlessTaken(inserted, () => null)) && record;
   });
-};
 
 /** The developer who creates a project (`id`: 24 hex characters) and their plan. */
 export interface Owner {

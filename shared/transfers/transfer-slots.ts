@@ -1,13 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { unlessTaken, untilWritten } from '../core/until-written.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import { freeSlot } from '../projects/slots.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
-
-/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
-const attempts = 200;
 
 const limitReached = ({ plan }: Project): AppError =>
   new AppError(
@@ -26,14 +24,10 @@ const transferRunning = (cause?: unknown): AppError =>
  * The unique index on active transfers decides: one export and one import a collection at a time → 409
  * `TRANSFER_RUNNING`.
  */
-export const orRunning = async <T>(write: Promise<T>): Promise<T> => {
-  try {
-    return await write;
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
+export const orRunning = <T>(write: Promise<T>): Promise<T> =>
+  unlessTaken(write, (error) => {
     throw transferRunning(error);
-  }
-};
+  });
 
 type Unended = Pick<TransferRecord, '_id' | 'kind' | 'collectionName' | 'active' | 'slot' | 'expiresAt'>;
 
@@ -62,8 +56,8 @@ const unendedOf = (project: Project): Promise<readonly Unended[]> =>
     return records.filter((record) => !outlived.includes(record));
   });
 
-/** False where another caller took the slot. */
-const attempt = async (project: Project, record: TransferRecord): Promise<boolean> => {
+/** `null` where another caller took the slot. */
+const attempt = async (project: Project, record: TransferRecord): Promise<unknown> => {
   const others = await unendedOf(project);
   // The insert was made, but its answer was lost and the driver sent it again.
   if (others.some(({ _id }) => _id.equals(record._id))) return true;
@@ -75,13 +69,8 @@ const attempt = async (project: Project, record: TransferRecord): Promise<boolea
     plans[project.plan].transfers,
   );
   if (slot === undefined) throw limitReached(project);
-  try {
-    await onTransfers((transfers) => transfers.insertOne({ ...record, slot }));
-    return true;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return false;
-    throw error;
-  }
+  const inserted = onTransfers((transfers) => transfers.insertOne({ ...record, slot }));
+  return unlessTaken(inserted, () => null);
 };
 
 /**
@@ -90,10 +79,7 @@ const attempt = async (project: Project, record: TransferRecord): Promise<boolea
  * calls.
  */
 export const insertTransfer = async (project: Project, record: TransferRecord): Promise<void> => {
-  for (let tries = 0; tries < attempts; tries++) {
-    if (await attempt(project, record)) return;
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'Too many exports and imports are being started at once. Try again.', {
-    retryAfter: 1,
-  });
+  await untilWritten('Too many exports and imports are being started at once. Try again.', () =>
+    attempt(project, record),
+  );
 };

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
+import { unlessTaken } from '../core/until-written.ts';
 import { claim, isFree } from '../work/lease.ts';
 import { queueTransfer } from './new-transfer.ts';
 import { leasedTransfers, onTransfers, type TransferRecord } from './transfer-record.ts';
@@ -16,19 +16,14 @@ const mostRunning = 2;
 const active = (id: string) => ({ _id: new ObjectId(id), active: true as const });
 
 /** The unique index on turns decides; `taken` where another transfer of its owner has this one. */
-const claimTurn = async (id: string, turn: number): Promise<TransferRecord | null | 'taken'> => {
+const claimTurn = (id: string, turn: number): Promise<TransferRecord | null | 'taken'> => {
   const until = lease();
   const change = {
     $set: { state: 'running', turn, dueAt: until, updatedAt: new Date(clock.now()) },
     $unset: { waits: '' },
     $inc: { tries: 1 },
   } as const;
-  try {
-    return await claim(leasedTransfers, active(id), until, change);
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return 'taken';
-    throw error;
-  }
+  return unlessTaken(claim(leasedTransfers, active(id), until, change), () => 'taken');
 };
 
 /**

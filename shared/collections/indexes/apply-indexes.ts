@@ -1,5 +1,5 @@
 import type { IndexDescription } from 'mongodb';
-import { AppError } from '../../core/errors.ts';
+import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Collection } from '../collection.ts';
 import { requireRecord } from '../control-collections.ts';
@@ -8,15 +8,11 @@ import { managedIndexes } from './indexes.ts';
 import { buildIndexes, dropObsoleteIndexes } from './sync-indexes.ts';
 import { formerNames, wantedIndexes } from './wanted-indexes.ts';
 
-const build = async (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> => {
-  try {
-    await buildIndexes(project, name, wanted);
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
+const build = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
+  unlessTaken(buildIndexes(project, name, wanted), (error) => {
     const errors = (error.errors ?? []).map(({ field }) => ({ field, message: `${field} must be unique` }));
     throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
-  }
-};
+  });
 
 /**
  * Builds what must hold before an edit does: unique indexes. A value that came in twice meanwhile → 409

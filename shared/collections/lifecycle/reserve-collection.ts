@@ -3,6 +3,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
+import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { freeSlot } from '../../projects/slots.ts';
@@ -11,9 +12,6 @@ import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
 import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
-
-/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
-const attempts = 200;
 
 /** How long a creation waits for a deletion of the same name that is under way. */
 const patienceMs = 3000;
@@ -44,13 +42,8 @@ const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
   );
 
 const insert = async (record: CollectionRecord): Promise<CollectionRecord | null> => {
-  try {
-    await onCollections((collections) => collections.insertOne(record));
-    return record;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return null;
-    throw error;
-  }
+  const inserted = onCollections((collections) => collections.insertOne(record));
+  return (await unlessTaken(inserted, () => null)) && record;
 };
 
 /** Finishes what is left of a deletion, so that the name can be taken; nothing where another caller does. */
@@ -102,13 +95,9 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
  * taken in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under
  * parallel calls.
  */
-export const reserveCollection = async (project: Project, wanted: Collection): Promise<CollectionRecord> => {
+export const reserveCollection = (project: Project, wanted: Collection): Promise<CollectionRecord> => {
   const waitUntil = performance.now() + patienceMs;
-  for (let tries = 0; tries < attempts; tries++) {
-    const record = await attempt(project, wanted, waitUntil);
-    if (record) return record;
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'Too many collections are being made at once. Please try again.', {
-    retryAfter: 1,
-  });
+  return untilWritten('Too many collections are being made at once. Please try again.', () =>
+    attempt(project, wanted, waitUntil),
+  );
 };

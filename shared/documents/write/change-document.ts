@@ -7,7 +7,8 @@ import {
 } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
-import { AppError } from '../../core/errors.ts';
+import type { AppError } from '../../core/errors.ts';
+import { untilWritten } from '../../core/until-written.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
 import { isTrashed } from '../present.ts';
@@ -66,7 +67,7 @@ export const changeDocument = async <T>(
   const mine = writeFilter(collection, caller);
   const _id = documentId(id);
   let { conditions = [] } = change;
-  for (let tries = 0; tries < maxTries; tries += 1) {
+  const write = async (): Promise<T | null> => {
     const filter: Filter<MongoDocument> = {
       _id,
       ...states[change.state],
@@ -84,8 +85,7 @@ export const changeDocument = async <T>(
     const refusal = change.refusal?.(document, bytes);
     if (refusal) throw refusal;
     conditions = change.conditionsFor?.(document, bytes) ?? conditions;
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'The document is being changed by others right now. Please try again.', {
-    retryAfter: 1,
-  });
+    return null;
+  };
+  return untilWritten('The document is being changed by others right now. Please try again.', write, maxTries);
 };

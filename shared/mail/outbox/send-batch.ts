@@ -3,6 +3,7 @@ import { ObjectId } from 'mongodb';
 import { type BatchItem, type BatchOutcome, type OutgoingMail, sendMails } from '../../clients/resend-mails.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
+import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import { type MailLog, mailTag, onMailLogs } from '../mail-log.ts';
 import { providerFor } from '../provider-key.ts';
@@ -68,14 +69,12 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots 
  * what the log says of them.
  */
 const write = async (rows: readonly MailLog[]): Promise<void> => {
-  try {
-    await onMailLogs((logs) => logs.insertMany(rows));
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
+  const inserted = onMailLogs((logs) => logs.insertMany(rows));
+  await unlessTaken(inserted, (cause) => {
     throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent at the moment. Please try again.', {
-      cause: error,
+      cause,
     });
-  }
+  });
 };
 
 const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): OutgoingMail => ({

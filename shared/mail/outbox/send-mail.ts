@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
-import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
+import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import type { JobContent } from '../mail-content.ts';
 import { onMailLogs } from '../mail-log.ts';
@@ -60,11 +60,8 @@ type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | '
 
 /** A row that is there already was written by an earlier run for the same key, whose answer did not come. */
 const write = async (row: NewLog): Promise<void> => {
-  try {
-    await onMailLogs((logs) => logs.insertOne(newLog(row)));
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
-  }
+  const inserted = onMailLogs((logs) => logs.insertOne(newLog(row)));
+  await unlessTaken(inserted, () => undefined);
 };
 
 /** A mail that nobody is left to have needs no slot, so a quota that is used up is no reason to refuse it. */

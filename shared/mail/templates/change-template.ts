@@ -1,5 +1,6 @@
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import { isBuiltInKey } from './built-in.ts';
 import { findOwnById, templateNotFound } from './find-template.ts';
@@ -23,22 +24,20 @@ const requireOwn = async (project: Pick<Project, 'id'>, templateId: string): Pro
 };
 
 /** Writes an edit unless another came between, then `null`. */
-const replace = async (
+const replace = (
   { _id, projectId, version }: TemplateRecord,
   changes: Partial<TemplateRecord>,
 ): Promise<TemplateRecord | null> => {
-  try {
-    return await onTemplates((templates) =>
-      templates.findOneAndUpdate(
-        { _id, projectId, version },
-        { $set: { ...changes, version: version + 1, updatedAt: new Date(clock.now()) } },
-        { returnDocument: 'after' },
-      ),
-    );
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') throw templateExists();
-    throw error;
-  }
+  const updated = onTemplates((templates) =>
+    templates.findOneAndUpdate(
+      { _id, projectId, version },
+      { $set: { ...changes, version: version + 1, updatedAt: new Date(clock.now()) } },
+      { returnDocument: 'after' },
+    ),
+  );
+  return unlessTaken(updated, () => {
+    throw templateExists();
+  });
 };
 
 /**
@@ -52,17 +51,16 @@ export const updateTemplate = async (
 ): Promise<TemplateView> => {
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
-  for (let tries = 0; tries < attempts; tries++) {
+  const edit = async (): Promise<TemplateRecord | null> => {
     const record = await requireOwn(project, templateId);
     const edited: TemplateRecord = { ...record, ...Object.fromEntries(given) };
     const names = comparableNames(edited);
     requireUsable({ ...edited, ...names });
-    const updated = await replace(record, { ...Object.fromEntries(given), ...names });
-    if (updated) return toTemplateView(updated);
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'The template is being changed by others. Please try again.', {
-    retryAfter: 1,
-  });
+    return replace(record, { ...Object.fromEntries(given), ...names });
+  };
+  return toTemplateView(
+    await untilWritten('The template is being changed by others. Please try again.', edit, attempts),
+  );
 };
 
 /** Deletes a template of the project's own; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`. */

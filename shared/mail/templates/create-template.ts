@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
+import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import { freeSlot } from '../../projects/slots.ts';
 import { onTemplates, type TemplateRecord } from './template-record.ts';
@@ -15,9 +15,6 @@ import {
 import type { NewTemplate } from './template-settings.ts';
 import { type TemplateView, toTemplateView } from './template-view.ts';
 
-/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
-const attempts = 200;
-
 type Reserved = Pick<TemplateRecord, 'slot' | 'nameKey' | 'keyKey'>;
 
 const reserved = (projectId: ObjectId): Promise<Reserved[]> =>
@@ -26,16 +23,6 @@ const reserved = (projectId: ObjectId): Promise<Reserved[]> =>
       .find({ projectId }, { projection: { _id: 0, slot: 1, nameKey: 1, keyKey: 1 }, maxTimeMS: 5000 })
       .toArray(),
   );
-
-const insert = async (record: TemplateRecord): Promise<TemplateRecord | null> => {
-  try {
-    await onTemplates((templates) => templates.insertOne(record));
-    return record;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'DUPLICATE_VALUE') return null;
-    throw error;
-  }
-};
 
 const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRecord | null> => {
   const others = await reserved(wanted.projectId);
@@ -47,7 +34,9 @@ const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRe
     templatesPerProject,
   );
   if (slot === undefined) throw tooManyTemplates();
-  return insert({ ...wanted, slot });
+  const record = { ...wanted, slot };
+  const inserted = onTemplates((templates) => templates.insertOne(record));
+  return (await unlessTaken(inserted, () => null)) && record;
 };
 
 /**
@@ -74,11 +63,7 @@ export const createTemplate = async (
     updatedAt: now,
   };
   requireUsable(wanted);
-  for (let tries = 0; tries < attempts; tries++) {
-    const record = await attempt(wanted);
-    if (record) return toTemplateView(record);
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'Too many templates are being made at once. Please try again.', {
-    retryAfter: 1,
-  });
+  return toTemplateView(
+    await untilWritten('Too many templates are being made at once. Please try again.', () => attempt(wanted)),
+  );
 };

@@ -3,6 +3,7 @@ import { onControl } from '../../../clients/mongo.ts';
 import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { newId } from '../../../core/new-id.ts';
+import { unlessTaken, untilWritten } from '../../../core/until-written.ts';
 import { freeSlot } from '../../../projects/slots.ts';
 import { requireAccount } from '../../account-store.ts';
 import type { DashboardBearer } from '../../dashboard-tokens.ts';
@@ -25,9 +26,6 @@ export interface NewToken {
 const maxTokens = 50;
 const dayMs = 86_400_000;
 
-/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
-const attempts = 200;
-
 /** The slots in use; what has expired gives its slot back first. */
 const usedSlots = (developerId: ObjectId, now: Date): Promise<number[]> =>
   onControl(async (db) => {
@@ -38,24 +36,16 @@ const usedSlots = (developerId: ObjectId, now: Date): Promise<number[]> =>
   });
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
-const insert = async (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> => {
-  for (let attempt = 0; attempt < attempts; attempt++) {
+const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
+  untilWritten('Too many tokens are being made at once. Please try again.', async () => {
     const slot = freeSlot(await usedSlots(token.developerId, token.createdAt), maxTokens);
     if (slot === undefined) {
       throw new AppError('LIMIT_REACHED', `You have ${maxTokens} personal access tokens. Revoke one to make another.`);
     }
     const record = { ...token, slot };
-    try {
-      await onControl((db) => db.collection<TokenRecord>('personalTokens').insertOne(record));
-      return record;
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
-    }
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'Too many tokens are being made at once. Please try again.', {
-    retryAfter: 1,
+    const inserted = onControl((db) => db.collection<TokenRecord>('personalTokens').insertOne(record));
+    return (await unlessTaken(inserted, () => null)) && record;
   });
-};
 
 /**
  * Deletes a token that was never shown if the session ended while it was created; otherwise it would survive a password
