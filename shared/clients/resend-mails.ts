@@ -91,7 +91,7 @@ const toPayload = (mail: OutgoingMail) => ({
  * Hands one mail to the provider. It takes mails with the same `idempotencyKey` once within 24 h, so sending again
  * after an answer that got lost does no harm. Never throws for what the provider or the network does.
  */
-export const sendMail = async (apiKey: string, mail: OutgoingMail, idempotencyKey: string): Promise<SendOutcome> => {
+export const postMail = async (apiKey: string, mail: OutgoingMail, idempotencyKey: string): Promise<SendOutcome> => {
   const answer = await ask(apiKey, (resend, signal) => resend.emails.send(toPayload(mail), { idempotencyKey, signal }));
   if (!answer) return late;
   if (!answer.error) return { kind: 'accepted', providerId: answer.data.id };
@@ -115,8 +115,8 @@ const itemsOf = (count: number, { data, errors = [] }: BatchAnswer): BatchItem[]
   });
 };
 
-/** Hands 1 to 100 mails to the provider in one call, which takes those it can; otherwise as `sendMail`. */
-export const sendMails = async (
+/** Hands 1 to 100 mails to the provider in one call, which takes those it can; otherwise as `postMail`. */
+export const postMails = async (
   apiKey: string,
   mails: readonly OutgoingMail[],
   idempotencyKey: string,

@@ -69,7 +69,7 @@ describe('every row of the dashboard API', () => {
 
   test('that a viewer may call changes nothing but his own membership', () => {
     const writes = ofProjects.filter(({ route, method }) => roleFor(route) === 'viewer' && method !== 'GET');
-    expect(writes.map(({ id }) => id)).toEqual(['remove-member']);
+    expect(writes.map(({ id }) => id)).toEqual(['delete-member']);
   });
 
   test.each(ofDevelopers)('403 SCOPE_REQUIRED for a token without the scope: $method $id', async (row) => {

@@ -376,7 +376,7 @@ const keepMails = async (parameters: Record<string, string>, key: string, token:
     return known;
   });
   await act('get-mail-log', { providerId });
-  await act('get-sent-mail', { providerId });
+  await act('get-project-mail-log', { providerId });
 
   await suppress(parameters.projectId ?? '', ['sample@example.com'], { reason: 'bounced', providerEmailId: null });
   await act('delete-suppression', { email: 'sample@example.com' });
@@ -496,7 +496,7 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   noteHashed('personal access token', script);
   await act('get-developer', { token: script });
   await act('revoke-token', { token: here.token }, { id: _id });
-  await act('remove-member', { token: here.token }, { developerId });
+  await act('delete-member', { token: here.token }, { developerId });
   const open = await act('create-invitation', { token: owner, body: { email: `2${address}`, role: 'admin' } });
   const { _id: invitation } = open.body.data as { _id: string };
   await linkTokenTo(`2${address}`, 1);

@@ -57,7 +57,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'transfers/transfer-file.ts#downloadLink',
     'transfers/transfer-file.ts#readObject',
     'transfers/import/start-import.ts#startImport',
-    'transfers/import/start-import.ts#startUploaded',
+    'transfers/import/start-import.ts#startUploadedImport',
     'transfers/remove-transfers.ts#removeTransfers',
     'projects/removal/remove-project-files.ts#removeProjectFiles',
   ],

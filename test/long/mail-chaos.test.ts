@@ -8,7 +8,7 @@ import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { heldSlots, mailUsage } from '../../shared/mail/outbox/mail-quota.ts';
 import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
 import { settleHeldSlots } from '../../shared/mail/outbox/reserve-slots.ts';
-import { sendProjectMail } from '../../shared/mail/outbox/send-mail.ts';
+import { sendMail } from '../../shared/mail/outbox/send-mail.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';
 import type { HttpFault } from '../support/faults/fault.ts';
@@ -156,7 +156,7 @@ test(`each of ${count} accepted mails is sent exactly once, or has failed and it
   for (let start = 0; start < count; start += 20) {
     const accepted = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        sendProjectMail(project, {
+        sendMail(project, {
           to: `chaos-${start + index}@${project.id}.example.com`,
           subject: 'Chaos',
           text: 'Hi',

@@ -1,11 +1,11 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { createTemplate } from '../../../shared/mail/templates/create-template.ts';
+import { createMailTemplate } from '../../../shared/mail/templates/create-template.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['create-mail-template'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const data = await createTemplate(owned.project, input.body);
+  const data = await createMailTemplate(owned.project, input.body);
   return respond(route, { success: true, data, message: 'Mail template created' });
 });

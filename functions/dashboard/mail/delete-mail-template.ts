@@ -1,12 +1,12 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { deleteTemplate } from '../../../shared/mail/templates/change-template.ts';
+import { deleteMailTemplate } from '../../../shared/mail/templates/change-template.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['delete-mail-template'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { templateId } = input.params;
-  await deleteTemplate(owned.project, templateId);
+  await deleteMailTemplate(owned.project, templateId);
   return respond(route, { success: true, data: { _id: templateId }, message: 'Mail template deleted' });
 });

@@ -1,12 +1,12 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { removeSuppression } from '../../../shared/mail/suppressions/list-suppressions.ts';
+import { deleteSuppression } from '../../../shared/mail/suppressions/list-suppressions.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['delete-suppression'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { email } = input.params;
-  await removeSuppression(owned.project, email);
+  await deleteSuppression(owned.project, email);
   return respond(route, { success: true, data: { email }, message: 'Suppression removed' });
 });

@@ -25,8 +25,8 @@ export const dashboardMailExamples = defineExamples(dashboardMailRoutes, {
     body: { to: 'ada@example.com', variables: { number: 1042, name: 'Ada' } },
     failures: ['TEMPLATE_NOT_FOUND', 'INVALID_MAIL', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED'],
   },
-  'list-sent-mails': { params: { projectId } },
-  'get-sent-mail': {
+  'list-project-mail-logs': { params: { projectId } },
+  'get-project-mail-log': {
     params: { projectId, providerId: '6743f0c2a91b5d0012ab34d0' },
     failures: ['MAIL_LOG_NOT_FOUND', 'MAIL_PROVIDER_FAILED', 'MAIL_PROVIDER_UNAVAILABLE'],
   },

@@ -1,11 +1,11 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getTemplate } from '../../../shared/mail/templates/list-templates.ts';
+import { getMailTemplate } from '../../../shared/mail/templates/list-templates.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['get-mail-template'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const data = await getTemplate(owned.project, input.params.templateId);
+  const data = await getMailTemplate(owned.project, input.params.templateId);
   return respond(route, { success: true, data, message: 'Mail template fetched' });
 });

@@ -63,14 +63,14 @@ export const dashboardMailRoutes = defineRoutes({
     body: TestMailBody,
     response: { status: 200, body: SendAnswer },
   },
-  'list-sent-mails': {
+  'list-project-mail-logs': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/logs',
     access: 'developer',
     summary: 'List the latest 50 mails of the project and how they stand',
     response: { status: 200, body: MailLogsAnswer },
   },
-  'get-sent-mail': {
+  'get-project-mail-log': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/logs/{providerId}/live',
     access: 'developer',

@@ -1,11 +1,11 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { inviteMember } from '../../../shared/projects/members/invite-member.ts';
+import { createInvitation } from '../../../shared/projects/members/create-invitation.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['create-invitation'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
-  const data = await inviteMember(owned, developer.developerId, input.body);
+  const data = await createInvitation(owned, developer.developerId, input.body);
   return respondExactly(route, { success: true, data, message: 'Invitation sent' });
 });

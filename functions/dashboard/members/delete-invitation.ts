@@ -1,12 +1,12 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { withdrawInvitation } from '../../../shared/projects/members/change-members.ts';
+import { deleteInvitation } from '../../../shared/projects/members/change-members.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['delete-invitation'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { id } = input.params;
-  await withdrawInvitation(owned, id);
+  await deleteInvitation(owned, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Invitation withdrawn' });
 });

@@ -13,7 +13,7 @@ export const dashboardMemberExamples = defineExamples(dashboardMemberRoutes, {
     body: { role: 'admin' },
     failures: ['MEMBER_NOT_FOUND', 'OWNER_STAYS'],
   },
-  'remove-member': { params: { projectId, developerId }, failures: ['MEMBER_NOT_FOUND', 'OWNER_STAYS'] },
+  'delete-member': { params: { projectId, developerId }, failures: ['MEMBER_NOT_FOUND', 'OWNER_STAYS'] },
   'list-invitations': { params: { projectId }, query },
   'create-invitation': {
     params: { projectId },

@@ -30,7 +30,7 @@ export const dashboardMemberRoutes = defineRoutes({
     body: MemberChangesBody,
     response: { status: 200, body: ChangedMemberAnswer },
   },
-  'remove-member': {
+  'delete-member': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/members/{developerId}',
     access: 'developer',

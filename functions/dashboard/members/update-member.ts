@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { changeMember } from '../../../shared/projects/members/change-members.ts';
+import { updateMember } from '../../../shared/projects/members/change-members.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['update-member'];
@@ -8,6 +8,6 @@ const route = dashboardMemberRoutes['update-member'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { developerId } = input.params;
   const { role } = input.body;
-  await changeMember(owned, developerId, role);
+  await updateMember(owned, developerId, role);
   return respondExactly(route, { success: true, data: { _id: developerId, role }, message: 'Role changed' });
 });

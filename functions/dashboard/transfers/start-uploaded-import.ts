@@ -1,11 +1,11 @@
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { startUploaded } from '../../../shared/transfers/import/start-import.ts';
+import { startUploadedImport } from '../../../shared/transfers/import/start-import.ts';
 import { dashboardTransferRoutes } from './routes.ts';
 
 const route = dashboardTransferRoutes['start-uploaded-import'];
 
 export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const data = await startUploaded(owned.project, collection.name, input.params.id);
+  const data = await startUploadedImport(owned.project, collection.name, input.params.id);
   return respond(route, { success: true, data, message: 'Import started' });
 });

@@ -1,10 +1,10 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { projectUsage } from '../../../shared/insight/usage/project-usage.ts';
+import { getUsage } from '../../../shared/insight/usage/get-usage.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['get-usage'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) =>
-  respond(route, { success: true, data: { ...(await projectUsage(owned.project)) }, message: 'Usage fetched' }),
+  respond(route, { success: true, data: { ...(await getUsage(owned.project)) }, message: 'Usage fetched' }),
 );

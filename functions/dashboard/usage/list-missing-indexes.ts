@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { missingIndexes } from '../../../shared/insight/usage/missing-indexes.ts';
+import { listMissingIndexes } from '../../../shared/insight/usage/list-missing-indexes.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['list-missing-indexes'];
@@ -8,7 +8,7 @@ const route = dashboardUsageRoutes['list-missing-indexes'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) =>
   respond(route, {
     success: true,
-    data: [...(await missingIndexes(owned.project))],
+    data: [...(await listMissingIndexes(owned.project))],
     message: 'Missing indexes fetched',
   }),
 );

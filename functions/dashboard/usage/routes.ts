@@ -11,7 +11,7 @@ export const dashboardUsageRoutes = defineRoutes({
     summary: 'Read what the project uses of its plan',
     response: { status: 200, body: UsageAnswer },
   },
-  'get-requests': {
+  'get-request-stats': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/requests',
     access: 'developer',

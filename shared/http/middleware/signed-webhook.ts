@@ -1,7 +1,7 @@
 import { rateLimits } from '../../core/config.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
 import { ShortCache } from '../../core/short-cache.ts';
-import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events/receive-delivery.ts';
+import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events/receive-webhook.ts';
 import type { SignedDelivery } from '../../mail/events/signature.ts';
 import { countRequest, knownRefusal } from '../../projects/quota/rate-limit.ts';
 import { blockOf, deliveriesPerWindow, OverLimit } from '../../projects/quota/rate-window.ts';

@@ -47,7 +47,7 @@ const total = (counts: ReadonlyMap<unknown, number>): number => [...counts.value
  * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first. Counted in the
  * functions and written every few seconds, so the last of it may be missing.
  */
-export const dayStats = async (projectId: string, day = dayOf(clock.now())): Promise<DayStats> => {
+export const getRequestStats = async (projectId: string, day = dayOf(clock.now())): Promise<DayStats> => {
   const routes = [...sumsOf(await readStats('requests', projectId, day))].map(([route, { statuses, classes }]) => ({
     route,
     requests: total(statuses),

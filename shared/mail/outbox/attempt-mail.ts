@@ -1,5 +1,5 @@
 import { sharedProviderKey } from '../../clients/resend.ts';
-import { type OutgoingMail, type SendOutcome, sendMail } from '../../clients/resend-mails.ts';
+import { type OutgoingMail, postMail, type SendOutcome } from '../../clients/resend-mails.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
@@ -80,7 +80,7 @@ const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
   if (outgoing.to.length === 0) return refused('suppressed');
   const wait = await waitForTurn(account.name);
   if (wait > 0) return notHandedOver('The provider takes no more mails at the moment', wait);
-  const outcome = await sendMail(account.apiKey, outgoing, mail._id.toHexString());
+  const outcome = await postMail(account.apiKey, outgoing, mail._id.toHexString());
   if (outcome.kind === 'postponed' && outcome.afterSeconds > 0) pauseAccount(account.name, outcome.afterSeconds);
   return { outcome, subject: outgoing.subject };
 };

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
-import { type BatchItem, type BatchOutcome, type OutgoingMail, sendMails } from '../../clients/resend-mails.ts';
+import { type BatchItem, type BatchOutcome, type OutgoingMail, postMails } from '../../clients/resend-mails.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
@@ -87,10 +87,10 @@ const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): Outgoin
 
 /** Calls the provider, and once more where that may help: it knows the batch again by its key. */
 const handOver = async (apiKey: string, mails: readonly OutgoingMail[], key: string): Promise<BatchOutcome> => {
-  const first = await sendMails(apiKey, mails, key);
+  const first = await postMails(apiKey, mails, key);
   if (first.kind !== 'postponed' || first.afterSeconds > maxPauseSeconds) return first;
   await pause(Math.max(500, first.afterSeconds * 1000));
-  const second = await sendMails(apiKey, mails, key);
+  const second = await postMails(apiKey, mails, key);
   return second.kind === 'postponed' ? { ...second, maybeTaken: first.maybeTaken || second.maybeTaken } : second;
 };
 

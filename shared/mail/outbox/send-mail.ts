@@ -119,11 +119,7 @@ const recover = async (project: Project, _id: ObjectId): Promise<AcceptedMail | 
  * log is written the mail goes out, even if the queue is down at the moment. Where every receiver is suppressed the log
  * says so at once, and no slot is taken. With an idempotency key all of that happens once.
  */
-export const sendProjectMail = async (
-  project: Project,
-  body: MailBody,
-  idempotencyKey?: string,
-): Promise<AcceptedMail> => {
+export const sendMail = async (project: Project, body: MailBody, idempotencyKey?: string): Promise<AcceptedMail> => {
   const request = checkMail(body, project.name);
   return once(project.id, keyedRequest(idempotencyKey, 'send', body), {
     mails: 1,

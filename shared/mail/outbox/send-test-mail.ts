@@ -2,7 +2,7 @@ import type { Project } from '../../projects/project.ts';
 import { builtInTemplates, isBuiltInKey } from '../templates/built-in.ts';
 import type { Variables } from '../templates/interpolate.ts';
 import { renderTemplate } from '../templates/render-template.ts';
-import { type AcceptedMail, sendProjectMail } from './send-mail.ts';
+import { type AcceptedMail, sendMail } from './send-mail.ts';
 
 /** Who a test mail goes to, and what the template is filled in with. */
 export interface TestMail {
@@ -13,14 +13,14 @@ export interface TestMail {
 /**
  * Sends one mail made from a template, the way the mail API does: it takes a slot of the quota and is in the log. A
  * built-in template is named by its key, even where the project has one of its own with it. Refusals as
- * `sendProjectMail` has them.
+ * `sendMail` has them.
  */
 export const sendTestMail = async (
   project: Project,
   templateId: string,
   { to, variables = {} }: TestMail,
 ): Promise<AcceptedMail> => {
-  if (!isBuiltInKey(templateId)) return sendProjectMail(project, { to, templateId, variables });
+  if (!isBuiltInKey(templateId)) return sendMail(project, { to, templateId, variables });
   const content = renderTemplate({ ...builtInTemplates[templateId], siteName: project.name }, variables);
-  return sendProjectMail(project, { to, ...content });
+  return sendMail(project, { to, ...content });
 };

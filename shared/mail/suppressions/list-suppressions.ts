@@ -34,7 +34,7 @@ export const listSuppressions = async (
 };
 
 /** Lets an address have the project's mails again; not suppressed → 404 `SUPPRESSION_NOT_FOUND`. */
-export const removeSuppression = async (project: Project, email: string): Promise<void> => {
+export const deleteSuppression = async (project: Project, email: string): Promise<void> => {
   const { deletedCount } = await onSuppressions((suppressions) =>
     suppressions.deleteOne(suppressionsOf(project.id, email)),
   );

@@ -42,9 +42,9 @@ const replace = (
 
 /**
  * Changes what is given of a template and leaves the rest; `null` clears key, html or text. Refusals as
- * `createTemplate` has them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`.
+ * `createMailTemplate` has them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`.
  */
-export const updateTemplate = async (
+export const updateMailTemplate = async (
   project: Pick<Project, 'id'>,
   templateId: string,
   changes: TemplateChanges,
@@ -64,7 +64,7 @@ export const updateTemplate = async (
 };
 
 /** Deletes a template of the project's own; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`. */
-export const deleteTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<void> => {
+export const deleteMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<void> => {
   const { _id, projectId } = await requireOwn(project, templateId);
   const { deletedCount } = await onTemplates((templates) => templates.deleteOne({ _id, projectId }));
   if (deletedCount === 0) throw templateNotFound(templateId);

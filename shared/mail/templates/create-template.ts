@@ -44,7 +44,7 @@ const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRe
  * `PLAN_LIMIT`, both decided by unique indexes and so exact under parallel calls; neither html nor text → 400
  * `INVALID_MAIL`.
  */
-export const createTemplate = async (
+export const createMailTemplate = async (
   project: Pick<Project, 'id'>,
   { name, subject, key = null, html = null, text = null }: NewTemplate,
 ): Promise<TemplateView> => {

@@ -18,7 +18,7 @@ const builtInSummary = (key: BuiltInKey): TemplateSummary => {
 };
 
 /** A page of the templates that a project can send: its own by name, then the built-in ones. Without html and text. */
-export const listTemplates = async (
+export const listMailTemplates = async (
   project: Pick<Project, 'id'>,
   { page, limit }: PageRequest,
 ): Promise<Page<TemplateSummary>> => {
@@ -44,7 +44,7 @@ export const listTemplates = async (
 };
 
 /** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */
-export const getTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateView> => {
+export const getMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateView> => {
   if (isBuiltInKey(templateId)) return builtInView(templateId);
   const record = await findOwnById(project.id, templateId);
   if (!record) throw templateNotFound(templateId);

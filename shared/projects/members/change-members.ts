@@ -35,7 +35,7 @@ const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
  * Gives a member another role, from their next request on; a viewer's open invitations go with the right to invite.
  * Nobody's id → 404 `MEMBER_NOT_FOUND`.
  */
-export const changeMember = async (owned: OwnedProject, developerId: string, role: MemberRole): Promise<void> => {
+export const updateMember = async (owned: OwnedProject, developerId: string, role: MemberRole): Promise<void> => {
   const id = requireMemberId(owned, developerId);
   const update = {
     $set: { 'members.$.role': role },
@@ -48,7 +48,7 @@ export const changeMember = async (owned: OwnedProject, developerId: string, rol
  * Removes a member, from their next request on, with the invitations they have open. A member may leave; to remove
  * others takes an admin → 403 `ROLE_REQUIRED`.
  */
-export const removeMember = async (owned: OwnedProject, developerId: string, by: string): Promise<void> => {
+export const deleteMember = async (owned: OwnedProject, developerId: string, by: string): Promise<void> => {
   if (developerId !== by && !includesRole(owned.role, 'admin')) {
     throw new AppError(
       'ROLE_REQUIRED',
@@ -61,7 +61,7 @@ export const removeMember = async (owned: OwnedProject, developerId: string, by:
 };
 
 /** Withdraws an open invitation; unknown → 404 `INVITATION_NOT_FOUND`. */
-export const withdrawInvitation = async (owned: OwnedProject, invitationId: string): Promise<void> => {
+export const deleteInvitation = async (owned: OwnedProject, invitationId: string): Promise<void> => {
   if (!/^[0-9a-f]{24}$/.test(invitationId)) throw noInvitation();
   const _id = new ObjectId(invitationId);
   const update = { $pull: { invitations: { _id } } } as UpdateFilter<ProjectRecord>;

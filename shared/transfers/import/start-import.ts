@@ -59,7 +59,7 @@ const putFile = async (record: ImportRecord, content: string, contentType: strin
 
 /**
  * Accepts an import into a collection. With `content` it is on its way at once, while another one is → 409
- * `TRANSFER_RUNNING`; with `size` it waits for `startUploaded`. The project has as many as its plan allows → 403
+ * `TRANSFER_RUNNING`; with `size` it waits for `startUploadedImport`. The project has as many as its plan allows → 403
  * `PLAN_LIMIT`.
  */
 export const startImport = async (
@@ -86,7 +86,11 @@ export const startImport = async (
  * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet →
  * 409 `UPLOAD_NOT_READY`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
  */
-export const startUploaded = async (project: Project, collectionName: string, id: string): Promise<ImportView> => {
+export const startUploadedImport = async (
+  project: Project,
+  collectionName: string,
+  id: string,
+): Promise<ImportView> => {
   const record = await findImport(project, collectionName, id);
   if (record.state !== 'awaiting') return toImportView(record);
   if (!(await managedBucket.head(transferKey(record)))) {

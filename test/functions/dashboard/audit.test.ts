@@ -122,7 +122,7 @@ describe('a change of settings', () => {
     await member.dashboard('DELETE', `/api/projects/${of.id}/members/${id}`);
     const { items } = await trailOf(of);
     expect(items).toMatchObject([
-      { action: 'remove-member', email: member.email, target: { developerId: id } },
+      { action: 'delete-member', email: member.email, target: { developerId: id } },
       {
         action: 'update-member',
         target: { developerId: id },

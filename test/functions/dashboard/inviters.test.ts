@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
-import { inviteMember } from '../../../shared/projects/members/invite-member.ts';
+import { createInvitation } from '../../../shared/projects/members/create-invitation.ts';
 import type { InvitationRecord, ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailAbout, tokenIn } from '../../support/clients/inbox.ts';
@@ -72,7 +72,7 @@ describe('the open invitations of a member who may not invite any more', () => {
       await memberPath(inviter, of),
       method === 'PATCH' ? { role: 'viewer' } : undefined,
     );
-    await expect(inviteMember(owned, id, { email: newAddress(), role: 'admin' })).rejects.toMatchObject({ code });
+    await expect(createInvitation(owned, id, { email: newAddress(), role: 'admin' })).rejects.toMatchObject({ code });
     expect(await openIn(of)).toEqual([]);
   });
 

@@ -7,8 +7,8 @@ import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import { projectsOf } from '../../../shared/projects/list-projects.ts';
+import { createInvitation } from '../../../shared/projects/members/create-invitation.ts';
 import { hashInvitationToken, newInvitationToken } from '../../../shared/projects/members/invitation.ts';
-import { inviteMember } from '../../../shared/projects/members/invite-member.ts';
 import type { MemberRecord, ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { linkIn, mailAbout, mailsTo } from '../../support/clients/inbox.ts';
@@ -221,7 +221,7 @@ describe('an invitation', () => {
     const owned = await findOwnedProject(await idOf(of.developer), of.id);
     if (!owned) throw new Error('The project is gone');
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 61_000);
-    await inviteMember(owned, await idOf(of.developer), { email: developer.email, role: 'admin' });
+    await createInvitation(owned, await idOf(of.developer), { email: developer.email, role: 'admin' });
     vi.restoreAllMocks();
     expect((await recordOf(of)).invitations).toMatchObject([{ email: developer.email, role: 'admin' }]);
     expect(await accept(developer, older)).toMatchObject(refused);

@@ -7,7 +7,7 @@ import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
 import { heldSlots, mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { mailTries } from '../../../shared/mail/outbox/retries.ts';
-import { sendProjectMail } from '../../../shared/mail/outbox/send-mail.ts';
+import { sendMail } from '../../../shared/mail/outbox/send-mail.ts';
 import { settleFailed, settleSent } from '../../../shared/mail/outbox/settle-mail.ts';
 import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import type { Project } from '../../../shared/projects/project.ts';
@@ -53,7 +53,7 @@ interface Held {
 
 /** A mail that was accepted and is left to the test, whatever others think is lost. */
 const heldMail = async (from = project, to: string | readonly string[] = newAddress()): Promise<Held> => {
-  const { id } = await sendProjectMail(from, { to, subject: 'Hello', text: 'Hi' });
+  const { id } = await sendMail(from, { to, subject: 'Hello', text: 'Hi' });
   const lostAt = new Date(Date.now() + 24 * 3600_000);
   await onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': lostAt } }));
   return { id, to: [to].flat()[0] ?? '' };

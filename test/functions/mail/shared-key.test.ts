@@ -10,7 +10,7 @@ import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
 import { heldSlots, mailUsage, takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
 import { sharedTallies } from '../../../shared/mail/outbox/mail-tallies.ts';
 import { settleHeldSlots } from '../../../shared/mail/outbox/reserve-slots.ts';
-import { sendProjectMail } from '../../../shared/mail/outbox/send-mail.ts';
+import { sendMail } from '../../../shared/mail/outbox/send-mail.ts';
 import { suppress } from '../../../shared/mail/suppressions/suppress.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { countIn, peek } from '../../../shared/table/counter.ts';
@@ -167,8 +167,8 @@ describe('what mails took of an owner’s month', () => {
   test('comes back once where a mail is refused for good, however many runs there are', async () => {
     const owned = await newProject([], await newDeveloper('free'));
     const project = await domainProject(owned);
-    const { id } = await sendProjectMail(project, mailOf(addresses(7)));
-    await sendProjectMail(project, mailOf(addresses(2)));
+    const { id } = await sendMail(project, mailOf(addresses(7)));
+    await sendMail(project, mailOf(addresses(2)));
     expect(await countedForOwner(owned.developer)).toEqual([2, 9]);
     provider.meet(422);
     await inParallel(50, () => deliverMail(id, 1).catch(() => undefined));
@@ -180,7 +180,7 @@ describe('what mails took of an owner’s month', () => {
   test('stays once the mail was sent', async () => {
     const owned = await newProject([], await newDeveloper('free'));
     const project = await domainProject(owned);
-    const { id } = await sendProjectMail(project, mailOf(addresses(7)));
+    const { id } = await sendMail(project, mailOf(addresses(7)));
     await deliverMail(id, 1);
     await deliverMail(id, 2);
     expect(await countedForOwner(owned.developer)).toEqual([1, 7]);
@@ -218,7 +218,7 @@ describe('what mails took of an owner’s month', () => {
     const recipients = Object.fromEntries(old.map((id) => [id, 4]));
     const taken = await takeSlots(project, old, { shared: { owner: project.ownerKey, recipients } });
     expect([taken.taken, await countedForOwner(owned.developer)]).toEqual([true, [2, 8]]);
-    const { id } = await sendProjectMail(project, mailOf());
+    const { id } = await sendMail(project, mailOf());
     await deliverMail(id, 1);
     expect(await countedForOwner(owned.developer)).toEqual([1, 1]);
     expect((await heldSlots(project.id, month)).ids).toEqual([]);
@@ -228,7 +228,7 @@ describe('what mails took of an owner’s month', () => {
     const owned = await newProject([], await newDeveloper('free'));
     const project = await domainProject(owned);
     loseFirstAnswers();
-    const { id } = await sendProjectMail(project, mailOf(addresses(3)));
+    const { id } = await sendMail(project, mailOf(addresses(3)));
     provider.meet(422);
     const counted = await countedForOwner(owned.developer);
     await deliverMail(id, 1);

@@ -70,7 +70,7 @@ export const walkMembers = async (context: WalkContext): Promise<void> => {
   dashboard.credentials = owner;
   await dashboard.run('list-members');
   await dashboard.run('update-member', { params: { developerId } });
-  await dashboard.run('remove-member', { params: { developerId } });
+  await dashboard.run('delete-member', { params: { developerId } });
   const open = await dashboard.run('create-invitation', { body: { email: 'ada@example.com' } });
   await dashboard.run('list-invitations');
   await dashboard.run('delete-invitation', { params: { id: open.body.data._id ?? '' } });

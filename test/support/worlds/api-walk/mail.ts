@@ -41,8 +41,8 @@ export const walkMail = async (context: WalkContext): Promise<void> => {
   await dashboard.run('update-mail-template', templateId);
   await dashboard.run('update-mail-template-patch', templateId);
   const tried = await dashboard.run('send-test-mail', templateId);
-  await dashboard.run('list-sent-mails');
-  await dashboard.run('get-sent-mail', {
+  await dashboard.run('list-project-mail-logs');
+  await dashboard.run('get-project-mail-log', {
     params: { providerId: await providerIdOf(context, tried.body.data.id ?? '') },
   });
   await dashboard.run('delete-mail-template', templateId);

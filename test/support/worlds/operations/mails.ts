@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { handler as sendBatch } from '../../../../functions/mail/send-batch.ts';
-import { handler as sendMail } from '../../../../functions/mail/send-mail.ts';
+import { handler as sendMailHandler } from '../../../../functions/mail/send-mail.ts';
 import { deliverMail } from '../../../../shared/mail/outbox/deliver-mail.ts';
-import { sendProjectMail } from '../../../../shared/mail/outbox/send-mail.ts';
+import { sendMail } from '../../../../shared/mail/outbox/send-mail.ts';
 import { invoke } from '../../clients/invoke.ts';
 import {
   makeProject,
@@ -18,7 +18,7 @@ import type { World } from './world.ts';
 const mailTo = (to: string) => ({ to, subject: 'Hello', text: 'Hi' });
 
 /** A mail more in the month, as goes out of any project that sends some: its delivery looks after slots left behind. */
-const another = (project: OwnProject) => (): Promise<unknown> => sendProjectMail(project.project, mailTo(newAddress()));
+const another = (project: OwnProject) => (): Promise<unknown> => sendMail(project.project, mailTo(newAddress()));
 
 /** The log and the provider agree: a mail that was sent is there once, no mail twice. */
 const requireOnce = async (
@@ -41,7 +41,7 @@ export const mailOperations: readonly Operation[] = [
       const project = await makeProject();
       const address = newAddress();
       const act = async (): Promise<number> =>
-        (await invoke(sendMail, { key: project.secretKey, body: mailTo(address) })).status;
+        (await invoke(sendMailHandler, { key: project.secretKey, body: mailTo(address) })).status;
       return {
         projectIds: [project.id],
         act,
@@ -59,7 +59,7 @@ export const mailOperations: readonly Operation[] = [
     prepare: async (world) => {
       const project = await makeProject();
       const address = newAddress();
-      const { id } = await sendProjectMail(project.project, mailTo(address));
+      const { id } = await sendMail(project.project, mailTo(address));
       return {
         projectIds: [project.id],
         act: () => runOf(() => deliverMail(id, 1)),
@@ -75,7 +75,7 @@ export const mailOperations: readonly Operation[] = [
     name: 'last delivery of a mail that fails',
     prepare: async (world) => {
       const project = await makeProject();
-      const { id } = await sendProjectMail(project.project, { ...mailTo(newAddress()), to: 'suppressed@example.com' });
+      const { id } = await sendMail(project.project, { ...mailTo(newAddress()), to: 'suppressed@example.com' });
       await world.at.mongo
         .db(process.env.CONTROL_DATABASE ?? '')
         .collection('mailSuppressions')

@@ -76,7 +76,7 @@ const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: nu
  * The indexes that a project misses, the one that would save most time first, at most 20: each is the body of `POST
  * …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
  */
-export const missingIndexes = async (project: Project): Promise<readonly MissingIndex[]> => {
+export const listMissingIndexes = async (project: Project): Promise<readonly MissingIndex[]> => {
   const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);
   if (sums.length === 0) return [];
   const records = new Map((await recordsOf(project)).map((record) => [record.name, record]));

@@ -46,7 +46,7 @@ export const checkProjectDelivery = async (delivery: SignedDelivery, projectId: 
 };
 
 /** Carries out what a checked delivery says; returns what was done, in the words of the contract. */
-export const receiveDelivery = async (delivery: CheckedDelivery | 'not configured'): Promise<string> => {
+export const receiveWebhook = async (delivery: CheckedDelivery | 'not configured'): Promise<string> => {
   if (delivery === 'not configured') return 'Webhook ignored: secret not configured.';
   const { id = '', timestamp, body, projectId } = delivery;
   const event = readEvent(id, body, new Date(Number(timestamp) * 1000));

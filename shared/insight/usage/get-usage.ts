@@ -7,7 +7,7 @@ import { mailUsage } from '../../mail/outbox/mail-quota.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { databaseUsed } from '../../projects/quota/database-quota.ts';
-import { dayStats } from './request-stats.ts';
+import { getRequestStats } from './request-stats.ts';
 
 /** What a project uses of its plan; bytes and numbers, `null` where there is no limit (contract 6, "Usage"). */
 export interface ProjectUsage {
@@ -36,7 +36,7 @@ const countCollections = (project: Project): Promise<number> =>
  * Reads every counter of a project side by side. Documents in a database of its own are not measured: no limit holds
  * for them.
  */
-export const projectUsage = async (project: Project): Promise<ProjectUsage> => {
+export const getUsage = async (project: Project): Promise<ProjectUsage> => {
   const plan = plans[project.plan];
   const [database, storage, mail, users, collections, requests] = await Promise.all([
     databaseUsed(project),
@@ -44,7 +44,7 @@ export const projectUsage = async (project: Project): Promise<ProjectUsage> => {
     mailUsage(project),
     countUsers(project),
     countCollections(project),
-    dayStats(project.id),
+    getRequestStats(project.id),
   ]);
   return {
     databaseUsed: database,

@@ -3,7 +3,7 @@ import { respond } from '../../../shared/http/reply.ts';
 import { getMailLog } from '../../../shared/mail/get-mail-log.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
-const route = dashboardMailRoutes['get-sent-mail'];
+const route = dashboardMailRoutes['get-project-mail-log'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const data = await getMailLog(owned.project, input.params.providerId);

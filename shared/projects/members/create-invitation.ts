@@ -126,7 +126,7 @@ const send = async (
  * → 409 `MEMBER_EXISTS`; 50 members and invitations → 403 `LIMIT_REACHED`; a second mail within the minute, or more
  * than a day has room for → 429.
  */
-export const inviteMember = async (
+export const createInvitation = async (
   owned: OwnedProject,
   inviterId: string,
   { email, role }: NewInvitation,

@@ -3,7 +3,7 @@ import { respond } from '../../../shared/http/reply.ts';
 import { listMailLogs } from '../../../shared/mail/list-mail-logs.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
-const route = dashboardMailRoutes['list-sent-mails'];
+const route = dashboardMailRoutes['list-project-mail-logs'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) => {
   const data = await listMailLogs(owned.project);

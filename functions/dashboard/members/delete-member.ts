@@ -1,12 +1,12 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { removeMember } from '../../../shared/projects/members/change-members.ts';
+import { deleteMember } from '../../../shared/projects/members/change-members.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
-const route = dashboardMemberRoutes['remove-member'];
+const route = dashboardMemberRoutes['delete-member'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
   const { developerId } = input.params;
-  await removeMember(owned, developerId, developer.developerId);
+  await deleteMember(owned, developerId, developer.developerId);
   return respondExactly(route, { success: true, data: { _id: developerId }, message: 'Member removed' });
 });
