@@ -2,7 +2,6 @@ import type { Change, ChangedValue } from '../projects/audit/audit-record.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
 import { methodsOf, type NamedRoute, type Route } from './route.ts';
-import { resourceOf } from './route-scope.ts';
 
 /** Settings whose values every member can see anyway; of all others only the names are recorded. */
 const shownSettings: ReadonlySet<string> = new Set([
@@ -36,15 +35,19 @@ const namesIn = (value: unknown, depth = 1): string[] =>
 export const isAudited = (route: Route): boolean =>
   route.path.startsWith('/api/projects/{projectId}') &&
   route.audit !== false &&
-  resourceOf(route) !== 'documents' &&
+  route.resource !== 'documents' &&
   methodsOf(route).some((method) => method !== 'GET');
 
 const roleBefore = ({ record }: OwnedProject, developerId: string | undefined) =>
   record.members?.find((member) => member.developerId.toHexString() === developerId)?.role;
 
-const valuesOf = (route: Route, owned: OwnedProject, target: Readonly<Record<string, string>>, body: unknown) => {
+const valuesOf = (
+  { resource }: Route,
+  owned: OwnedProject,
+  target: Readonly<Record<string, string>>,
+  body: unknown,
+) => {
   if (!isPlainObject(body)) return [];
-  const resource = resourceOf(route);
   return Object.entries(body).flatMap(([field, after]): ChangedValue[] => {
     if (resource === 'projects' && shownSettings.has(field)) {
       return [{ field, before: owned.record[field as keyof OwnedProject['record']] ?? null, after }];

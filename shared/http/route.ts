@@ -1,4 +1,5 @@
 import type { GenericSchema } from 'valibot';
+import type { Resource } from '../accounts/developers/tokens/scopes.ts';
 import type { Role } from '../projects/roles.ts';
 import type { Use } from './uses.ts';
 
@@ -23,6 +24,8 @@ export interface Route {
   readonly writes?: true;
   /** Also has a function URL, which bypasses the gateway, for callers that are not browsers. */
   readonly ownUrl?: true;
+  /** Dashboard: what the row deals with, for which personal access tokens have scopes; without one they are refused. */
+  readonly resource?: Resource;
   /** Dashboard, below a project: the least role that may; otherwise viewers may read (GET) and admins do the rest. */
   readonly role?: Role;
   /**
@@ -44,9 +47,24 @@ export type RouteTable = Readonly<Record<string, NamedRoute>>;
 
 type Named<T extends Readonly<Record<string, Route>>> = { readonly [K in keyof T]: T[K] & { readonly id: K & string } };
 
+/** Rows of projects, which say what they deal with. */
+type ProjectPath = `/api/projects${string}`;
+type WithResources<T> = {
+  readonly [K in keyof T]: T[K] extends { readonly path: ProjectPath } ? { readonly resource: Resource } : unknown;
+};
+
+const named = <T extends Readonly<Record<string, Route>>>(routes: T, shared: Partial<Route>): Named<T> =>
+  Object.fromEntries(Object.entries(routes).map(([id, route]) => [id, { ...shared, ...route, id }])) as Named<T>;
+
 /** Declares one area's table: operation id → row. */
-export const defineRoutes = <const T extends Readonly<Record<string, Route>>>(routes: T): Named<T> =>
-  Object.fromEntries(Object.entries(routes).map(([id, route]) => [id, { ...route, id }])) as Named<T>;
+export const defineRoutes = <const T extends Readonly<Record<string, Route>>>(routes: T & WithResources<T>): Named<T> =>
+  named<T>(routes, {});
+
+/** The table of an area of projects, whose rows deal with `resource` unless they say something else. */
+export const defineProjectRoutes = <const T extends Readonly<Record<string, Route & { readonly path: ProjectPath }>>>(
+  resource: Resource,
+  routes: T,
+): Named<T> => named(routes, { resource });
 
 /** `/a/{b}/{c}` → `{ b: string; c: string }` */
 export type PathParams<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`

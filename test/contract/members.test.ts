@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { scopes } from '../../shared/accounts/developers/tokens/scopes.ts';
 import { roleFor } from '../../shared/http/middleware/developer.ts';
-import { resourceOf, scopeOf } from '../../shared/http/route-scope.ts';
+import { scopeOf } from '../../shared/http/route-scope.ts';
 import { call } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
 import { newMember, newPersonalToken } from '../support/worlds/members.ts';
@@ -44,7 +44,7 @@ const ask = ({ id, method, pathWith }: RouteCase, token: string, projectId = pro
 describe('every row of the dashboard API', () => {
   test('below a project names a resource that a token can have a scope for', () => {
     for (const { id, route } of ofProjects) {
-      expect(resourceOf(route), id).toBeTypeOf('string');
+      expect(route.resource, id).toBeTypeOf('string');
       expect(scopes, id).toContain(scopeOf(route));
     }
   });

@@ -1,8 +1,8 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { ProposalAnswer, ProposalBody } from './schemas.ts';
 
 /** The schema assistant (contract 6). */
-export const dashboardAssistantRoutes = defineRoutes({
+export const dashboardAssistantRoutes = defineProjectRoutes('schema-assistant', {
   'propose-schema': {
     method: 'POST',
     path: '/api/projects/{projectId}/schema-assistant',

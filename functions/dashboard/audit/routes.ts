@@ -1,9 +1,9 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import { AuditPage } from './schemas.ts';
 
 /** What was changed in a project, by whom and when (contract 6, "Audit trail"). */
-export const dashboardAuditRoutes = defineRoutes({
+export const dashboardAuditRoutes = defineProjectRoutes('audit', {
   'list-audit-entries': {
     method: 'GET',
     path: '/api/projects/{projectId}/audit',

@@ -60,6 +60,7 @@ export const dashboardAuthRoutes = defineRoutes({
     method: 'GET',
     path: '/api/auth/me',
     access: 'developer',
+    resource: 'account',
     summary: 'Read the signed-in developer',
     response: { status: 200, body: DeveloperAnswer },
   },

@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   CollectionAnswer,
@@ -12,7 +12,7 @@ import {
 } from './schemas.ts';
 
 /** Collections of a project, their schemas, and indexes of the developer's own (contract 6). */
-export const dashboardCollectionRoutes = defineRoutes({
+export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'create-collection': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections',

@@ -1,10 +1,10 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { JsonObject } from '../../../shared/http/schemas.ts';
 import { DeleteAnswer, DeleteQuery, GetQuery, ListAnswer, ListQuery } from '../../data/schemas.ts';
 import { DocumentAnswer } from './schemas.ts';
 
 /** The data browser: the documents of a collection for its developer, by the rules of the secret key (contract 6). */
-export const dashboardDocumentRoutes = defineRoutes({
+export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'list-project-documents': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',

@@ -1,5 +1,5 @@
 import { MailLogAnswer, MailLogsAnswer } from '../../../shared/http/mail-schemas.ts';
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { SendAnswer } from '../../mail/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from './schemas.ts';
 
 /** The mail of a project for the developer who is signed in (contract 6): templates, the log, suppressed addresses. */
-export const dashboardMailRoutes = defineRoutes({
+export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'list-mail-templates': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/templates',

@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes, defineRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   AcceptBody,
@@ -12,8 +12,7 @@ import {
   NewInvitationBody,
 } from './schemas.ts';
 
-/** Who works in a project besides its owner, and how they come into it (contract 6, "Members"). */
-export const dashboardMemberRoutes = defineRoutes({
+const ofProjects = defineProjectRoutes('members', {
   'list-members': {
     method: 'GET',
     path: '/api/projects/{projectId}/members',
@@ -62,6 +61,10 @@ export const dashboardMemberRoutes = defineRoutes({
     summary: 'Withdraw an open invitation',
     response: { status: 200, body: DeletedAnswer },
   },
+});
+
+/** Accepting is no matter of a project that one is a member of yet, and of a person only. */
+const ofInvited = defineRoutes({
   'accept-invitation': {
     method: 'POST',
     path: '/api/invitations/accept',
@@ -71,3 +74,6 @@ export const dashboardMemberRoutes = defineRoutes({
     response: { status: 200, body: MembershipAnswer },
   },
 });
+
+/** Who works in a project besides its owner, and how they come into it (contract 6, "Members"). */
+export const dashboardMemberRoutes = { ...ofProjects, ...ofInvited };

@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   ChangedProjectAnswer,
@@ -14,7 +14,7 @@ import {
 } from './schemas.ts';
 
 /** Projects and their keys (contract 6). Another developer's project is 404 everywhere. */
-export const dashboardProjectRoutes = defineRoutes({
+export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'create-project': {
     method: 'POST',
     path: '/api/projects',
@@ -58,6 +58,7 @@ export const dashboardProjectRoutes = defineRoutes({
     method: 'POST',
     path: '/api/projects/{projectId}/keys/rotate',
     access: 'developer',
+    resource: 'keys',
     summary: 'Replace a key of a project, at once or with a grace',
     body: RotateKeyBody,
     response: { status: 201, body: KeyAnswer },
@@ -66,6 +67,7 @@ export const dashboardProjectRoutes = defineRoutes({
     method: 'POST',
     path: '/api/projects/{projectId}/signing-keys/rotate',
     access: 'developer',
+    resource: 'keys',
     summary: 'Sign access tokens with a new key; those that are out stay valid',
     response: { status: 201, body: SigningKeyAnswer },
   },

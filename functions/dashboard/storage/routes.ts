@@ -1,10 +1,10 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { ProjectAnswer } from '../projects/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import { ConnectedStorageAnswer, DeletedFilesAnswer, FilePage, FilePathsBody, StorageBody } from './schemas.ts';
 
 /** Files of a project, and where they are kept (contract 4 and 6). */
-export const dashboardStorageRoutes = defineRoutes({
+export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'list-files': {
     method: 'GET',
     path: '/api/projects/{projectId}/storage/files',

@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   DeletedTransferAnswer,
@@ -12,7 +12,7 @@ import {
 } from './schemas.ts';
 
 /** Exports and imports of a collection (contract 6). */
-export const dashboardTransferRoutes = defineRoutes({
+export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'start-export': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/exports',

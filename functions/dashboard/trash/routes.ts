@@ -1,9 +1,9 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import { DeletedAnswer, EmptiedAnswer, RestoredAnswer, TrashPage } from './schemas.ts';
 
 /** The trash of a collection (contract 6). */
-export const dashboardTrashRoutes = defineRoutes({
+export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'list-trash': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash',

@@ -1,8 +1,8 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { DayQuery, MissingIndexesAnswer, RequestsAnswer, UsageAnswer } from './schemas.ts';
 
 /** What a project uses, what is asked of it, and what would make it faster (contract 6). */
-export const dashboardUsageRoutes = defineRoutes({
+export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-usage': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage',

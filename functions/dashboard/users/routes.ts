@@ -1,9 +1,9 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import { DeletedUserAnswer, NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage } from './schemas.ts';
 
 /** End users of a project and their sessions (contract 6). */
-export const dashboardUserRoutes = defineRoutes({
+export const dashboardUserRoutes = defineProjectRoutes('users', {
   'list-users': {
     method: 'GET',
     path: '/api/projects/{projectId}/users',

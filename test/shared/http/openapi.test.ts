@@ -114,7 +114,8 @@ const table = <const A extends 'anyKey' | 'developer' | 'public' | 'publishableK
   path: `/${string}` = '/api/things',
 ) => {
   const response = { status: 200, body: success(v.string()) };
-  return defineRoutes({ 'get-thing': { method: 'GET', path, access, summary: 'Read a thing', response } });
+  const deals = path.endsWith('/users') ? ({ resource: 'users' } as const) : {};
+  return defineRoutes({ 'get-thing': { method: 'GET', path, access, ...deals, summary: 'Read a thing', response } });
 };
 
 const operationOf = (routes: RouteTable) =>

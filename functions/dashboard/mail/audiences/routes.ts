@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../../shared/http/route.ts';
 import {
   ContactChangesBody,
   NewAudienceBody,
@@ -8,7 +8,7 @@ import {
 } from '../../../mail/audiences/schemas.ts';
 
 /** Audiences and contacts as the public mail API has them, for the developer who is signed in (contract 6). */
-export const dashboardAudienceRoutes = defineRoutes({
+export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'list-project-audiences': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/audiences',

@@ -1,9 +1,9 @@
-import { defineRoutes } from '../../../../shared/http/route.ts';
+import { defineProjectRoutes } from '../../../../shared/http/route.ts';
 import { PartQuery, ProviderAnswer } from '../../../mail/audiences/schemas.ts';
 import { NewBroadcastBody } from '../../../mail/broadcasts/schemas.ts';
 
 /** Broadcasts as the public mail API has them, for the developer who is signed in (contract 6). */
-export const dashboardBroadcastRoutes = defineRoutes({
+export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'create-project-broadcast': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/broadcasts',
