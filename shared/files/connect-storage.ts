@@ -1,10 +1,9 @@
-import { onControl } from '../clients/mongo.ts';
 import { isOverdue, timed } from '../clients/timed.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { projectSaved } from '../core/saved-projects.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
-import type { ProjectRecord } from '../projects/project-record.ts';
+import { onProjects } from '../projects/project-record.ts';
 import { type ProjectView, toProjectView } from '../projects/project-view.ts';
 import { externalBucket } from './external-bucket.ts';
 import { checkedEndpoint, invalidStorage } from './storage-endpoint.ts';
@@ -33,10 +32,8 @@ const test = async (connection: StorageConnection, keys: StorageKeys): Promise<s
 };
 
 const change = async ({ project, record }: OwnedProject, update: object): Promise<ProjectView> => {
-  const updated = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .findOneAndUpdate({ _id: record._id, state: 'active' }, update, { returnDocument: 'after' }),
+  const updated = await onProjects((projects) =>
+    projects.findOneAndUpdate({ _id: record._id, state: 'active' }, update, { returnDocument: 'after' }),
   );
   if (!updated) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
   projectSaved(project.id);

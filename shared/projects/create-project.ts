@@ -1,5 +1,4 @@
 import { ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
@@ -7,7 +6,7 @@ import { unlessTaken, untilWritten } from '../core/until-written.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { plans } from './plans.ts';
 import type { PlanName, SigningKey } from './project.ts';
-import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from './project-record.ts';
+import { type KeyKind, type KeyRecord, onProjects, type ProjectRecord, secretKeyHint } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
 import { freeSlot } from './slots.ts';
@@ -24,9 +23,8 @@ const limitReached = (plan: PlanName): AppError =>
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
 const usedSlots = (ownerId: ObjectId): Promise<number[]> =>
-  onControl(async (db) => {
-    const records = await db
-      .collection<ProjectRecord>('projects')
+  onProjects(async (projects) => {
+    const records = await projects
       .find({ ownerId, state: 'active' }, { projection: { slot: 1 }, maxTimeMS: 5000 })
       .toArray();
     return records.map(({ slot }) => slot);
@@ -38,7 +36,7 @@ const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<P
     const slot = freeSlot(await usedSlots(project.ownerId), plans[plan].projects);
     if (slot === undefined) throw limitReached(plan);
     const record = { ...project, slot };
-    const inserted = onControl((db) => db.collection<ProjectRecord>('projects').insertOne(record));
+    const inserted = onProjects((projects) => projects.insertOne(record));
     return (await unlessTaken(inserted, () => null)) && record;
   });
 

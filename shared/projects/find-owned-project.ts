@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import type { Project } from './project.ts';
-import { type ProjectRecord, toProject } from './project-record.ts';
+import { onProjects, type ProjectRecord, toProject } from './project-record.ts';
 import type { Role } from './roles.ts';
 import { type OwnerFacts, withOwner } from './with-owner.ts';
 
@@ -25,9 +24,8 @@ export const roleIn = ({ ownerId, members = [] }: ProjectRecord, developerId: st
 export const findOwnedProject = async (developerId: string, projectId: string): Promise<OwnedProject | undefined> => {
   if (!/^[0-9a-f]{24}$/i.test(projectId)) return undefined;
   const developer = new ObjectId(developerId);
-  const [row] = await onControl((db) =>
-    db
-      .collection('projects')
+  const [row] = await onProjects((projects) =>
+    projects
       .aggregate<ProjectRecord & OwnerFacts>(
         [
           {

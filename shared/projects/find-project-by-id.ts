@@ -1,10 +1,9 @@
 import { ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import { AppError } from '../core/errors.ts';
 import { forgetWhenSaved } from '../core/saved-projects.ts';
 import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import type { Project } from './project.ts';
-import { type ProjectRecord, toProject } from './project-record.ts';
+import { onProjects, type ProjectRecord, toProject } from './project-record.ts';
 import { type OwnerFacts, withOwner } from './with-owner.ts';
 
 const isMiss = (project: Project | undefined): boolean => project === undefined;
@@ -15,9 +14,8 @@ const cache = new ShortCache<Project | undefined>(5000, 2000, { isMiss, size: 50
 forgetWhenSaved((projectId) => cache.forget((key) => key === projectId));
 
 const read = async (id: string): Promise<Project | undefined> => {
-  const [row] = await onControl((db) =>
-    db
-      .collection('projects')
+  const [row] = await onProjects((projects) =>
+    projects
       .aggregate<ProjectRecord & OwnerFacts>(
         [{ $match: { _id: ObjectId.createFromHexString(id), state: 'active' } }, ...withOwner],
         { maxTimeMS: 5000 },

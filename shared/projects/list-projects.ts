@@ -1,8 +1,7 @@
 import { type Document, ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { roleIn } from './find-owned-project.ts';
-import type { ProjectRecord } from './project-record.ts';
+import { onProjects, type ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { Role } from './roles.ts';
 import { type OwnerFacts, withOwner } from './with-owner.ts';
@@ -33,9 +32,8 @@ export const listProjects = async (
   only: readonly string[] | null = null,
 ): Promise<Page<ListedProject>> => {
   const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
-  const [rows, total] = await onControl((db) => {
-    const projects = db.collection<ProjectRecord>('projects');
-    return Promise.all([
+  const [rows, total] = await onProjects((projects) =>
+    Promise.all([
       projects
         .aggregate<ProjectRecord & OwnerFacts>(
           [{ $match: filter }, { $sort: { _id: -1 } }, { $skip: (page - 1) * limit }, { $limit: limit }, ...withOwner],
@@ -43,8 +41,8 @@ export const listProjects = async (
         )
         .toArray(),
       projects.countDocuments(filter, { maxTimeMS: 5000 }),
-    ]);
-  });
+    ]),
+  );
   const items = rows.map((row) => ({
     ...toProjectView(row, row.plan ?? 'free'),
     role: roleIn(row, developerId) ?? 'viewer',

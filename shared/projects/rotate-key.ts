@@ -1,11 +1,10 @@
 import type { Document } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { projectSaved } from '../core/saved-projects.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import type { OwnedProject } from './find-owned-project.ts';
-import { type KeyKind, type KeyRecord, type ProjectRecord, secretKeyHint } from './project-record.ts';
+import { type KeyKind, type KeyRecord, onProjects, secretKeyHint } from './project-record.ts';
 
 /** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
 const keysInGrace = 4;
@@ -42,10 +41,8 @@ export const rotateKey = async (
   const graceEnd = new Date(now.getTime() + graceHours * 3_600_000);
   const keys = rotatedKeys({ kind, hash: hashApiKey(key), expiresAt: null }, now, graceEnd);
   const shown = kind === 'publishable' ? { publishableKey: key } : { secretKeyHint: secretKeyHint(key) };
-  const { matchedCount } = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .updateOne({ _id: record._id, state: 'active' }, [{ $set: { keys, ...shown, updatedAt: now } }]),
+  const { matchedCount } = await onProjects((projects) =>
+    projects.updateOne({ _id: record._id, state: 'active' }, [{ $set: { keys, ...shown, updatedAt: now } }]),
   );
   if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
   projectSaved(record._id.toHexString());

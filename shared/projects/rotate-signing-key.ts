@@ -1,11 +1,10 @@
 import type { Document } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { projectSaved } from '../core/saved-projects.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import type { SigningKey } from './project.ts';
-import type { ProjectRecord } from './project-record.ts';
+import { onProjects } from './project-record.ts';
 
 /** Twice as long as a function keeps a project record: by then every one of them knows the new key. */
 const publishedFirstMs = 10_000;
@@ -42,10 +41,8 @@ export const rotateSigningKey = async (
   const made = await newSigningKey(record._id.toHexString());
   const added = { ...made, signsFrom: new Date(now.getTime() + publishedFirstMs) };
   const signingKeys = rotated(added, now, new Date(now.getTime() + outlivesMs));
-  const { matchedCount } = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .updateOne({ _id: record._id, state: 'active' }, [{ $set: { signingKeys, updatedAt: now } }]),
+  const { matchedCount } = await onProjects((projects) =>
+    projects.updateOne({ _id: record._id, state: 'active' }, [{ $set: { signingKeys, updatedAt: now } }]),
   );
   if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
   projectSaved(record._id.toHexString());

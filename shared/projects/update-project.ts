@@ -1,10 +1,9 @@
 import type { ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { projectSaved } from '../core/saved-projects.ts';
 import type { OwnedProject } from './find-owned-project.ts';
-import type { ProjectRecord } from './project-record.ts';
+import { onProjects } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import { providerKeyChange, webhookSecretChange } from './provider-key-change.ts';
 import type { ProjectChanges } from './settings.ts';
@@ -12,10 +11,8 @@ import { type Seal, type SocialChanges, socialChanges } from './social-changes.t
 
 /** Why a record did not match: it is gone, or others have just changed what the change stands on. */
 const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> => {
-  const record = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 }, maxTimeMS: 5000 }),
+  const record = await onProjects((projects) =>
+    projects.findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 }, maxTimeMS: 5000 }),
   );
   if (!record) return new AppError('PROJECT_NOT_FOUND', 'Project not found');
   social.check(record);
@@ -43,14 +40,12 @@ export const updateProject = async (
   const given = Object.entries({ ...changes, ...social.set, ...sealed }).filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
   const filter = { $and: [{ _id: record._id, state: 'active' as const }, ...social.conditions] };
-  const updated = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .findOneAndUpdate(
-        filter,
-        { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } },
-        { returnDocument: 'after' },
-      ),
+  const updated = await onProjects((projects) =>
+    projects.findOneAndUpdate(
+      filter,
+      { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } },
+      { returnDocument: 'after' },
+    ),
   );
   if (!updated) throw await refusal(record._id, social);
   projectSaved(project.id);

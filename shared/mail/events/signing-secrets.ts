@@ -1,10 +1,9 @@
 import { ObjectId } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
 import { secret } from '../../clients/secrets.ts';
 import { webhookSettings } from '../../core/config.ts';
 import { forgetWhenSaved } from '../../core/saved-projects.ts';
 import { absenceMs, ShortCache } from '../../core/short-cache.ts';
-import type { ProjectRecord } from '../../projects/project-record.ts';
+import { onProjects } from '../../projects/project-record.ts';
 import { webhookSecretId } from '../../projects/provider-key-change.ts';
 import { open } from '../../projects/sealed.ts';
 import { readSecrets } from './signature.ts';
@@ -30,13 +29,11 @@ const cache = new ShortCache<readonly Buffer[]>(5000, 2000, {
 forgetWhenSaved((projectId) => cache.forget((key) => key === projectId));
 
 const read = async (projectId: string): Promise<readonly Buffer[]> => {
-  const record = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .findOne(
-        { _id: ObjectId.createFromHexString(projectId), state: 'active' },
-        { projection: { sealedProviderWebhookSecret: 1 }, maxTimeMS: 5000 },
-      ),
+  const record = await onProjects((projects) =>
+    projects.findOne(
+      { _id: ObjectId.createFromHexString(projectId), state: 'active' },
+      { projection: { sealedProviderWebhookSecret: 1 }, maxTimeMS: 5000 },
+    ),
   );
   const sealed = record?.sealedProviderWebhookSecret;
   return sealed ? readSecrets(await open(sealed, webhookSecretId(projectId))) : [];

@@ -2,10 +2,9 @@ import type { Document, Filter } from 'mongodb';
 import { requireAccount } from '../../accounts/account-store.ts';
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
 import { developerAccounts } from '../../accounts/stores/developers.ts';
-import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { audited } from '../audit/audited.ts';
-import type { InvitationRecord, MemberRecord, ProjectRecord } from '../project-record.ts';
+import { type InvitationRecord, type MemberRecord, onProjects, type ProjectRecord } from '../project-record.ts';
 import type { MemberRole } from '../roles.ts';
 import { hashInvitationToken, noInvitation } from './invitation.ts';
 
@@ -35,9 +34,7 @@ const joined = (member: MemberRecord, tokenHash: string): Document => ({
 });
 
 const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<void> => {
-  const { matchedCount } = await onControl((db) =>
-    db.collection<ProjectRecord>('projects').updateOne(filter, [{ $set: change }]),
-  );
+  const { matchedCount } = await onProjects((projects) => projects.updateOne(filter, [{ $set: change }]));
   if (matchedCount === 0) throw noInvitation();
 };
 
@@ -50,9 +47,7 @@ export const acceptInvitation = async (developerId: string, token: string): Prom
   const tokenHash = hashInvitationToken(token);
   if (tokenHash === undefined) throw noInvitation();
   const filter = openFor(developer, tokenHash);
-  const project = await onControl((db) =>
-    db.collection<ProjectRecord>('projects').findOne(filter, { maxTimeMS: 5000 }),
-  );
+  const project = await onProjects((projects) => projects.findOne(filter, { maxTimeMS: 5000 }));
   const invitation = project?.invitations?.find((open: InvitationRecord) => open.tokenHash === tokenHash);
   if (!project || !invitation) throw noInvitation();
   const { role } = invitation;

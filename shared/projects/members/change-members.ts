@@ -1,8 +1,7 @@
 import { type Filter, ObjectId, type UpdateFilter } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
 import { AppError } from '../../core/errors.ts';
 import { type OwnedProject, roleIn } from '../find-owned-project.ts';
-import type { ProjectRecord } from '../project-record.ts';
+import { onProjects, type ProjectRecord } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
 import { noInvitation } from './invitation.ts';
 
@@ -11,8 +10,8 @@ const change = async (
   filter: Filter<ProjectRecord>,
   update: UpdateFilter<ProjectRecord>,
 ): Promise<boolean> => {
-  const { matchedCount } = await onControl((db) =>
-    db.collection<ProjectRecord>('projects').updateOne({ ...filter, _id: record._id, state: 'active' }, update),
+  const { matchedCount } = await onProjects((projects) =>
+    projects.updateOne({ ...filter, _id: record._id, state: 'active' }, update),
   );
   return matchedCount > 0;
 };

@@ -4,7 +4,6 @@ import type { DeveloperRecord } from '../../accounts/developers/developer-record
 import { checkEmail } from '../../accounts/email.ts';
 import { linkTo } from '../../accounts/email-tokens/send-email-token.ts';
 import { developerAccounts, serviceName } from '../../accounts/stores/developers.ts';
-import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { dashboardSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
@@ -13,7 +12,7 @@ import { queueServiceMail } from '../../mail/outbox/queue-service-mail.ts';
 import { plainName } from '../../mail/plain-name.ts';
 import { invitationTemplate } from '../../mail/templates/invitation.ts';
 import { findOwnedProject, type OwnedProject, roleIn } from '../find-owned-project.ts';
-import type { InvitationRecord, ProjectRecord } from '../project-record.ts';
+import { type InvitationRecord, onProjects, type ProjectRecord } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
 import {
   hashInvitationToken,
@@ -89,12 +88,11 @@ const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<App
 const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise<void> => {
   const others = othersOpen(invitation);
   const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
-  const { matchedCount } = await onControl((db) =>
-    db
-      .collection<ProjectRecord>('projects')
-      .updateOne({ ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, maxMembers] } }, [
-        { $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } },
-      ]),
+  const { matchedCount } = await onProjects((projects) =>
+    projects.updateOne(
+      { ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, maxMembers] } },
+      [{ $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } }],
+    ),
   );
   if (matchedCount === 0) throw await refusal(owned, invitation.invitedBy);
 };
