@@ -1,7 +1,8 @@
-import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { describeError, log, runJob } from '../../shared/core/log.ts';
+import type { SQSRecord } from 'aws-lambda';
+import { describeError, log } from '../../shared/core/log.ts';
 import { deliverMail } from '../../shared/mail/outbox/deliver-mail.ts';
 import { delayMessage } from '../../shared/mail/outbox/mail-queue.ts';
+import { fromQueue } from '../from-queue.ts';
 
 /** True where the message is done with; false where the queue has to keep it. */
 const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<boolean> => {
@@ -15,14 +16,5 @@ const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<
   }
 };
 
-/**
- * Sends the mails whose jobs the queue hands out, one after the other because the provider takes few a second. Those to
- * be tried again are reported as failed, so that the others of the batch are not.
- */
-export const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
-  const batchItemFailures: SQSBatchItemFailure[] = [];
-  for (const record of Records) {
-    if (!(await runJob(() => deliver(record)))) batchItemFailures.push({ itemIdentifier: record.messageId });
-  }
-  return { batchItemFailures };
-};
+/** Sends the mails whose jobs the queue hands out, one after the other because the provider takes few a second. */
+export const handler = fromQueue(deliver);

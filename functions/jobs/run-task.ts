@@ -1,12 +1,13 @@
-import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { SQSRecord } from 'aws-lambda';
 import { isOurs } from '../../shared/core/errors.ts';
-import { log, runJob, workFor } from '../../shared/core/log.ts';
+import { log, workFor } from '../../shared/core/log.ts';
 import { logFailure } from '../../shared/core/log-failure.ts';
 import { runPurge } from '../../shared/documents/trash/run-purge.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
 import { workRetryDelay, workTries } from '../../shared/work/retries.ts';
 import { parseTask, type Task } from '../../shared/work/task.ts';
 import { delayTask } from '../../shared/work/work-queue.ts';
+import { fromQueue } from '../from-queue.ts';
 
 const run = (task: Task): Promise<void> => {
   switch (task.task) {
@@ -44,10 +45,4 @@ const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<b
  * Does the tasks that the work queue hands out; one that fails comes again later, and after its last try goes to the
  * dead letters.
  */
-export const handler = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
-  const batchItemFailures: SQSBatchItemFailure[] = [];
-  for (const record of Records) {
-    if (!(await runJob(() => isDone(record)))) batchItemFailures.push({ itemIdentifier: record.messageId });
-  }
-  return { batchItemFailures };
-};
+export const handler = fromQueue(isDone);
