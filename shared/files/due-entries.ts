@@ -3,6 +3,7 @@ import { clock } from '../core/clock.ts';
 import { itemKey, type Key, type PartitionKey, partitionKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import type { Write } from '../table/transact.ts';
+import { type Backoff, delayAfter } from '../work/retries.ts';
 import { managedStorageId } from './storage-keys.ts';
 import type { FileRef } from './upload-items.ts';
 
@@ -18,6 +19,9 @@ const waitMs = {
 };
 
 type Move = keyof typeof waitMs;
+
+/** How long an entry waits whose storage did not do what it was asked. */
+const backoff: Backoff = { first: hour, times: 2, most: 24 * hour };
 
 /** Partitions per day, among which entries are spread by their path. */
 export const shards = 10;
@@ -89,5 +93,5 @@ export const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueE
  */
 export const moveDueEntry = ({ key, ...entry }: DueEntry): Write[] => [
   { delete: key, condition: 'attribute_exists(pk)' },
-  putDue({ ...entry, due: clock.now() + Math.min(hour * 2 ** entry.tries, 24 * hour), tries: entry.tries + 1 }),
+  putDue({ ...entry, due: clock.now() + delayAfter(backoff, entry.tries + 1), tries: entry.tries + 1 }),
 ];

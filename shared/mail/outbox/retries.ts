@@ -1,5 +1,6 @@
 import { clock } from '../../core/clock.ts';
 import { mailSettings } from '../../core/config.ts';
+import { delayAfter } from '../../work/retries.ts';
 
 /**
  * Parallel runs of the delivery function: the provider accepts few mails a second, and SQS allows no fewer than two.
@@ -24,7 +25,8 @@ const patienceMs = 15 * 60_000;
  * asked for.
  */
 export const retryDelay = (tries: number, askedFor = 0): number => {
-  const planned = mailSettings().MAIL_RETRY_SECONDS * 3 ** (tries - 1) * (1 + Math.random() / 2);
+  const first = mailSettings().MAIL_RETRY_SECONDS * (1 + Math.random() / 2);
+  const planned = delayAfter({ first, times: 3, most: maxDelaySeconds }, tries);
   return Math.min(maxDelaySeconds, Math.ceil(Math.max(planned, askedFor)));
 };
 
