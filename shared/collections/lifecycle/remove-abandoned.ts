@@ -1,5 +1,5 @@
 import { log } from '../../core/log.ts';
-import { onProjects, toProject } from '../../projects/project-record.ts';
+import { readProject } from '../../projects/find-project-by-id.ts';
 import { deleteHeld, putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
@@ -7,20 +7,19 @@ import { dueForRemoval, leasedCollections } from '../control-collections.ts';
 import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
 
 const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
-  const owner = await onProjects((projects) =>
-    projects.findOne({ _id: record.projectId, state: 'active' }, { maxTimeMS: 5000 }),
-  );
-  if (!owner) {
+  const project = await readProject(record.projectId);
+  if (!project) {
     // Removing the project removes it.
     await putOff(leasedCollections, record);
     return false;
   }
   // A collection of the developer's own database may have stood before its creation here was cut short: it stays.
-  if (record.state === 'creating' && owner.placement.kind === 'external') return deleteHeld(leasedCollections, record);
+  if (record.state === 'creating' && project.placement.kind === 'external')
+    return deleteHeld(leasedCollections, record);
   const claimed = await claimForDeletion(record);
   if (!claimed) return false;
-  await finishDeletion(toProject(owner), claimed, isForgotten(record));
-  log.info({ job: 'remove-projects', project: owner._id.toHexString(), collection: record.name, was: record.state });
+  await finishDeletion(project, claimed, isForgotten(record));
+  log.info({ job: 'remove-projects', project: project.id, collection: record.name, was: record.state });
   return true;
 };
 

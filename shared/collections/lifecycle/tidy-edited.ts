@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
+import { readProject } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
-import { onProjects, toProject } from '../../projects/project-record.ts';
 import { putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
@@ -35,14 +35,11 @@ export const endEdit = (project: Project, name: string, editingSince: Date): Pro
 
 const tidy = async (record: CollectionRecord): Promise<boolean> => {
   const { projectId, name, editingSince } = record;
-  const owner = await onProjects((projects) =>
-    projects.findOne({ _id: projectId, state: 'active' }, { maxTimeMS: 5000 }),
-  );
-  if (!owner || !editingSince) {
+  const project = await readProject(projectId);
+  if (!project || !editingSince) {
     await putOff(editedCollections, record);
     return false;
   }
-  const project = toProject(owner);
   await tidyIndexes(project, name);
   await endEdit(project, name, editingSince);
   log.info({ job: 'remove-projects', project: project.id, collection: name, was: 'edited' });
