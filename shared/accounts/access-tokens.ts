@@ -1,30 +1,29 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { type CryptoKey, errors, importJWK, type JWK, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose';
-import { clock, nowSeconds } from '../core/clock.ts';
-import { serviceSettings } from '../core/config.ts';
-import { AppError } from '../core/errors.ts';
+import { createHash } from 'node:crypto';
+import { type CryptoKey, importJWK, type JWK, type JWTHeaderParameters } from 'jose';
+import { clock } from '../core/clock.ts';
 import { ShortCache } from '../core/short-cache.ts';
 import type { Project, SigningKey } from '../projects/project.ts';
 import { open } from '../projects/sealed.ts';
+import {
+  type Bearer,
+  type IssuedToken,
+  type ReadToken,
+  readToken,
+  signToken,
+  type TokenKind,
+  tokenInvalid,
+} from './session-jwt.ts';
 import { currentSigningKey, sealedTo, verifyingKeys } from './signing-keys.ts';
 
-/** An end user of a project and the session they act in. Ids are 24 hex characters. */
-export interface Bearer {
-  readonly userId: string;
-  readonly sessionId: string;
-}
-
-/** A signed access token; `expiresIn` is its human-readable lifetime. */
-export interface IssuedToken {
-  readonly accessToken: string;
-  /** Human-readable lifetime, such as `15m`. */
-  readonly expiresIn: string;
-}
-
 const algorithm = 'EdDSA';
-const tokenType = 'at+jwt';
 const lifetimeSeconds = 900;
-const maxTokenLength = 4096;
+
+const kindOf = ({ id: audience }: Project): TokenKind => ({
+  alg: algorithm,
+  typ: 'at+jwt',
+  audience,
+  advice: 'sign in again',
+});
 
 const publicKeys = new ShortCache<CryptoKey>(Number.POSITIVE_INFINITY, 1000);
 const privateKeys = new ShortCache<CryptoKey>(Number.POSITIVE_INFINITY, 1000);
@@ -46,26 +45,14 @@ const privateKeyOf = (project: Project, { kid, encryptedPrivateKey }: SigningKey
 /**
  * An access token for an end user, signed with the project's current key, valid for 15 minutes (contract 3, "Tokens").
  */
-export const issueAccessToken = async (project: Project, { userId, sessionId }: Bearer): Promise<IssuedToken> => {
+export const issueAccessToken = async (project: Project, bearer: Bearer): Promise<IssuedToken> => {
   const key = currentSigningKey(project);
   if (!key) throw new Error('The project has no signing key');
-  const issuedAt = nowSeconds();
-  const accessToken = await new SignJWT({ projectId: project.id, userId, sid: sessionId })
-    .setProtectedHeader({ alg: algorithm, typ: tokenType, kid: key.kid })
-    .setSubject(userId)
-    .setIssuer(serviceSettings().PUBLIC_URL)
-    .setAudience(project.id)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + lifetimeSeconds)
-    .setJti(randomUUID())
-    .sign(await privateKeyOf(project, key));
-  return { accessToken, expiresIn: '15m' };
+  const named = { kid: key.kid, claims: { projectId: project.id, userId: bearer.userId } };
+  return signToken(kindOf(project), await privateKeyOf(project, key), bearer, lifetimeSeconds, named);
 };
 
-interface Verified extends Bearer {
-  readonly kid: string;
-  readonly expiresAtMs: number;
-}
+type Verified = Omit<ReadToken, 'claims'>;
 
 /**
  * Tokens whose signature and claims were found good, by hash: a signature costs more than the rest of a cached read.
@@ -78,26 +65,16 @@ const remember = (hash: string, entry: Verified): void => {
   verified.set(hash, entry);
 };
 
-const tokenInvalid = (cause?: unknown): AppError =>
-  new AppError('TOKEN_INVALID', 'The access token is invalid or has expired. Refresh it or sign in again.', { cause });
-
 const check = async (project: Project, token: string): Promise<Verified> => {
+  const kind = kindOf(project);
   const keyFor = ({ kid }: JWTHeaderParameters): Promise<CryptoKey> => {
     const key = verifyingKeys(project).find((candidate) => candidate.kid === kid);
-    if (!key) throw tokenInvalid();
+    if (!key) throw tokenInvalid(kind);
     return publicKeyOf(project, key);
   };
-  const { payload, protectedHeader } = await jwtVerify(token, keyFor, {
-    algorithms: [algorithm],
-    typ: tokenType,
-    issuer: serviceSettings().PUBLIC_URL,
-    audience: project.id,
-    currentDate: new Date(clock.now()),
-    requiredClaims: ['sub', 'exp', 'iat'],
-  });
-  const { sub, sid, aud, exp, projectId } = payload;
-  if (!sub || typeof sid !== 'string' || !exp || aud !== project.id || projectId !== project.id) throw tokenInvalid();
-  return { userId: sub, sessionId: sid, kid: protectedHeader.kid ?? '', expiresAtMs: exp * 1000 };
+  const { claims, ...read } = await readToken(kind, keyFor, token);
+  if (claims.projectId !== project.id) throw tokenInvalid(kind);
+  return read;
 };
 
 /**
@@ -105,21 +82,13 @@ const check = async (project: Project, token: string): Promise<Verified> => {
  * for this project and for now, is 401 `TOKEN_INVALID`.
  */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
-  if (token.length > maxTokenLength) throw tokenInvalid();
   const hash = createHash('sha256').update(`${project.id}\n${token}`).digest('base64');
   const known = verified.get(hash);
-  if (known) {
-    const { userId, sessionId, kid, expiresAtMs } = known;
-    if (expiresAtMs > clock.now() && verifyingKeys(project).some((key) => key.kid === kid))
-      return { userId, sessionId };
+  if (known && (known.expiresAtMs <= clock.now() || !verifyingKeys(project).some(({ kid }) => kid === known.kid))) {
     verified.delete(hash);
-    throw tokenInvalid();
+    throw tokenInvalid(kindOf(project));
   }
-  try {
-    const entry = await check(project, token);
-    remember(hash, entry);
-    return { userId: entry.userId, sessionId: entry.sessionId };
-  } catch (error) {
-    throw error instanceof errors.JOSEError ? tokenInvalid(error) : error;
-  }
+  const read = known ?? (await check(project, token));
+  if (!known) remember(hash, read);
+  return { userId: read.userId, sessionId: read.sessionId };
 };

@@ -1,9 +1,9 @@
-import type { Bearer } from './access-tokens.ts';
 import { type AccountRecord, type AccountStore, accountGone, enabled, requireAccount } from './account-store.ts';
 import { ownPassword, replaceCredentials, unchangedSince } from './credentials.ts';
 import { requirePassword, wrongPassword } from './password-proof.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 import { requireSession } from './require-session.ts';
+import type { Bearer } from './session-jwt.ts';
 import type { Client } from './session-keys.ts';
 
 /** The body of a change of password. */

@@ -1,4 +1,3 @@
-import type { Bearer, IssuedToken } from './access-tokens.ts';
 import { type AccountRecord, type AccountStore, findById } from './account-store.ts';
 import { requireCredentialVersion } from './credential-version.ts';
 import { credentialVersionOf } from './credentials.ts';
@@ -11,6 +10,7 @@ import {
 } from './refresh-sessions.ts';
 import { parseRefreshToken, type RefreshToken } from './refresh-token.ts';
 import { revokeByToken } from './revoke-sessions.ts';
+import type { Bearer, IssuedToken } from './session-jwt.ts';
 import type { Client } from './session-keys.ts';
 
 /** A store whose accounts can sign in. */

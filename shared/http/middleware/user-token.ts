@@ -1,4 +1,5 @@
-import { type Bearer, verifyAccessToken } from '../../accounts/access-tokens.ts';
+import { verifyAccessToken } from '../../accounts/access-tokens.ts';
+import type { Bearer } from '../../accounts/session-jwt.ts';
 import { AppError } from '../../core/errors.ts';
 import { securityRequired, tokenMissing } from '../../documents/row-security.ts';
 import type { Caller, Project } from '../../projects/project.ts';

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { type CryptoKey, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import { clock, nowSeconds } from '../core/clock.ts';
+import { serviceSettings } from '../core/config.ts';
+import { AppError } from '../core/errors.ts';
+
+/** Who acts, and in which of their sessions. Ids are 24 hex characters. */
+export interface Bearer {
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** A signed access token. */
+export interface IssuedToken {
+  readonly accessToken: string;
+  /** Human-readable lifetime, such as `15m`. */
+  readonly expiresIn: string;
+}
+
+/** What access tokens of one kind have in common: those of a project, or those of the dashboard. */
+export interface TokenKind {
+  readonly alg: 'EdDSA' | 'HS256';
+  readonly typ: string;
+  readonly audience: string;
+  /** What to do about a bad one, besides refreshing it. */
+  readonly advice: string;
+}
+
+/** In characters; ours are a quarter of it. */
+const maxLength = 2048;
+
+/** The refusal of an access token, whatever is wrong with it (401). */
+export const tokenInvalid = ({ advice }: TokenKind, cause?: unknown): AppError =>
+  new AppError('TOKEN_INVALID', `The access token is invalid or has expired. Refresh it or ${advice}.`, { cause });
+
+const inWords = (seconds: number): string => {
+  if (seconds % 3600 === 0) return `${seconds / 3600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+};
+
+/** An access token of a session, good for `seconds`; `kid` names the key where there are several. */
+export const signToken = async (
+  { alg, typ, audience }: TokenKind,
+  key: CryptoKey | Uint8Array,
+  { userId, sessionId }: Bearer,
+  seconds: number,
+  { kid, claims = {} }: { readonly kid?: string; readonly claims?: JWTPayload } = {},
+): Promise<IssuedToken> => {
+  const issuedAt = nowSeconds();
+  const accessToken = await new SignJWT({ ...claims, sid: sessionId })
+    .setProtectedHeader({ alg, typ, ...(kid === undefined ? {} : { kid }) })
+    .setSubject(userId)
+    .setIssuer(serviceSettings().PUBLIC_URL)
+    .setAudience(audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + seconds)
+    .setJti(randomUUID())
+    .sign(key);
+  return { accessToken, expiresIn: inWords(seconds) };
+};
+
+/** An access token that was found good. */
+export interface ReadToken extends Bearer {
+  readonly kid: string;
+  readonly expiresAtMs: number;
+  readonly claims: JWTPayload;
+}
+
+/** Reads an access token; anything but one of this kind, of ours and for now, is 401 `TOKEN_INVALID`. */
+export const readToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): Promise<ReadToken> => {
+  if (token.length > maxLength) throw tokenInvalid(kind);
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keyFor, {
+      algorithms: [kind.alg],
+      typ: kind.typ,
+      audience: kind.audience,
+      issuer: serviceSettings().PUBLIC_URL,
+      currentDate: new Date(clock.now()),
+      requiredClaims: ['sub', 'exp', 'iat'],
+    });
+    const { sub, sid, aud, exp } = payload;
+    if (!sub || typeof sid !== 'string' || !exp || aud !== kind.audience) throw tokenInvalid(kind);
+    return { userId: sub, sessionId: sid, kid: protectedHeader.kid ?? '', expiresAtMs: exp * 1000, claims: payload };
+  } catch (error) {
+    throw error instanceof errors.JOSEError ? tokenInvalid(kind, error) : error;
+  }
+};
