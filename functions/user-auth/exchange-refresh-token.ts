@@ -1,7 +1,7 @@
-import { projectScope } from '../../shared/accounts/session-keys.ts';
 import { redeemExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
+import { projectScope } from '../../shared/table/item-key.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['exchange-refresh-token'];

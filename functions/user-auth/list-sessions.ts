@@ -1,7 +1,7 @@
 import { listSessions } from '../../shared/accounts/list-sessions.ts';
-import { projectScope } from '../../shared/accounts/session-keys.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { projectScope } from '../../shared/table/item-key.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['list-sessions'];

@@ -1,8 +1,8 @@
 import { revokeByToken } from '../../shared/accounts/revoke-sessions.ts';
-import { projectScope } from '../../shared/accounts/session-keys.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { noRefreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { projectScope } from '../../shared/table/item-key.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['log-out'];

@@ -1,7 +1,7 @@
 import { revokeOwnSession } from '../../shared/accounts/revoke-own-session.ts';
-import { projectScope } from '../../shared/accounts/session-keys.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { projectScope } from '../../shared/table/item-key.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['revoke-session'];

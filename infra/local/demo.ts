@@ -5,7 +5,6 @@ import { registerDeveloper } from '../../shared/accounts/developers/register-dev
 import { setPlan } from '../../shared/accounts/developers/set-plan.ts';
 import { markVerified } from '../../shared/accounts/email-tokens/verify-email.ts';
 import { startSession } from '../../shared/accounts/refresh-sessions.ts';
-import { developerScope } from '../../shared/accounts/session-keys.ts';
 import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
 import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
@@ -16,6 +15,7 @@ import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
 import { seal } from '../../shared/projects/sealed.ts';
 import { forEachProvider } from '../../shared/projects/social-providers.ts';
 import { updateProject } from '../../shared/projects/update-project.ts';
+import { developerScope } from '../../shared/table/item-key.ts';
 import { demoCollections } from './demo-collections.ts';
 
 /** The demo project and its developer, with the secrets that the service itself shows only once. */

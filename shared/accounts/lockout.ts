@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { sourceOf } from '../projects/quota/rate-source.ts';
+import { remember, remembers } from '../table/call-memory.ts';
+import { countIn, newCall } from '../table/counter.ts';
 import { write } from '../table/item.ts';
 import { itemKey, partitionKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
-import type { Update } from '../table/write-input.ts';
+import type { Values } from '../table/values.ts';
 import type { SessionScope } from './session-keys.ts';
 
 /** A password log-in that someone tries: the account, as its address in one project, and where from. */
@@ -43,26 +45,47 @@ const locked = (seconds: number): AppError =>
     { retryAfter: seconds },
   );
 
-/** Changes the count of an attempt by one conditional write; `item` as it is where the condition does not hold. */
-const change = (limit: Limit, attempt: Attempt, by: Omit<Update, 'update'>) =>
-  write<{ readonly expiresAt: number }>({ update: lockKey(limit, attempt), ...by });
+/** A change of the count of an attempt, beside that of its memory. */
+interface Change {
+  readonly set?: string;
+  readonly add?: string;
+  readonly condition: string;
+  readonly values: Values;
+}
+
+/**
+ * Changes the count of an attempt by one conditional write, once also where the SDK repeats it because its answer was
+ * lost; `item` as it is where the condition does not hold.
+ */
+const change = async (limit: Limit, attempt: Attempt, { set, add, condition, values }: Change) => {
+  const call = newCall();
+  const known = remember(call);
+  const written = await write({
+    update: lockKey(limit, attempt),
+    change: `${set ? `SET ${set} ` : ''}REMOVE ${known.remove} ADD ${add ? `${add}, ` : ''}${known.add}`,
+    condition: `(${condition}) AND ${known.isNew}`,
+    values: { ...values, ...known.values },
+  });
+  return { done: written.done || remembers(written.item, call), item: written.item };
+};
 
 /**
  * One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted.
  */
 const countInWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<number | undefined> => {
   const { done, item } = await change(limit, attempt, {
-    change: 'SET expiresAt = if_not_exists(expiresAt, :end) ADD failures :one',
+    set: 'expiresAt = if_not_exists(expiresAt, :end)',
+    add: 'failures :one',
     condition: 'attribute_not_exists(pk) OR (failures < :limit AND expiresAt > :now)',
     values: { end: now + limit.windowSeconds, one: 1, limit: limit.failures, now },
   });
-  return done ? undefined : (item?.expiresAt ?? 0);
+  return done ? undefined : countIn(item, 'expiresAt');
 };
 
 /** Opens a new window where the old one is over; of parallel callers one does, and the others go on to count in it. */
 const openWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<void> => {
   await change(limit, attempt, {
-    change: 'SET expiresAt = :end, failures = :none',
+    set: 'expiresAt = :end, failures = :none',
     condition: 'expiresAt <= :now',
     values: { end: now + limit.windowSeconds, none: 0, now },
   });
@@ -92,7 +115,7 @@ export const countAttempt = async (attempt: Attempt): Promise<void> => {
 export const forgiveAttempt = async (attempt: Attempt): Promise<void> => {
   const condition = 'failures > :none';
   await Promise.all([
-    change(fromOnePlace, attempt, { change: 'SET failures = :none', condition, values: { none: 0 } }),
-    change(fromAnywhere, attempt, { change: 'ADD failures :minusOne', condition, values: { none: 0, minusOne: -1 } }),
+    change(fromOnePlace, attempt, { set: 'failures = :none', condition, values: { none: 0 } }),
+    change(fromAnywhere, attempt, { add: 'failures :minusOne', condition, values: { none: 0, minusOne: -1 } }),
   ]);
 };

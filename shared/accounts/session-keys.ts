@@ -5,8 +5,6 @@ import * as kinds from '../table/keys.ts';
 /** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
 export type SessionScope = PartitionKey<'project' | 'developers'>;
 
-export { developerScope, projectScope } from '../table/item-key.ts';
-
 /** What the log-in of a session knew of the client, for the list of sessions. */
 export interface Client {
   readonly ip: string;

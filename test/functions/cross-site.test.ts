@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { registerDeveloper } from '../../shared/accounts/developers/register-developer.ts';
-import { developerScope } from '../../shared/accounts/session-keys.ts';
 import { issueExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
+import { developerScope } from '../../shared/table/item-key.ts';
 import { type Answer, call, cookieOf } from '../support/clients/client.ts';
 import { auth, refresh } from '../support/worlds/developers.ts';
 import { newCredentials, newUsersProject, site, type UsersProject } from '../support/worlds/users.ts';

@@ -17,7 +17,6 @@ import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts'
 import { requireSession } from '../../shared/accounts/require-session.ts';
 import { revokeOwnSession } from '../../shared/accounts/revoke-own-session.ts';
 import { revokeAllSessions, revokeByToken } from '../../shared/accounts/revoke-sessions.ts';
-import { developerScope, projectScope } from '../../shared/accounts/session-keys.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { type Use, usesOf } from '../../shared/http/uses.ts';
 import { countProposal, uncountProposal } from '../../shared/insight/assistant/monthly-cap.ts';
@@ -28,6 +27,7 @@ import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/outbox/ma
 import { countInvitation } from '../../shared/projects/members/invitation-limits.ts';
 import { removeProjectItems, removeUserItems } from '../../shared/projects/project-items.ts';
 import { countRequest } from '../../shared/projects/quota/rate-limit.ts';
+import { developerScope, projectScope } from '../../shared/table/item-key.ts';
 import { restoreItem } from '../../shared/table/single-use.ts';
 import { newOwnerKey } from '../support/worlds/owner.ts';
 import {

@@ -1,10 +1,10 @@
-import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
 import { redeemExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['exchange-github-code'];

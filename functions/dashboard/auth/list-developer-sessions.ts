@@ -1,8 +1,8 @@
 import { listSessions } from '../../../shared/accounts/list-sessions.ts';
-import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { pageFrom } from '../../../shared/core/page.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['list-developer-sessions'];

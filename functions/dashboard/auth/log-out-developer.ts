@@ -1,8 +1,8 @@
 import { revokeByToken } from '../../../shared/accounts/revoke-sessions.ts';
-import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { dashboardRefreshToken, noDashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['log-out-developer'];

@@ -1,7 +1,7 @@
 import { revokeOwnSession } from '../../../shared/accounts/revoke-own-session.ts';
-import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['revoke-developer-session'];

@@ -1,9 +1,9 @@
 import { clock } from '../../core/clock.ts';
 import { onProjects } from '../../projects/project-record.ts';
+import { developerScope } from '../../table/item-key.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { noVersion, raiseCredentialVersion } from '../credential-version.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
-import { developerScope } from '../session-keys.ts';
 import { type DeveloperRecord, onDevelopers } from './developer-record.ts';
 import { revokeAllTokens } from './tokens/revoke-tokens.ts';
 

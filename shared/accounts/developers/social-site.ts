@@ -1,7 +1,7 @@
 import { secret } from '../../clients/secrets.ts';
 import { dashboardSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
-import { developerScope } from '../session-keys.ts';
+import { developerScope } from '../../table/item-key.ts';
 import { vouchedAccount } from '../sign-up.ts';
 import type { SocialReturn } from '../social/finish-sign-in.ts';
 import type { OpenAccount } from '../social/link-account.ts';

@@ -2,11 +2,11 @@ import { clock } from '../../core/clock.ts';
 import { dashboardSettings, signupSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
+import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore, type NewAccount } from '../account-store.ts';
 import { issueDashboardToken } from '../dashboard-tokens.ts';
 import { type Developer, type DeveloperRecord, onDevelopers, toDeveloper } from '../developers/developer-record.ts';
 import { revokeAllTokens } from '../developers/tokens/revoke-tokens.ts';
-import { developerScope } from '../session-keys.ts';
 import type { SignIn, SigningStore } from '../sign-in.ts';
 
 /** Who mails to developers say they are from. */

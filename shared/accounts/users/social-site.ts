@@ -3,7 +3,7 @@ import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { open } from '../../projects/sealed.ts';
 import { clientSecretId, registrationWith } from '../../projects/social-registrations.ts';
-import { projectScope } from '../session-keys.ts';
+import { projectScope } from '../../table/item-key.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
 import type { ClientCredentials, OAuthApp } from '../social/oauth-client.ts';
 import type { IdentityProvider } from '../social/providers.ts';

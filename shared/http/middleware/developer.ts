@@ -2,11 +2,11 @@ import { type DashboardBearer, verifyDashboardToken } from '../../accounts/dashb
 import { isPersonalToken } from '../../accounts/developers/tokens/token-record.ts';
 import { type TokenGrant, verifyPersonalToken } from '../../accounts/developers/tokens/verify-token.ts';
 import { requireSession } from '../../accounts/require-session.ts';
-import { developerScope } from '../../accounts/session-keys.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
 import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-project.ts';
 import { includesRole, type Role } from '../../projects/roles.ts';
+import { developerScope } from '../../table/item-key.ts';
 import { methodsOf, type Route } from '../route.ts';
 import { scopeOf } from '../route-scope.ts';
 import { bearerToken } from './bearer.ts';

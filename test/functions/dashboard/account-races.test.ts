@@ -7,9 +7,9 @@ import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
 import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
 import { logIn as logInTo } from '../../../shared/accounts/log-in.ts';
-import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { developerAccounts, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { logIn } from '../../support/worlds/developers.ts';
 import { idOf } from '../../support/worlds/members.ts';

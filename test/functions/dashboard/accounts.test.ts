@@ -6,11 +6,11 @@ import { addressKeyOf, type EmailTokenKind } from '../../../shared/accounts/emai
 import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
 import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
 import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
-import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { call, cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/clients/inbox.ts';
 import { auth, logIn, refresh, storedDeveloper } from '../../support/worlds/developers.ts';

@@ -6,9 +6,9 @@ import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.
 import { requireSession } from '../../../shared/accounts/require-session.ts';
 import { revokeOwnSession } from '../../../shared/accounts/revoke-own-session.ts';
 import { revokeAllSessions, revokeByToken, revokeSession } from '../../../shared/accounts/revoke-sessions.ts';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 listenToCommands();

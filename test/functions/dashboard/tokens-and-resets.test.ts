@@ -8,9 +8,9 @@ import { verifyPersonalToken } from '../../../shared/accounts/developers/tokens/
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
 import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
-import { developerScope } from '../../../shared/accounts/session-keys.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { call, inParallel } from '../../support/clients/client.ts';
 import { linkDeveloper, logIn } from '../../support/worlds/developers.ts';
 import { type Developer, newUnverified } from '../../support/worlds/project.ts';

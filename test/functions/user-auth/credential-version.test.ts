@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/accounts/credential-version.ts';
 import { startSession } from '../../../shared/accounts/refresh-sessions.ts';
-import { projectScope, type SessionScope } from '../../../shared/accounts/session-keys.ts';
+import type { SessionScope } from '../../../shared/accounts/session-keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);

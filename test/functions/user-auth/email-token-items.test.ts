@@ -3,9 +3,9 @@ import { consumeCode } from '../../../shared/accounts/email-tokens/consume-token
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { endCooldown, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
 import { type TokenItem, type TokenPlace, tokenItemKey } from '../../../shared/accounts/email-tokens/token-item.ts';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { get } from '../../../shared/table/item.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);

@@ -5,10 +5,10 @@ import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-t
 import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
 import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
 import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
 import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';

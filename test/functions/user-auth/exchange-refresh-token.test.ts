@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { issueExchangeCode, redeemExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { exchange, type Landing, newSocialProject, refresh, signInWith, site } from '../../support/clients/social.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';

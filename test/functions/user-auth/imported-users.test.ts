@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { discardCredentials } from '../../../shared/accounts/credentials.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { onManaged } from '../../../shared/clients/mongo.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Attempt, countAttempt, forgiveAttempt } from '../../../shared/accounts/lockout.ts';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
+import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
 const locked = { code: 'ACCOUNT_LOCKED' };
@@ -55,5 +56,12 @@ describe('the windows of a lockout', () => {
     await forgiveAttempt(from(0));
     await countAttempt(from(300));
     await expect(countAttempt(from(301))).rejects.toMatchObject(locked);
+  });
+
+  test('429 after five, and after a hundred, where the answer of each write was lost, so that the SDK repeated it', async () => {
+    loseFirstAnswers();
+    expect(await untilLocked(() => 1)).toBe(5);
+    await forgiveAttempt(from(1));
+    expect(await untilLocked((n) => n + 2)).toBe(100 - 4);
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startState } from '../../../shared/accounts/social/state.ts';
 import { userReturn } from '../../../shared/accounts/users/social-site.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/clients/social.ts';
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';

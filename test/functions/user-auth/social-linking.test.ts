@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/credential-version.ts';
-import { projectScope } from '../../../shared/accounts/session-keys.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { call } from '../../support/clients/client.ts';
 import {
   asProject,

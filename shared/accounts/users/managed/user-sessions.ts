@@ -1,8 +1,8 @@
 import { type Page, type PageRequest, pageFrom } from '../../../core/page.ts';
 import type { Project } from '../../../projects/project.ts';
+import { projectScope } from '../../../table/item-key.ts';
 import { listSessions, type Session } from '../../list-sessions.ts';
 import { requireRevocation, revokeAllSessions } from '../../revoke-sessions.ts';
-import { projectScope } from '../../session-keys.ts';
 import { requireUser, usersOf } from './managed-user.ts';
 
 const requireOwner = async (project: Project, userId: string): Promise<string> => {
