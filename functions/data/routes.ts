@@ -1,5 +1,5 @@
 import { defineRoutes } from '../../shared/http/route.ts';
-import { JsonObject, JsonObjects } from '../../shared/http/schemas.ts';
+import { JsonObject, JsonObjects } from '../schemas.ts';
 import {
   AggregateAnswer,
   AggregateBody,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { FieldAnswer, RowSecurityAnswer } from '../../shared/http/collection-schemas.ts';
-import { JsonObject, success } from '../../shared/http/schemas.ts';
+import { FieldAnswer, RowSecurityAnswer } from '../collection-schemas.ts';
+import { JsonObject, success } from '../schemas.ts';
 
 const flag = v.optional(
   v.pipe(

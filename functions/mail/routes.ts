@@ -1,6 +1,5 @@
-import { MailLogAnswer, MailLogsAnswer } from '../../shared/http/mail-schemas.ts';
 import { defineRoutes } from '../../shared/http/route.ts';
-import { BatchAnswer, BatchBody, SendAnswer, SendBody } from './schemas.ts';
+import { BatchAnswer, BatchBody, MailLogAnswer, MailLogsAnswer, SendAnswer, SendBody } from './schemas.ts';
 
 /** The mail API, in the order of the specification. */
 export const mailRoutes = defineRoutes({

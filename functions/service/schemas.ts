@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { success } from '../../shared/http/schemas.ts';
+import { success } from '../schemas.ts';
 
 const Part = v.object({ ok: v.boolean(), ms: v.number() });
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { JsonObject } from '../../shared/http/schemas.ts';
+import { JsonObject } from '../schemas.ts';
 
 const text = v.pipe(v.string('must be a String'), v.minLength(1, 'must not be empty'));
 

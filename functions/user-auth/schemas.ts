@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/schema/users-rules.ts';
-import { accountFields, hints, Session } from '../../shared/http/account-fields.ts';
-import { JsonObject, success } from '../../shared/http/schemas.ts';
+import { accountFields, hints, Session } from '../account-fields.ts';
+import { JsonObject, success } from '../schemas.ts';
 
 const { email, recipient, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { FieldAnswer } from '../../../shared/http/collection-schemas.ts';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { maxPromptLength } from '../../../shared/insight/assistant/propose-schema.ts';
+import { FieldAnswer } from '../../collection-schemas.ts';
+import { strictBody, success } from '../../schemas.ts';
 
 export const ProposalBody = strictBody({
   prompt: v.pipe(

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { accountFields, Session } from '../../../shared/http/account-fields.ts';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { accountFields, Session } from '../../account-fields.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 const { email, recipient, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;

@@ -1,11 +1,6 @@
 import * as v from 'valibot';
-import {
-  FieldAnswer,
-  fieldReference,
-  RowSecurityAnswer,
-  TrashAudience,
-} from '../../../shared/http/collection-schemas.ts';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { FieldAnswer, fieldReference, RowSecurityAnswer, TrashAudience } from '../../collection-schemas.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 const text = v.string('must be a String');

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { strictBody, success } from '../../schemas.ts';
 
 export const DatabaseUriBody = strictBody({ uri: v.string('must be a String') });
 

@@ -1,6 +1,6 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { JsonObject } from '../../../shared/http/schemas.ts';
 import { DeleteAnswer, DeleteQuery, GetQuery, ListAnswer, ListQuery } from '../../data/schemas.ts';
+import { JsonObject } from '../../schemas.ts';
 import { DocumentAnswer } from './schemas.ts';
 
 /** The data browser: the documents of a collection for its developer, by the rules of the secret key (contract 6). */

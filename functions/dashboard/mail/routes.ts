@@ -1,6 +1,5 @@
-import { MailLogAnswer, MailLogsAnswer } from '../../../shared/http/mail-schemas.ts';
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { SendAnswer } from '../../mail/schemas.ts';
+import { MailLogAnswer, MailLogsAnswer, SendAnswer } from '../../mail/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   DeletedSuppressionAnswer,

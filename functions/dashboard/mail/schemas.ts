@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { newTemplateEntries, templateChangesEntries } from '../../../shared/mail/templates/template-settings.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 export const NewTemplateBody = strictBody(newTemplateEntries);

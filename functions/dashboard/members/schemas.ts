@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { accountFields } from '../../../shared/http/account-fields.ts';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { memberRoles } from '../../../shared/projects/roles.ts';
+import { accountFields } from '../../account-fields.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 const text = v.string('must be a String');

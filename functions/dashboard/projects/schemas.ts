@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { hints } from '../../../shared/http/account-fields.ts';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { newProjectEntries, projectChangesEntries } from '../../../shared/projects/settings.ts';
 import { forEachProvider } from '../../../shared/projects/social-providers.ts';
+import { hints } from '../../account-fields.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 export const NewProjectBody = strictBody(newProjectEntries);

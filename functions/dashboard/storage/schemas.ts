@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 const days = 'must be a whole Number from 1 to 365';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
 import { maxImportBytes } from '../../../shared/transfers/import/start-import.ts';
 import { exportFormats, importFormats, transferStates } from '../../../shared/transfers/transfer-record.ts';
+import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
 const flag = v.boolean('must be a Boolean');

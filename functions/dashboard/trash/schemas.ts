@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { success } from '../../../shared/http/schemas.ts';
 import { Document, totals } from '../../data/schemas.ts';
+import { success } from '../../schemas.ts';
 
 const Trashed = v.intersect([Document, v.looseObject({ daysLeft: v.nullable(v.number()) })]);
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { accountFields, Session } from '../../../shared/http/account-fields.ts';
-import { JsonObject, success } from '../../../shared/http/schemas.ts';
+import { accountFields, Session } from '../../account-fields.ts';
+import { JsonObject, success } from '../../schemas.ts';
 import { User } from '../../user-auth/schemas.ts';
 import { pageOf } from '../schemas.ts';
 

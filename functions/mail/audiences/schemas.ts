@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { accountFields } from '../../../shared/http/account-fields.ts';
-import { strictBody, success } from '../../../shared/http/schemas.ts';
+import { accountFields } from '../../account-fields.ts';
+import { strictBody, success } from '../../schemas.ts';
 
 const text = v.string('must be a String');
 const tooLong = 'must have at most 200 characters';

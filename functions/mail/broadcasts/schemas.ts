@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isMailbox } from '../../../shared/core/mailbox.ts';
 import { parseDate } from '../../../shared/documents/date-value.ts';
-import { strictBody } from '../../../shared/http/schemas.ts';
+import { strictBody } from '../../schemas.ts';
 
 const text = v.string('must be a String');
 

@@ -5,11 +5,11 @@ import { PageQuery } from '../../../functions/dashboard/schemas.ts';
 import { dashboardDocument } from '../../../functions/dashboard-api.ts';
 import { publicDocument } from '../../../functions/public-api.ts';
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
+import { JsonObject, JsonObjects, strictBody, success } from '../../../functions/schemas.ts';
 import { statusOf } from '../../../shared/core/errors.ts';
 import { describeApi } from '../../../shared/http/openapi/describe-api.ts';
 import { jsonSchemaOf } from '../../../shared/http/openapi/json-schema.ts';
 import { defineRoutes, methodsOf, type RouteTable } from '../../../shared/http/route.ts';
-import { JsonObject, JsonObjects, strictBody, success } from '../../../shared/http/schemas.ts';
 
 const apis = [
   ['public', publicDocument(), publicRoutes],

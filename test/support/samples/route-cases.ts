@@ -1,6 +1,6 @@
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
+import { JsonObject } from '../../../functions/schemas.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../../shared/http/route.ts';
-import { JsonObject } from '../../../shared/http/schemas.ts';
 import { forEachProvider } from '../../../shared/projects/social-providers.ts';
 
 /** One method of one row of the route table. */

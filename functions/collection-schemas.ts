@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { fieldTypeNames } from '../collections/schema/field-types.ts';
+import { fieldTypeNames } from '../shared/collections/schema/field-types.ts';
 
 /**
  * Where the API description has the schema of a field, which holds itself; `Field` and `Items` in

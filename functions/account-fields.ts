@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isAddress, maxAddressLength, unreachable } from '../core/mailbox.ts';
+import { isAddress, maxAddressLength, unreachable } from '../shared/core/mailbox.ts';
 
 const text = v.string('must be a String');
 
