@@ -9,6 +9,7 @@ import { readFilter } from '../row-security.ts';
 import { maxDocumentBytes } from '../write/document-size.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
+import type { Pipeline, Stage } from './pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
 import { readResults } from './read-results.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
@@ -19,9 +20,9 @@ const limitMs = 5000;
 /** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
 const batchSize = 1000;
 
-/** Documents that others have written may be as large as MongoDB lets them be. */
-const largestStored = ({ placement }: Project): number =>
-  placement.kind === 'managed' ? maxDocumentBytes : 16 * 1024 * 1024;
+/** The rules hold everywhere; what documents have of memory is guarded where projects share a database. */
+const bounded = ({ placement }: Project, pipeline: Pipeline): Stage[] =>
+  boundPipeline(pipeline, maxDocumentBytes, placement.kind === 'managed');
 
 const sourceOf = (collection: Collection, caller: Caller, includeDeleted: boolean): Source => ({
   collection,
@@ -60,7 +61,7 @@ export const aggregateDocuments = async (
 ): Promise<unknown[]> => {
   const main = sourceOf(collection, caller, includeDeleted);
   const { pipeline, joined } = checkPipeline(body.pipeline);
-  const stages = restrictPipeline(boundPipeline(pipeline, largestStored(project)), {
+  const stages = restrictPipeline(bounded(project, pipeline), {
     main,
     joined: await joinedSources(project, joined, caller, includeDeleted),
     includeDeleted,

@@ -1,193 +1,157 @@
-import type { JsonObject } from '../document.ts';
 import { searchesText } from '../read/revealing-condition.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { type Here, joins, sizeBehind } from './document-flow.ts';
-import type { Bounds, Estimate, Scope } from './estimate.ts';
-import { Estimator, type Steps } from './estimate-expression.ts';
-import { estimateStage } from './estimate-stage.ts';
+import { Growth, smallestDocument } from './growth.ts';
 import { memoryGuard } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
 
-/** What one stage may take for one document, in bytes. */
-const maxWork = 128 * 1024 * 1024;
+const mebibyte = 1024 * 1024;
+/** What a stage may make of one document, and all stages together of what needs no document. */
+const maxMade = 128 * mebibyte;
+/** MongoDB stores no larger document; on their way they may have what joins and groups put into them. */
+const maxStored = 16 * mebibyte;
+const maxOnTheWay = 200 * mebibyte;
+const joined = 64 * mebibyte;
+const gathered = 128 * mebibyte;
 
-/**
- * What a document and the stage that takes it may have together; a stage that makes next to nothing adds nothing to it.
- */
-const maxTogether = 2 * maxWork;
-const negligible = 64 * 1024;
+const gathering: ReadonlySet<string> = new Set([
+  ...['$group', '$bucket', '$bucketAuto', '$facet', '$fill', '$setWindowFields'],
+]);
+const joining: ReadonlySet<string> = new Set(['$lookup', '$graphLookup']);
+/** Stages that look at no more of a document than they need. */
+const passing: ReadonlySet<string> = new Set([
+  ...['$match', '$geoNear', '$unset', '$limit', '$skip', '$count', '$unwind', '$sample', '$search', '$vectorSearch'],
+]);
 
-/** MongoDB makes no larger one out of a document's parts. */
-const maxDocument = 16 * 1024 * 1024;
-/** What stages that gather documents may put into one: MongoDB lets each have 100 MB. */
-const anyDocument = 512 * 1024 * 1024;
-const documentSizes = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024].map((part) => maxDocument / part);
-const elementCounts = [Infinity, 10_000, 1000, 100, 10];
+/** True where a join's documents go on one by one. */
+const isUnwound = (join: unknown, next: Stage | undefined): boolean => {
+  const path = isJsonObject(next?.$unwind) ? next.$unwind.path : next?.$unwind;
+  return isJsonObject(join) && path === `$${String(join.as)}`;
+};
 
-/** Joins that may put their documents, 100 MB each, into one document before it is measured. */
-const maxJoins = 3;
-const maxSteps = 100_000;
+const computesFields = (name: string): boolean => /^\$(project|addFields|set)$/.test(name);
 
-interface Bounding {
-  /** Bytes that a stored document has at most. */
-  readonly stored: number;
-  /** What does not depend on documents is worked out before the first one comes, and stays until the last one went. */
-  constants: number;
-  readonly steps: Steps;
-}
+const conditions = (value: unknown): readonly unknown[] => {
+  if (Array.isArray(value)) return value.flatMap(conditions);
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => (key === '$expr' ? [inner] : conditions(inner)));
+};
 
-/** A document on its way through a pipeline: bytes that it has at most where it is, and had before the last stage. */
-interface Flow {
-  size: number;
-  before: number;
-  joins: number;
-}
+/** How often the documents that a stage makes have the one in them that it takes. */
+const countStage = (name: string, operand: unknown, growth: Growth): number => {
+  if (name === '$match' || name === '$geoNear') return growth.count({ $and: conditions(operand) });
+  if (name === '$facet' || name === '$unionWith') return 0;
+  if (!isJsonObject(operand)) return growth.count(operand);
+  if (name === '$lookup') return growth.count({ $and: Object.values(operand.let ?? {}) });
+  if (name === '$graphLookup') {
+    return growth.count([operand.startWith, { $and: conditions(operand.restrictSearchWithMatch) }]);
+  }
+  return computesFields(name) ? growth.countFields(operand) : growth.count(operand);
+};
 
-interface Found {
-  readonly estimate: Estimate;
-  readonly estimator: Estimator;
-}
+/** The fields on the way to those that a stage computes inside others. */
+const insideOthers = (name: string, operand: unknown, path = '$'): readonly string[] => {
+  if (!computesFields(name) || !isJsonObject(operand)) return [];
+  return Object.entries(operand).flatMap(([key, value]) => {
+    const names = key.split('.');
+    const ways = names.map((_, at) => path + names.slice(0, at + 1).join('.'));
+    const isOutside = !isJsonObject(value) || Object.keys(value).some((inner) => inner.startsWith('$'));
+    return isOutside ? ways.slice(0, -1) : [...ways, ...insideOthers(name, value, `${ways.at(-1)}.`)];
+  });
+};
 
-/** No guard can stand before such a stage. */
-const mustBeFirst = (name: string, operand: unknown): boolean =>
-  name === '$geoNear' || (name === '$match' && searchesText(operand));
+/** Bytes that a document may have for a stage to make no more of it than it may. */
+const mostBytes = ({ linear, squared }: Growth): number => {
+  // The list of a loop, at 5 bytes an element, and what is copied for each of them share the document.
+  const by = squared / 20;
+  return by === 0 ? maxMade / linear : (Math.sqrt(linear * linear + 4 * by * maxMade) - linear) / (2 * by);
+};
 
-const tooMuch = (stage: string, operator: string): Error =>
+const tooMuch = (where: string, operator: string): Error =>
   invalidPipeline(
-    `${stage} could take more than ${maxWork / 1024 / 1024} MiB of memory for one document, however small it is: ` +
-      `${operator} makes too many copies. Use fewer operands and loops, and bound what comes from numbers, ` +
-      'as in {"$range":[0,{"$min":["$n",1000]}]}.',
+    `${where} could take more than ${maxMade / mebibyte} MiB of memory for one document, however small it is: ` +
+      `${operator} makes too many copies. Use fewer operands and loops.`,
   );
 
+/** A pipeline with its guards, bytes that its documents may have, and that the stage allows which allows least. */
+interface Bounded {
+  readonly stages: Stage[];
+  readonly size: number;
+  readonly least: number;
+}
+
 class PipelineBound {
-  readonly #bounding: Bounding;
-  readonly #scope: Scope;
+  readonly #stored: number;
+  readonly #isGuarded: boolean;
+  #made = 0;
 
-  constructor(bounding: Bounding, scope: Scope) {
-    this.#bounding = bounding;
-    this.#scope = scope;
+  constructor(stored: number, isGuarded: boolean) {
+    this.#stored = stored;
+    this.#isGuarded = isGuarded;
   }
 
-  /** The bounded stages of a pipeline at a place, whose documents have at most so many bytes. */
-  run(stages: Pipeline, at: string, size: number): Stage[] {
-    const flow: Flow = { size, before: size, joins: 0 };
-    return stages.flatMap((stage, position) => {
+  run(pipeline: Pipeline, at: string, start: number, variables: readonly string[]): Bounded {
+    let [size, least] = [start, Number.POSITIVE_INFINITY];
+    const stages = pipeline.flatMap((stage, position): Stage[] => {
       const [name, operand] = stageParts(stage);
-      const here = { stage, name, operand, next: stages[position + 1], where: `${at}[${position}].${name}` };
-      const guards = this.#guards(here, flow);
-      if (guards.length > 0 && position === 0 && mustBeFirst(name, operand)) {
-        throw tooMuch(here.where, 'its $expr');
+      const where = `${at}[${position}].${name}`;
+      const growth = new Growth(where, variables, true);
+      const copies = countStage(name, operand, growth);
+      const plain = new Growth(where, variables, false);
+      countStage(name, operand, plain);
+      const inner = this.#inside(stage, where, size, variables);
+      const most = Math.min(mostBytes(growth), inner.least);
+      this.#made += growth.linear * smallestDocument;
+      if (most < smallestDocument || this.#made > maxMade) throw tooMuch(where, growth.culprit.name);
+      least = Math.min(least, most);
+      const fits = size <= Math.min(most, maxOnTheWay) || (most === Number.POSITIVE_INFINITY && passing.has(name));
+      const limit = {
+        bytes: Math.floor(Math.min(most, maxStored)),
+        withoutLists: Math.floor(Math.min(mostBytes(plain), inner.least, maxStored)),
+        notLists: insideOthers(name, operand),
+      };
+      if (!fits) size = limit.withoutLists;
+      const guards = fits || !this.#isGuarded ? [] : [memoryGuard(limit, where, growth.culprit.name)];
+      if (guards.length > 0 && position === 0 && (name === '$geoNear' || searchesText(operand))) {
+        throw tooMuch(where, 'its $expr');
       }
-      return [...guards, ...this.#inside(here, flow)];
+      if (gathering.has(name)) size = gathered;
+      else if (joining.has(name)) size += isUnwound(operand, pipeline[position + 1]) ? this.#stored : joined;
+      else size = Math.max(size * (1 + copies), name === '$unionWith' ? Math.max(this.#stored, inner.size) : 0);
+      return [...guards, inner.stage];
     });
-  }
-
-  #estimate({ name, operand }: Here, bounds: Bounds, scope = this.#scope): Found {
-    const estimator = new Estimator(bounds, this.#bounding.steps);
-    const estimate = estimateStage(name, operand, estimator, scope);
-    if (this.#bounding.steps.left < 0) throw invalidPipeline('The pipeline has too many loops inside loops.');
-    return { estimate, estimator };
-  }
-
-  /** What must hold of a document for a stage to take it, where that is not sure. Moves the flow behind the stage. */
-  #guards(here: Here, flow: Flow): Stage[] {
-    const given = Math.min(flow.size, anyDocument);
-    const { estimate } = this.#estimate(here, { document: given, elements: Infinity });
-    this.#countConstants(here);
-    const fits = estimate.work <= negligible || given + estimate.work <= maxTogether;
-    if (fits && estimate.work <= maxWork && !(flow.joins >= maxJoins && joins(here))) {
-      flow.before = flow.size;
-      flow.size = sizeBehind(here, flow.size, estimate.weight, this.#bounding.stored);
-      if (joins(here)) flow.joins += 1;
-      return [];
-    }
-    const bounds = this.#fitting(here);
-    const behind = bounds.map((bound) => {
-      const { weight } = this.#estimate(here, bound).estimate;
-      return sizeBehind(here, bound.document, weight, this.#bounding.stored);
-    });
-    flow.before = Math.max(...bounds.map(({ document }) => document));
-    flow.size = Math.max(...behind);
-    flow.joins = joins(here) ? 1 : 0;
-    const { estimator } = this.#estimate(here, bounds.at(-1) as Bounds);
-    return [memoryGuard(bounds, [...estimator.paths], { stage: here.where, operator: estimator.culprit.name })];
-  }
-
-  #countConstants(here: Here): void {
-    const empty = new Map([...this.#scope.keys()].map((name) => [name, () => 0] as const));
-    const { estimate, estimator } = this.#estimate(here, { document: 0, elements: 0 }, empty);
-    this.#bounding.constants += estimate.work;
-    if (this.#bounding.constants > maxWork) throw tooMuch(here.where, estimator.culprit.name);
-  }
-
-  /** The bounds within which a stage takes no more than it may: for the longer the arrays, the smaller the document. */
-  #fitting(here: Here): readonly Bounds[] {
-    const found: Bounds[] = [];
-    for (const elements of elementCounts) {
-      const least = found.at(-1)?.document ?? 0;
-      const document = documentSizes.find(
-        (size) => size <= least || this.#estimate(here, { document: size, elements }).estimate.work <= maxWork,
-      );
-      if (document !== undefined && document > least) found.push({ document, elements });
-      if (document === maxDocument) break;
-    }
-    if (found.length > 0) return found;
-    const smallest = { document: documentSizes.at(-1) ?? 0, elements: elementCounts.at(-1) ?? 0 };
-    throw tooMuch(here.where, this.#estimate(here, smallest).estimator.culprit.name);
+    return { stages, size, least };
   }
 
   /** A stage with the pipelines inside it bounded. */
-  #inside(here: Here, flow: Flow): Stage[] {
-    const { stage, name, operand, where } = here;
-    if (!isJsonObject(operand)) return [stage];
+  #inside(stage: Stage, where: string, size: number, variables: readonly string[]) {
+    const [name, operand] = stageParts(stage);
+    const inner = { stage, size: 0, least: Number.POSITIVE_INFINITY };
+    if (!isJsonObject(operand)) return inner;
     if (name === '$facet') {
       const facets = Object.entries(operand).map(([key, stages]) => [
         key,
-        this.run(stages as Pipeline, `${where}.${key.slice(0, 40)}`, flow.before),
+        this.run(stages as Pipeline, `${where}.${key.slice(0, 40)}`, size, variables).stages,
       ]);
-      return [{ $facet: Object.fromEntries(facets) }];
+      return { ...inner, stage: { $facet: Object.fromEntries(facets) } };
     }
-    if (operand.pipeline === undefined || (name !== '$lookup' && name !== '$unionWith')) return [stage];
-    return this.#join(here, operand, flow);
-  }
-
-  #join({ name, where }: Here, join: JsonObject, flow: Flow): Stage[] {
-    const variables = name === '$lookup' && isJsonObject(join.let) ? join.let : undefined;
-    const whole = Math.min(flow.before, anyDocument);
-    const sizes = variables ? [whole, ...documentSizes.filter((size) => size < whole)] : [whole];
-    const { constants } = this.#bounding;
-    let refusal: unknown;
-    for (const size of sizes) {
-      this.#bounding.constants = constants;
-      const scope = variables ? this.#variables(variables, size) : this.#scope;
-      try {
-        const inner = new PipelineBound(this.#bounding, scope);
-        const stages = inner.run(join.pipeline as Pipeline, `${where}.pipeline`, this.#bounding.stored);
-        const guard = memoryGuard([{ document: size, elements: Infinity }], [], { stage: where, operator: 'let' });
-        return [...(size < whole ? [guard] : []), { [name]: { ...join, pipeline: stages } }];
-      } catch (error) {
-        refusal = error;
-      }
-    }
-    throw refusal;
-  }
-
-  /** The variables of a join, as large as a document of `size` bytes lets them be. */
-  #variables(variables: JsonObject, size: number): Scope {
-    const estimator = new Estimator({ document: size, elements: Infinity }, this.#bounding.steps);
-    const weights = Object.entries(variables).map(([name, value]) => {
-      const { weight } = estimator.of(value, this.#scope);
-      return [name, () => weight] as const;
-    });
-    return new Map([...this.#scope, ...weights]);
+    if (operand.pipeline === undefined || (name !== '$lookup' && name !== '$unionWith')) return inner;
+    const set = [...variables, ...Object.keys(operand.let ?? {})];
+    const bounded = this.run(operand.pipeline as Pipeline, `${where}.pipeline`, this.#stored, set);
+    const { size: joinedSize, least, stages } = bounded;
+    // Its variables are of this document, which may then be no larger than the stages that have them allow.
+    return {
+      stage: { [name]: { ...operand, pipeline: stages } },
+      size: joinedSize,
+      least: set.length > 0 ? least : Number.POSITIVE_INFINITY,
+    };
   }
 }
 
 /**
  * A checked pipeline with what keeps it from taking more than some 100 MB of memory a stage, whatever it combines:
  * documents that are too large for what a stage makes of them end it with 400 `RESULT_TOO_LARGE`. One that would take
- * more for every document, however small → 400 `INVALID_PIPELINE` (contract 2, "Aggregation"). `stored`: bytes of a
- * stored document.
+ * more for every document, however small, → 400 `INVALID_PIPELINE` (contract 2, "Aggregation"). `stored`: bytes of a
+ * stored document; `isGuarded`: large documents are stopped, too.
  */
-export const boundPipeline = (pipeline: Pipeline, stored: number): Stage[] =>
-  new PipelineBound({ stored, constants: 0, steps: { left: maxSteps } }, new Map()).run(pipeline, 'pipeline', stored);
+export const boundPipeline = (pipeline: Pipeline, stored: number, isGuarded = true): Stage[] =>
+  new PipelineBound(stored, isGuarded).run(pipeline, 'pipeline', stored, []).stages;

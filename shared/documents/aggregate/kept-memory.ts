@@ -1,5 +1,4 @@
 import { isJsonObject } from '../write/schema-values.ts';
-import { groupsSettled } from './document-flow.ts';
 import { invalidPipeline, type Stage, stageParts } from './pipeline.ts';
 
 /** Stages of a pipeline that keep what they are given for as long as it runs. */
@@ -21,6 +20,18 @@ const keepingInFacets: ReadonlySet<string> = new Set([
 /** Of those inside `$facet` that gather documents, each soon has its 100 MB; one that counts by key hardly ever has. */
 const maxGathering = 2;
 const maxInFacets = 5;
+
+/** Accumulators whose result is no larger than one of the values that they are given. */
+const settled: ReadonlySet<string> = new Set([
+  ...['$sum', '$avg', '$min', '$max', '$first', '$last', '$count', '$stdDevPop', '$stdDevSamp', '$top', '$bottom'],
+]);
+
+const groupsSettled = (outputs: unknown): boolean =>
+  isJsonObject(outputs) &&
+  Object.entries(outputs).every(
+    ([key, output]) =>
+      key === '_id' || (isJsonObject(output) && Object.keys(output).every((name) => settled.has(name))),
+  );
 
 const gathers = (stage: Stage, next: unknown): boolean => {
   const [name, operand] = stageParts(stage);

@@ -1,47 +1,31 @@
 import { AppError } from '../../core/errors.ts';
-import type { Bounds } from './estimate.ts';
 import type { Stage } from './pipeline.ts';
 
 const begin = 'The aggregation was stopped before ';
 const end = 'Project fewer fields earlier, $unwind the array, or filter it.';
 
-/** A stage and the operator of it that takes most. */
-export interface Taker {
-  /** `pipeline[2].$set` */
-  readonly stage: string;
-  readonly operator: string;
+/** What a stage lets through: documents of so many bytes, or more where `notLists` hold no lists. */
+export interface Limit {
+  readonly bytes: number;
+  readonly withoutLists: number;
+  readonly notLists: readonly string[];
 }
 
-/** An object that is larger is not taken apart to count its fields, which would itself take memory. */
-const largestCounted = 512 * 1024;
-
-/** Elements of an array or fields of an object. */
-const lengthOf = (path: string) => {
-  const fields = {
-    $cond: [{ $lte: [{ $bsonSize: path }, largestCounted] }, { $size: { $objectToArray: path } }, 1e15],
-  };
-  const ofObject = { $cond: [{ $eq: [{ $type: path }, 'object'] }, fields, 0] };
-  return { $cond: [{ $isArray: path }, { $size: path }, ofObject] };
-};
-
-const fits = ({ document, elements }: Bounds, paths: readonly string[]) => ({
-  $and: [
-    { $lte: [{ $bsonSize: '$$ROOT' }, document] },
-    ...(elements === Infinity ? [] : paths.map((path) => ({ $lte: [lengthOf(path), elements] }))),
-  ],
-});
-
 /**
- * A stage that lets documents through which are within one of the bounds, `elements` holding for the arrays at `paths`,
- * and ends the aggregation at any other: MongoDB puts the text that it cannot read as a number into its error.
+ * A stage that ends the aggregation at a document beyond the limit: MongoDB puts the text that it cannot read as a
+ * number into its error. `stage`: the next one, as `pipeline[2].$set`; `operator`: the one that makes most of it.
  */
-export const memoryGuard = (bounds: readonly Bounds[], paths: readonly string[], { stage, operator }: Taker): Stage => {
+export const memoryGuard = ({ bytes, withoutLists, notLists }: Limit, stage: string, operator: string): Stage => {
+  const size = { $bsonSize: '$$ROOT' };
   const what = operator === '' ? 'it may get' : `what ${operator} may make`;
-  const size = { $toString: { $bsonSize: '$$ROOT' } };
-  const text = {
-    $concat: [`${begin}${stage}: ${what} of a document of `, size, ` bytes takes too much memory. ${end}`],
-  };
-  return { $match: { $expr: { $cond: [{ $or: bounds.map((of) => fits(of, paths)) }, true, { $toInt: text }] } } };
+  const text = [
+    `${begin}${stage}: ${what} of a document of `,
+    { $toString: size },
+    ` bytes takes too much memory. ${end}`,
+  ];
+  const plain = [{ $lte: [size, withoutLists] }, ...notLists.map((path) => ({ $not: [{ $isArray: [path] }] }))];
+  const fits = { $or: [{ $lte: [size, bytes] }, ...(withoutLists > bytes ? [{ $and: plain }] : [])] };
+  return { $match: { $expr: { $cond: [fits, true, { $toInt: { $concat: text } }] } } };
 };
 
 /** The refusal that a guard has put into MongoDB's error (400 `RESULT_TOO_LARGE`), if it was one. */

@@ -86,8 +86,8 @@ beforeAll(async () => {
   for (const keys of [{ place: '2dsphere' }, { city: 'text' }]) {
     await project.developer.dashboard('POST', indexes, { keys });
   }
-  const spin = { $map: { input: range(20_000), in: { $reduce: { input: range(20_000), initialValue: 0, in: 1 } } } };
-  askEndless = () => aggregate('buyers', [{ $limit: 1 }, { $project: { x: { $size: spin } } }]);
+  const many = ['a', 'b', 'c'].flatMap((name) => [{ $set: { [name]: range(10_000) } }, { $unwind: `$${name}` }]);
+  askEndless = () => aggregate('buyers', [{ $limit: 1 }, ...many, { $group: { _id: null, n: { $sum: '$c' } } }]);
   endless = askEndless();
 });
 
@@ -378,8 +378,8 @@ describe('a limit', () => {
     expect(await aggregate('large', [{ $sort: { n: 1 } }])).toMatchObject(tooLarge);
     expect((await aggregate('large', [{ $limit: 5 }])).status).toBe(200);
     expect(await aggregate('large', [{ $group: { _id: null, all: { $push: '$text' } } }])).toMatchObject(tooLarge);
-    const copies = [{ $limit: 1 }, { $project: { n: range(300_000), _id: 0 } }, { $unwind: '$n' }];
-    expect(await aggregate('large', [...copies, { $set: { pad: 'yyyyyyyyyy' } }])).toMatchObject(tooLarge);
+    const copies = [{ $limit: 1 }, { $project: { n: range(10_000), _id: 0 } }, { $unwind: '$n' }];
+    expect(await aggregate('large', [...copies, { $set: { pad: 'y'.repeat(600) } }])).toMatchObject(tooLarge);
     const huge = { $reduce: { input: range(25), initialValue: 'x', in: { $concat: ['$$value', '$$value'] } } };
     expect(await aggregate('buyers', [{ $project: { huge } }])).toMatchObject({ status: 400 });
   });
