@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail, type Identity } from '../account-store.ts';
 import { discardCredentials } from '../credentials.ts';
 import { decideLink } from './link-decision.ts';
@@ -51,7 +51,7 @@ const findByAddresses = async <R extends AccountRecord>(
 };
 
 /**
- * Adds the identity to the account as it was read; `undefined` if it has changed since. Credentials of an address that
+ * Adds the identity to the account as it was read; `null` if it has changed since. Credentials of an address that
  * nobody verified end first: only when no session of them is left does the address count as verified.
  */
 const link = async <R extends AccountRecord>(
@@ -59,8 +59,8 @@ const link = async <R extends AccountRecord>(
   { _id, email }: R,
   identity: Identity,
   step: 'link' | 'discard and link',
-): Promise<LinkedAccount<R> | undefined> => {
-  if (step === 'discard and link' && !(await discardCredentials(store, _id))) return undefined;
+): Promise<LinkedAccount<R> | null> => {
+  if (step === 'discard and link' && !(await discardCredentials(store, _id))) return null;
   const [state, change] =
     step === 'link'
       ? [{ emailVerified: true }, { $push: { identities: identity } }]
@@ -70,7 +70,7 @@ const link = async <R extends AccountRecord>(
         ];
   const expected = { ...state, ...enabled, email: { $eq: email }, 'identities.key': { $ne: identity.key } };
   const account = await store.change({ ...expected, _id }, change);
-  return account && { account, isNew: false, linkedByEmail: true };
+  return account ? { account, isNew: false, linkedByEmail: true } : null;
 };
 
 /**
@@ -88,7 +88,7 @@ export const linkAccount = async <R extends AccountRecord>(
   const { name, title } = provider;
   const identity = { provider: name, id: profile.id, key: `${name}:${profile.id}` };
 
-  const tryOnce = async (attempt: number): Promise<LinkedAccount<R> | undefined> => {
+  const tryOnce = async (attempt: number): Promise<LinkedAccount<R> | null> => {
     const holder = await store.find({ 'identities.key': { $eq: identity.key } });
     const match = holder ? undefined : await findByAddresses(store, addresses);
     const found = {
@@ -102,20 +102,11 @@ export const linkAccount = async <R extends AccountRecord>(
     const [email] = addresses;
     if (step === 'create' && email !== undefined) {
       const account = await open({ email, identity, provider, profile, attempt });
-      return account && { account, isNew: true, linkedByEmail: false };
+      return account ? { account, isNew: true, linkedByEmail: false } : null;
     }
     throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
   };
 
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    try {
-      const account = await tryOnce(attempt);
-      if (account) return account;
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'DUPLICATE_VALUE')) throw error;
-    }
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'The account is being changed elsewhere. Please try again.', {
-    retryAfter: 1,
-  });
+  const busy = 'The account is being changed elsewhere. Please try again.';
+  return untilWritten(busy, (attempt) => unlessTaken(tryOnce(attempt), () => null), attempts);
 };

@@ -2,6 +2,7 @@ import { clock } from '../../core/clock.ts';
 import { dashboardSettings, signupSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
+import { unlessTaken } from '../../core/until-written.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore, type NewAccount } from '../account-store.ts';
 import { issueDashboardToken } from '../dashboard-tokens.ts';
@@ -69,13 +70,12 @@ export const insertDeveloper = async (account: NewAccount): Promise<DeveloperRec
     createdAt: now,
     updatedAt: now,
   };
-  try {
-    await onDevelopers((developers) => developers.insertOne(record));
-    return record;
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
-    throw new AppError('DEVELOPER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', {
-      cause: error,
-    });
-  }
+  await unlessTaken(
+    onDevelopers((developers) => developers.insertOne(record)),
+    (cause) => {
+      const message = 'An account with this e-mail address exists already. Log in instead.';
+      throw new AppError('DEVELOPER_EXISTS', message, { cause });
+    },
+  );
+  return record;
 };

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { AppError } from '../../core/errors.ts';
+import { untilWritten } from '../../core/until-written.ts';
 import { sizeOf } from '../../documents/write/document-size.ts';
 import { type UpdatePlan, withoutGrowth } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
@@ -33,7 +33,7 @@ export const changeProfile = async (
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const change = { ...beside, $set: { ...plan?.set, ...beside.$set } };
   let conditions = plan?.conditions ?? [];
-  for (let tries = 0; tries < maxTries; tries += 1) {
+  const attempt = async (): Promise<UserRecord | null> => {
     const held = conditions.length > 0 ? { $and: conditions } : {};
     const updated = await userAccounts(project).change({ ...filter, ...held }, change);
     if (updated) return updated;
@@ -42,6 +42,7 @@ export const changeProfile = async (
     const refusal = plan?.refusal(record, bytes);
     if (refusal) throw refusal;
     conditions = plan?.conditionsFor(record, bytes) ?? [];
-  }
-  throw new AppError('TOO_MANY_WRITERS', busy, { retryAfter: 1 });
+    return null;
+  };
+  return untilWritten(busy, attempt, maxTries);
 };

@@ -3,6 +3,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
+import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { requireFit, sizeOf } from '../../documents/write/document-size.ts';
 import type { Project } from '../../projects/project.ts';
@@ -14,9 +15,6 @@ import type { UserRecord } from './user-record.ts';
 /** The validated data of a new user, with the profile in its stored form. */
 export type NewUser = NewAccount & { readonly profile: JsonObject };
 
-/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
-const attempts = 200;
-
 /** The field of a unique value that is taken, where that is what went wrong. */
 export const takenField = (error: unknown): string | undefined =>
   error instanceof AppError && error.code === 'DUPLICATE_VALUE' ? error.errors?.[0]?.field : undefined;
@@ -25,23 +23,21 @@ export const takenField = (error: unknown): string | undefined =>
 export const userExists = (cause: unknown): AppError =>
   new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
 
-const insert = async (project: Project, users: Collection, user: UserRecord): Promise<UserRecord> => {
-  for (let attempt = 0; attempt < attempts; attempt++) {
+const insert = (project: Project, users: Collection, user: UserRecord): Promise<UserRecord> =>
+  untilWritten('Too many accounts are being opened at once. Please try again.', async () => {
     const planSlot = await freePlanSlot(project);
     const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
-    try {
-      await onManaged(project, (db) => db.collection<UserRecord>(users.name).insertOne(record));
-      return record;
-    } catch (error) {
-      const field = takenField(error);
-      if (field === 'email') throw userExists(error);
-      if (field !== 'planSlot') throw error;
-    }
-  }
-  throw new AppError('TOO_MANY_WRITERS', 'Too many accounts are being opened at once. Please try again.', {
-    retryAfter: 1,
+    const inserted = onManaged(project, (db) => db.collection<UserRecord>(users.name).insertOne(record));
+    return unlessTaken(
+      inserted.then(() => record),
+      (error) => {
+        const field = takenField(error);
+        if (field === 'email') throw userExists(error);
+        if (field !== 'planSlot') throw error;
+        return null;
+      },
+    );
   });
-};
 
 /**
  * Stores a new user. Address taken → 409 `USER_EXISTS`; another unique field, or the identity, taken → 409
