@@ -1,11 +1,9 @@
-import type { Db } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { forgetWhenSaved } from '../core/saved-projects.ts';
 import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
 import type { Project } from '../projects/project.ts';
-import { type KeyKind, type ProjectRecord, toProject } from '../projects/project-record.ts';
+import { type KeyKind, onProjects, type ProjectRecord, toProject } from '../projects/project-record.ts';
 import { type OwnerFacts, withOwner } from '../projects/with-owner.ts';
 import type { Collection } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
@@ -47,27 +45,28 @@ const cache = new ShortCache<Found | undefined>(
 
 forgetWhenSaved((projectId) => cache.forget((_key, found) => found?.project.id === projectId));
 
-const find = async (db: Db, hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
-  const [row] = await db
-    .collection('projects')
-    .aggregate<Row>(
-      [
-        { $match: { 'keys.hash': hash, state: 'active' } },
-        ...withOwner,
-        {
-          $lookup: {
-            from: 'collections',
-            localField: '_id',
-            foreignField: 'projectId',
-            pipeline: [{ $match: { name: collectionName, state: 'active' } }],
-            as: 'collection',
+const find = async (hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
+  const [row] = await onProjects((projects) =>
+    projects
+      .aggregate<Row>(
+        [
+          { $match: { 'keys.hash': hash, state: 'active' } },
+          ...withOwner,
+          {
+            $lookup: {
+              from: 'collections',
+              localField: '_id',
+              foreignField: 'projectId',
+              pipeline: [{ $match: { name: collectionName, state: 'active' } }],
+              as: 'collection',
+            },
           },
-        },
-        { $unset: ['members', 'invitations'] },
-      ],
-      { maxTimeMS: 5000 },
-    )
-    .toArray();
+          { $unset: ['members', 'invitations'] },
+        ],
+        { maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
   const key = row?.keys.find((candidate) => candidate.hash === hash);
   if (!row || !key || key.kind !== kind) return undefined;
   const [record] = row.collection;
@@ -88,7 +87,7 @@ export const findProjectByKey = async (key: string, collectionName: string): Pro
   const kind = kindOfKey(key);
   if (!kind) return undefined;
   const name = isCollectionName(collectionName) ? collectionName : '';
-  const found = await cache.get(`${key}\n${name}`, () => onControl((db) => find(db, hashApiKey(key), kind, name)));
+  const found = await cache.get(`${key}\n${name}`, () => find(hashApiKey(key), kind, name));
   if (!found || (found.expiresAt && found.expiresAt.getTime() <= clock.now())) return undefined;
   return found;
 };

@@ -1,10 +1,8 @@
 import { isOverdue, timed } from '../clients/timed.ts';
 import { clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
-import { projectSaved } from '../core/saved-projects.ts';
+import { changeProject } from '../projects/change-project.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
-import { onProjects } from '../projects/project-record.ts';
-import { type ProjectView, toProjectView } from '../projects/project-view.ts';
+import type { ProjectView } from '../projects/project-view.ts';
 import { externalBucket } from './external-bucket.ts';
 import { checkedEndpoint, invalidStorage } from './storage-endpoint.ts';
 import { type ExternalPlace, externalStorageId, type StorageKeys, sealStorageKeys } from './storage-keys.ts';
@@ -31,15 +29,6 @@ const test = async (connection: StorageConnection, keys: StorageKeys): Promise<s
   }
 };
 
-const change = async ({ project, record }: OwnedProject, update: object): Promise<ProjectView> => {
-  const updated = await onProjects((projects) =>
-    projects.findOneAndUpdate({ _id: record._id, state: 'active' }, update, { returnDocument: 'after' }),
-  );
-  if (!updated) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
-  projectSaved(project.id);
-  return toProjectView(updated, project.plan);
-};
-
 /**
  * Has the project's files put into a bucket of the developer's own from now on, in place of ours or of another one,
  * after a test write to it; its keys are kept sealed. Whatever does not work within 5 s → 400 `INVALID_STORAGE`
@@ -52,9 +41,9 @@ export const connectStorage = async (owned: OwnedProject, connection: StorageCon
   const place = { kind: 'external', endpoint, region, bucket, publicHost } as const;
   const sealedKeys = await sealStorageKeys(owned.project.id, keys);
   const storage = { ...place, id: externalStorageId(place), sealedKeys } satisfies ExternalPlace;
-  return change(owned, { $set: { storage, updatedAt: new Date(clock.now()) } });
+  return changeProject(owned, { $set: { storage, updatedAt: new Date(clock.now()) } });
 };
 
 /** Has the project's files put into our bucket again; also where they already are. Its own bucket is left as it is. */
 export const disconnectStorage = (owned: OwnedProject): Promise<ProjectView> =>
-  change(owned, { $unset: { storage: '' }, $set: { updatedAt: new Date(clock.now()) } });
+  changeProject(owned, { $unset: { storage: '' }, $set: { updatedAt: new Date(clock.now()) } });

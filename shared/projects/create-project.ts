@@ -23,12 +23,12 @@ const limitReached = (plan: PlanName): AppError =>
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
 const usedSlots = (ownerId: ObjectId): Promise<number[]> =>
-  onProjects(async (projects) => {
-    const records = await projects
+  onProjects((projects) =>
+    projects
       .find({ ownerId, state: 'active' }, { projection: { slot: 1 }, maxTimeMS: 5000 })
-      .toArray();
-    return records.map(({ slot }) => slot);
-  });
+      .map(({ slot }) => slot)
+      .toArray(),
+  );
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>

@@ -32,13 +32,11 @@ export const listProjects = async (
   only: readonly string[] | null = null,
 ): Promise<Page<ListedProject>> => {
   const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
+  const shown = [{ $sort: { _id: -1 } }, { $skip: (page - 1) * limit }, { $limit: limit }];
   const [rows, total] = await onProjects((projects) =>
     Promise.all([
       projects
-        .aggregate<ProjectRecord & OwnerFacts>(
-          [{ $match: filter }, { $sort: { _id: -1 } }, { $skip: (page - 1) * limit }, { $limit: limit }, ...withOwner],
-          { maxTimeMS: 5000 },
-        )
+        .aggregate<ProjectRecord & OwnerFacts>([{ $match: filter }, ...shown, ...withOwner], { maxTimeMS: 5000 })
         .toArray(),
       projects.countDocuments(filter, { maxTimeMS: 5000 }),
     ]),

@@ -1,10 +1,9 @@
 import type { Document } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
-import { projectSaved } from '../core/saved-projects.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
+import { changeProject } from './change-project.ts';
 import type { OwnedProject } from './find-owned-project.ts';
-import { type KeyKind, type KeyRecord, onProjects, secretKeyHint } from './project-record.ts';
+import { type KeyKind, type KeyRecord, secretKeyHint } from './project-record.ts';
 
 /** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
 const keysInGrace = 4;
@@ -32,7 +31,7 @@ const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
  * everywhere within 5 s.
  */
 export const rotateKey = async (
-  { record }: OwnedProject,
+  owned: OwnedProject,
   kind: KeyKind,
   graceHours: number,
 ): Promise<{ readonly type: KeyKind; readonly key: string }> => {
@@ -41,10 +40,6 @@ export const rotateKey = async (
   const graceEnd = new Date(now.getTime() + graceHours * 3_600_000);
   const keys = rotatedKeys({ kind, hash: hashApiKey(key), expiresAt: null }, now, graceEnd);
   const shown = kind === 'publishable' ? { publishableKey: key } : { secretKeyHint: secretKeyHint(key) };
-  const { matchedCount } = await onProjects((projects) =>
-    projects.updateOne({ _id: record._id, state: 'active' }, [{ $set: { keys, ...shown, updatedAt: now } }]),
-  );
-  if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
-  projectSaved(record._id.toHexString());
+  await changeProject(owned, [{ $set: { keys, ...shown, updatedAt: now } }]);
   return { type: kind, key };
 };

@@ -1,10 +1,8 @@
 import type { Document } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
-import { projectSaved } from '../core/saved-projects.ts';
+import { changeProject } from './change-project.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import type { SigningKey } from './project.ts';
-import { onProjects } from './project-record.ts';
 
 /** Twice as long as a function keeps a project record: by then every one of them knows the new key. */
 const publishedFirstMs = 10_000;
@@ -34,17 +32,13 @@ const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
  * old one signed stay valid until they expire (contract 3, "Tokens"). Returns the new key's id.
  */
 export const rotateSigningKey = async (
-  { record }: OwnedProject,
+  owned: OwnedProject,
   newSigningKey: (projectId: string) => Promise<SigningKey>,
 ): Promise<{ readonly kid: string }> => {
   const now = new Date(clock.now());
-  const made = await newSigningKey(record._id.toHexString());
+  const made = await newSigningKey(owned.project.id);
   const added = { ...made, signsFrom: new Date(now.getTime() + publishedFirstMs) };
   const signingKeys = rotated(added, now, new Date(now.getTime() + outlivesMs));
-  const { matchedCount } = await onProjects((projects) =>
-    projects.updateOne({ _id: record._id, state: 'active' }, [{ $set: { signingKeys, updatedAt: now } }]),
-  );
-  if (matchedCount === 0) throw new AppError('PROJECT_NOT_FOUND', 'Project not found');
-  projectSaved(record._id.toHexString());
+  await changeProject(owned, [{ $set: { signingKeys, updatedAt: now } }]);
   return { kid: made.kid };
 };

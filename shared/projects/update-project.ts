@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { projectSaved } from '../core/saved-projects.ts';
+import { changeProject, projectNotFound } from './change-project.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import { onProjects } from './project-record.ts';
-import { type ProjectView, toProjectView } from './project-view.ts';
+import type { ProjectView } from './project-view.ts';
 import { providerKeyChange, webhookSecretChange } from './provider-key-change.ts';
 import type { ProjectChanges } from './settings.ts';
 import { type Seal, type SocialChanges, socialChanges } from './social-changes.ts';
@@ -14,7 +14,7 @@ const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> 
   const record = await onProjects((projects) =>
     projects.findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 }, maxTimeMS: 5000 }),
   );
-  if (!record) return new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  if (!record) return projectNotFound();
   social.check(record);
   return new AppError('TOO_MANY_WRITERS', 'The settings are being changed by others right now. Please try again.', {
     retryAfter: 1,
@@ -27,10 +27,11 @@ const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> 
  * `VALIDATION_FAILED`, decided by the update itself.
  */
 export const updateProject = async (
-  { project, record }: OwnedProject,
+  owned: OwnedProject,
   { socialProviders, providerApiKey, providerWebhookSecret, ...changes }: ProjectChanges,
   seal: Seal,
 ): Promise<ProjectView> => {
+  const { project, record } = owned;
   const social = await socialChanges(project.id, socialProviders, seal);
   social.check(record);
   const sealed = {
@@ -39,15 +40,6 @@ export const updateProject = async (
   };
   const given = Object.entries({ ...changes, ...social.set, ...sealed }).filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
-  const filter = { $and: [{ _id: record._id, state: 'active' as const }, ...social.conditions] };
-  const updated = await onProjects((projects) =>
-    projects.findOneAndUpdate(
-      filter,
-      { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } },
-      { returnDocument: 'after' },
-    ),
-  );
-  if (!updated) throw await refusal(record._id, social);
-  projectSaved(project.id);
-  return toProjectView(updated, project.plan);
+  const update = { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } };
+  return changeProject(owned, update, social.conditions, () => refusal(record._id, social));
 };

@@ -11,6 +11,7 @@ import { newId } from '../../core/new-id.ts';
 import { queueServiceMail } from '../../mail/outbox/queue-service-mail.ts';
 import { plainName } from '../../mail/plain-name.ts';
 import { invitationTemplate } from '../../mail/templates/invitation.ts';
+import { projectNotFound } from '../change-project.ts';
 import { findOwnedProject, type OwnedProject, roleIn } from '../find-owned-project.ts';
 import { type InvitationRecord, onProjects, type ProjectRecord } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
@@ -73,7 +74,7 @@ const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
 /** Why an invitation was not stored. */
 const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<AppError> => {
   const now = await findOwnedProject(inviter.toHexString(), record._id.toHexString());
-  if (!now) return new AppError('PROJECT_NOT_FOUND', 'Project not found');
+  if (!now) return projectNotFound();
   return includesRole(now.role, 'admin')
     ? new AppError(
         'LIMIT_REACHED',
