@@ -1,15 +1,11 @@
+import { findPage } from '../../clients/find-page.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
-import { onSuppressions, type Suppression, type SuppressionReason, suppressionsOf } from './suppression.ts';
+import { onSuppressions, type Suppression, suppressionsOf } from './suppression.ts';
 
 /** A suppressed address as the dashboard shows it. */
-export interface SuppressionView {
-  readonly email: string;
-  readonly reason: SuppressionReason;
-  readonly providerEmailId: string | null;
-  readonly createdAt: Date;
-}
+export type SuppressionView = Pick<Suppression, 'email' | 'reason' | 'providerEmailId' | 'createdAt'>;
 
 const toView = ({ email, reason, providerEmailId, createdAt }: Suppression): SuppressionView => ({
   email,
@@ -19,18 +15,9 @@ const toView = ({ email, reason, providerEmailId, createdAt }: Suppression): Sup
 });
 
 /** A page of the addresses that a project's mails leave out, the newest first. */
-export const listSuppressions = async (
-  project: Project,
-  { page, limit }: PageRequest,
-): Promise<Page<SuppressionView>> => {
-  const own = suppressionsOf(project.id);
-  const [records, total] = await onSuppressions((suppressions) =>
-    Promise.all([
-      suppressions.find(own, { sort: { _id: -1 }, skip: (page - 1) * limit, limit, maxTimeMS: 5000 }).toArray(),
-      suppressions.countDocuments(own, { maxTimeMS: 5000 }),
-    ]),
-  );
-  return { items: records.map(toView), total, page, limit };
+export const listSuppressions = async (project: Project, request: PageRequest): Promise<Page<SuppressionView>> => {
+  const found = await findPage(onSuppressions, suppressionsOf(project.id), request, { sort: { _id: -1 } });
+  return { ...found, items: found.items.map(toView) };
 };
 
 /** Lets an address have the project's mails again; not suppressed → 404 `SUPPRESSION_NOT_FOUND`. */

@@ -1,4 +1,5 @@
 import { ObjectId } from 'mongodb';
+import { findPage } from '../../clients/find-page.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import { type BuiltInKey, builtInKeys, isBuiltInKey } from './built-in.ts';
@@ -20,27 +21,14 @@ const builtInSummary = (key: BuiltInKey): TemplateSummary => {
 /** A page of the templates that a project can send: its own by name, then the built-in ones. Without html and text. */
 export const listMailTemplates = async (
   project: Pick<Project, 'id'>,
-  { page, limit }: PageRequest,
+  request: PageRequest,
 ): Promise<Page<TemplateSummary>> => {
   const own = { projectId: new ObjectId(project.id) };
-  const begin = (page - 1) * limit;
-  const [records, count] = await onTemplates((templates) =>
-    Promise.all([
-      templates
-        .find(own, {
-          projection: { key: 1, name: 1, subject: 1, updatedAt: 1 },
-          sort: { nameKey: 1 },
-          skip: begin,
-          limit,
-          maxTimeMS: 5000,
-        })
-        .toArray(),
-      templates.countDocuments(own, { maxTimeMS: 5000 }),
-    ]),
-  );
-  const builtIn = builtInKeys.slice(Math.max(0, begin - count), Math.max(0, begin + limit - count));
-  const items = [...records.map(summarizeTemplate), ...builtIn.map(builtInSummary)];
-  return { items, total: count + builtInKeys.length, page, limit };
+  const shown = { projection: { key: 1, name: 1, subject: 1, updatedAt: 1 }, sort: { nameKey: 1 } } as const;
+  const { items, total, page, limit } = await findPage(onTemplates, own, request, shown);
+  const end = page * limit - total;
+  const builtIn = builtInKeys.slice(Math.max(0, end - limit), Math.max(0, end)).map(builtInSummary);
+  return { items: [...items.map(summarizeTemplate), ...builtIn], total: total + builtInKeys.length, page, limit };
 };
 
 /** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */

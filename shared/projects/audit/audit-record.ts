@@ -1,4 +1,5 @@
-import type { IndexDescription, ObjectId } from 'mongodb';
+import type { Collection, IndexDescription, ObjectId } from 'mongodb';
+import { onControl } from '../../clients/mongo.ts';
 
 /** A setting before and after a change; only of settings whose values are no secret. */
 export interface ChangedValue {
@@ -26,18 +27,18 @@ export interface Change {
  * A document of `control.auditEntries`. It is written as `unknown` before the change and set to `done` after it, so
  * that no change goes unrecorded; if the process dies in between, it stays `unknown`.
  */
-export interface AuditRecord {
+export interface AuditRecord extends Omit<Change, 'projectId' | 'developerId' | 'tokenId'> {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly at: Date;
   readonly developerId: ObjectId;
   readonly tokenId: ObjectId | null;
-  readonly action: string;
-  readonly target: Readonly<Record<string, string>>;
-  readonly fields: readonly string[];
-  readonly values: readonly ChangedValue[];
   readonly outcome: 'done' | 'unknown';
 }
+
+/** Runs an operation on `control.auditEntries`. */
+export const onAuditEntries = <T>(operation: (entries: Collection<AuditRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<AuditRecord>('auditEntries')));
 
 const yearSeconds = 365 * 24 * 3600;
 

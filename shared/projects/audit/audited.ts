@@ -1,19 +1,15 @@
-import { type Collection, ObjectId } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
+import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
-import type { AuditRecord, Change } from './audit-record.ts';
+import { type Change, onAuditEntries } from './audit-record.ts';
 import { boundedChange } from './bounded-change.ts';
-
-const onEntries = <T>(operation: (entries: Collection<AuditRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<AuditRecord>('auditEntries')));
 
 const begin = async (change: Change): Promise<ObjectId> => {
   const { projectId, developerId, tokenId, ...what } = boundedChange(change);
   const _id = newId();
-  await onEntries((entries) =>
+  await onAuditEntries((entries) =>
     entries.insertOne({
       _id,
       projectId: new ObjectId(projectId),
@@ -28,9 +24,9 @@ const begin = async (change: Change): Promise<ObjectId> => {
 };
 
 /** The entry exists already: failing to set its outcome is logged, and does not fail the change. */
-const settle = async (write: Promise<unknown>, entry: ObjectId): Promise<void> => {
+const settle = async (entry: ObjectId, write: () => Promise<unknown>): Promise<void> => {
   try {
-    await write;
+    await write();
   } catch (error) {
     log.error({ message: 'An audit entry stays unsettled', entry: entry.toHexString(), error: describeError(error) });
   }
@@ -43,22 +39,14 @@ const isRefusal = (error: unknown): boolean => error instanceof AppError && stat
  * that fails → 503 and nothing is changed. A refusal (4xx) removes the entry; any other failure leaves it as `unknown`.
  */
 export const audited = async <T>(change: Change, act: () => Promise<T>): Promise<T> => {
-  const entry = await begin(change);
+  const _id = await begin(change);
   let result: T;
   try {
     result = await act();
   } catch (error) {
-    if (isRefusal(error)) {
-      await settle(
-        onEntries((entries) => entries.deleteOne({ _id: entry })),
-        entry,
-      );
-    }
+    if (isRefusal(error)) await settle(_id, () => onAuditEntries((entries) => entries.deleteOne({ _id })));
     throw error;
   }
-  await settle(
-    onEntries((entries) => entries.updateOne({ _id: entry }, { $set: { outcome: 'done' } })),
-    entry,
-  );
+  await settle(_id, () => onAuditEntries((entries) => entries.updateOne({ _id }, { $set: { outcome: 'done' } })));
   return result;
 };

@@ -1,7 +1,6 @@
-import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
-import { onControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
+import { emailsOf } from '../emails-of.ts';
 import type { OwnedProject } from '../find-owned-project.ts';
 import type { Role } from '../roles.ts';
 import { type Invitation, toInvitation } from './invitation.ts';
@@ -21,16 +20,7 @@ export const listMembers = async ({ record }: OwnedProject, request: PageRequest
     ...(record.members ?? []),
   ];
   const shown = pageFrom(all, request);
-  const people = await onControl((db) =>
-    db
-      .collection<DeveloperRecord>('developers')
-      .find(
-        { _id: { $in: shown.items.map(({ developerId }) => developerId) } },
-        { projection: { email: 1 }, maxTimeMS: 5000 },
-      )
-      .toArray(),
-  );
-  const emails = new Map(people.map(({ _id, email }) => [_id.toHexString(), email]));
+  const emails = await emailsOf(shown.items.map(({ developerId }) => developerId));
   const items = shown.items.map(({ developerId, role, addedAt }): Member => {
     const _id = developerId.toHexString();
     return { _id, email: emails.get(_id) ?? '', role, addedAt };

@@ -1,5 +1,4 @@
 import { ObjectId } from 'mongodb';
-import { onControl } from '../../../clients/mongo.ts';
 import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { newId } from '../../../core/new-id.ts';
@@ -11,7 +10,14 @@ import type { DashboardBearer } from '../../dashboard-tokens.ts';
 import { requireSession } from '../../require-session.ts';
 import { developerAccounts } from '../../stores/developers.ts';
 import type { Scope } from './scopes.ts';
-import { hashToken, newPersonalToken, type TokenRecord, type TokenView, toTokenView } from './token-record.ts';
+import {
+  hashToken,
+  newPersonalToken,
+  onTokens,
+  type TokenRecord,
+  type TokenView,
+  toTokenView,
+} from './token-record.ts';
 
 /** The body of `create-token`. */
 export interface NewToken {
@@ -28,11 +34,10 @@ const dayMs = 86_400_000;
 
 /** The slots in use; what has expired gives its slot back first. */
 const usedSlots = (developerId: ObjectId, now: Date): Promise<number[]> =>
-  onControl(async (db) => {
-    const tokens = db.collection<TokenRecord>('personalTokens');
+  onTokens(async (tokens) => {
     await tokens.deleteMany({ developerId, expiresAt: { $lte: now } });
-    const records = await tokens.find({ developerId }, { projection: { slot: 1 }, maxTimeMS: 5000 }).toArray();
-    return records.map(({ slot }) => slot);
+    const records = tokens.find({ developerId }, { projection: { slot: 1 }, maxTimeMS: 5000 });
+    return records.map(({ slot }) => slot).toArray();
   });
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
@@ -43,7 +48,7 @@ const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
       throw new AppError('LIMIT_REACHED', `You have ${maxTokens} personal access tokens. Revoke one to make another.`);
     }
     const record = { ...token, slot };
-    const inserted = onControl((db) => db.collection<TokenRecord>('personalTokens').insertOne(record));
+    const inserted = onTokens((tokens) => tokens.insertOne(record));
     return (await unlessTaken(inserted, () => null)) && record;
   });
 
@@ -55,7 +60,7 @@ const keepIfSignedIn = async (record: TokenRecord, { developerId, sessionId }: D
   try {
     await requireSession(developerScope, developerId, sessionId);
   } catch (error) {
-    await onControl((db) => db.collection<TokenRecord>('personalTokens').deleteOne({ _id: record._id }));
+    await onTokens((tokens) => tokens.deleteOne({ _id: record._id }));
     throw error;
   }
 };

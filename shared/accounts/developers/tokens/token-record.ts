@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { IndexDescription, ObjectId } from 'mongodb';
+import type { Collection, IndexDescription, ObjectId } from 'mongodb';
+import { onControl } from '../../../clients/mongo.ts';
 import type { Scope } from './scopes.ts';
 
 /**
@@ -28,6 +29,10 @@ export const tokenIndexes: readonly IndexDescription[] = [
   { key: { developerId: 1, _id: -1 }, name: 'developer' },
   { key: { expiresAt: 1 }, name: 'expiry', expireAfterSeconds: 0 },
 ];
+
+/** Runs an operation on `control.personalTokens`. */
+export const onTokens = <T>(operation: (tokens: Collection<TokenRecord>) => Promise<T>): Promise<T> =>
+  onControl((db) => operation(db.collection<TokenRecord>('personalTokens')));
 
 const prefix = 'bslt_pat_';
 const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;

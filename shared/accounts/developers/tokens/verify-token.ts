@@ -1,9 +1,8 @@
 import type { ObjectId } from 'mongodb';
-import { onControl } from '../../../clients/mongo.ts';
 import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import type { Scope } from './scopes.ts';
-import { hashToken, isWellFormedToken, type TokenRecord } from './token-record.ts';
+import { hashToken, isWellFormedToken, onTokens } from './token-record.ts';
 
 /** What a personal access token lets its developer do. Ids are 24 hex characters. */
 export interface TokenGrant {
@@ -25,10 +24,11 @@ const invalid = (): AppError =>
  */
 const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
   const before = new Date(now.getTime() - notedEveryMs);
-  await onControl((db) =>
-    db
-      .collection<TokenRecord>('personalTokens')
-      .updateOne({ _id, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lte: before } }] }, { $set: { lastUsedAt: now } }),
+  await onTokens((tokens) =>
+    tokens.updateOne(
+      { _id, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lte: before } }] },
+      { $set: { lastUsedAt: now } },
+    ),
   );
 };
 
@@ -39,9 +39,7 @@ const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
 export const verifyPersonalToken = async (token: string): Promise<TokenGrant> => {
   if (!isWellFormedToken(token)) throw invalid();
   const now = new Date(clock.now());
-  const record = await onControl((db) =>
-    db.collection<TokenRecord>('personalTokens').findOne({ hash: hashToken(token) }, { maxTimeMS: 5000 }),
-  );
+  const record = await onTokens((tokens) => tokens.findOne({ hash: hashToken(token) }, { maxTimeMS: 5000 }));
   if (!record || record.expiresAt <= now) throw invalid();
   const { lastUsedAt } = record;
   if (!lastUsedAt || lastUsedAt.getTime() <= now.getTime() - notedEveryMs) await noteUse(record._id, now);
