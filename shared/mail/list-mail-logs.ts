@@ -3,16 +3,11 @@ import type { Project } from '../projects/project.ts';
 import { type MailLog, type MailStatus, onMailLogs } from './mail-log.ts';
 
 /** A row of the log as it is shown. */
-export interface MailLogView {
+export interface MailLogView extends Pick<MailLog, 'to' | 'subject' | 'usingByok' | 'templateUsed' | 'sentAt'> {
   readonly _id: string;
   readonly providerEmailId: string | null;
-  readonly to: readonly string[];
-  readonly subject: string;
   readonly status: MailStatus;
-  readonly usingByok: boolean;
-  readonly templateUsed: string | null;
   readonly reason: string | null;
-  readonly sentAt: Date;
 }
 
 const shown = 50;

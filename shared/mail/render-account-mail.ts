@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import { type AccountKey, builtInTemplates } from './templates/built-in.ts';
-import { carriesProof } from './templates/carries-proof.ts';
 import { findOwnByKey } from './templates/find-template.ts';
+import { carriesProof } from './templates/interpolate.ts';
 import type { MailContent } from './templates/mail-template.ts';
 import { renderTemplate } from './templates/render-template.ts';
 

@@ -1,18 +1,10 @@
-const parse = (origin: string): URL | undefined => {
-  try {
-    return new URL(origin);
-  } catch {
-    return undefined;
-  }
-};
-
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 const portOf = ({ port, protocol }: URL): number | undefined => (port === '' ? defaultPorts[protocol] : Number(port));
 
 /** A host as an entry names it; a URL writes it as browsers do: in lower case, and other alphabets as `xn--…`. */
 const matchesHost = (host: string, origin: URL, isSubdomain: boolean): boolean => {
-  const hostname = parse(`http://${host}`)?.hostname;
+  const hostname = URL.parse(`http://${host}`)?.hostname;
   if (hostname === undefined) return false;
   const port = /:(\d+)$/.exec(host)?.[1];
   if (port !== undefined && Number(port) !== portOf(origin)) return false;
@@ -21,7 +13,7 @@ const matchesHost = (host: string, origin: URL, isSubdomain: boolean): boolean =
 
 const matches = (entry: string, origin: URL): boolean => {
   if (entry === '*') return true;
-  if (entry.includes('://')) return parse(entry)?.origin === origin.origin;
+  if (entry.includes('://')) return URL.parse(entry)?.origin === origin.origin;
   return entry.startsWith('*.') ? matchesHost(entry.slice(2), origin, true) : matchesHost(entry, origin, false);
 };
 
@@ -31,6 +23,6 @@ const matches = (entry: string, origin: URL): boolean => {
  */
 export const allowsOrigin = (allowedDomains: readonly string[], origin: string | undefined): boolean => {
   if (allowedDomains.includes('*')) return true;
-  const parsed = origin === undefined ? undefined : parse(origin);
-  return parsed !== undefined && parsed.origin !== 'null' && allowedDomains.some((entry) => matches(entry, parsed));
+  const parsed = origin === undefined ? null : URL.parse(origin);
+  return parsed !== null && parsed.origin !== 'null' && allowedDomains.some((entry) => matches(entry, parsed));
 };

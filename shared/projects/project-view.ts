@@ -12,24 +12,17 @@ interface SocialView {
 /**
  * A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret, ids as 24 hex characters.
  */
-export interface ProjectView {
+export interface ProjectView
+  extends Pick<ProjectRecord, 'name' | 'siteUrl' | 'publishableKey' | 'secretKeyHint' | 'allowedDomains'>,
+    Pick<ProjectRecord, 'allowPublicSignup' | 'authEnabled' | 'createdAt' | 'updatedAt'> {
   readonly _id: string;
-  readonly name: string;
-  readonly siteUrl: string | null;
   readonly plan: PlanName;
-  readonly publishableKey: string;
-  readonly secretKeyHint: string;
-  readonly allowedDomains: string[];
-  readonly allowPublicSignup: boolean;
-  readonly authEnabled: boolean;
   readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>>;
   readonly hasProviderApiKey: boolean;
   readonly hasProviderWebhookSecret: boolean;
   readonly providerFromEmail: string | null;
   readonly database: { readonly external: boolean; readonly host?: string };
   readonly storage: { readonly external: boolean; readonly endpoint?: string };
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderName): SocialView => {
@@ -45,7 +38,7 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectVie
   plan,
   publishableKey: record.publishableKey,
   secretKeyHint: record.secretKeyHint,
-  allowedDomains: [...record.allowedDomains],
+  allowedDomains: record.allowedDomains,
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
   socialProviders: forEachProvider((name) => toSocialView(record, name)),

@@ -2,14 +2,12 @@ import * as v from 'valibot';
 import { isMailbox } from '../core/mailbox.ts';
 import { forEachProvider } from './social-providers.ts';
 
-const parsed = (url: string): URL | undefined => (URL.canParse(url) ? new URL(url) : undefined);
-
 const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol === 'https:';
 
 /** A host name or address as browsers write it in an origin, with an optional port. */
 const isHost = (host: string): boolean => {
-  const url = parsed(`http://${host}`);
-  return url !== undefined && /^[^\s/?#@\\%*]+$/.test(host) && url.hostname !== '';
+  const url = URL.parse(`http://${host}`);
+  return url !== null && /^[^\s/?#@\\%*]+$/.test(host) && url.hostname !== '';
 };
 
 /** An address has none. */
@@ -17,8 +15,8 @@ const hasSubdomains = (host: string): boolean => isHost(host) && isHost(`www.${h
 
 /** An absolute `http` or `https` URL without credentials: links of mails and redirects begin with it. */
 export const isSiteUrl = (text: string): boolean => {
-  const url = parsed(text);
-  return url !== undefined && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\]/.test(text);
+  const url = URL.parse(text);
+  return url !== null && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\]/.test(text);
 };
 
 /**
@@ -27,8 +25,8 @@ export const isSiteUrl = (text: string): boolean => {
 export const isAllowedDomain = (entry: string): boolean => {
   if (entry === '*') return true;
   if (entry.includes('://')) {
-    const url = parsed(entry);
-    return url !== undefined && isWeb(url) && isHost(url.host) && url.origin === entry.toLowerCase();
+    const url = URL.parse(entry);
+    return url !== null && isWeb(url) && isHost(url.host) && url.origin === entry.toLowerCase();
   }
   return entry.startsWith('*.') ? hasSubdomains(entry.slice(2)) : isHost(entry);
 };

@@ -5,7 +5,7 @@ import { changeProject, projectNotFound } from './change-project.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import { onProjects } from './project-record.ts';
 import type { ProjectView } from './project-view.ts';
-import { providerKeyChange, webhookSecretChange } from './provider-key-change.ts';
+import { providerChanges } from './provider-key-change.ts';
 import type { ProjectChanges } from './settings.ts';
 import { type Seal, type SocialChanges, socialChanges } from './social-changes.ts';
 
@@ -34,10 +34,7 @@ export const updateProject = async (
   const { project, record } = owned;
   const social = await socialChanges(project.id, socialProviders, seal);
   social.check(record);
-  const sealed = {
-    ...(await providerKeyChange(project.id, providerApiKey, seal)),
-    ...(await webhookSecretChange(project.id, providerWebhookSecret, seal)),
-  };
+  const sealed = await providerChanges(project.id, { providerApiKey, providerWebhookSecret }, seal);
   const given = Object.entries({ ...changes, ...social.set, ...sealed }).filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
   const update = { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } };

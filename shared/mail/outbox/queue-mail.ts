@@ -1,7 +1,8 @@
 import { newId } from '../../core/new-id.ts';
-import type { UnwrittenMail } from '../mail-content.ts';
+import type { JobContent, UnwrittenMail } from '../mail-content.ts';
 import { onMailLogs } from '../mail-log.ts';
 import { builtInTemplates } from '../templates/built-in.ts';
+import type { MailTemplate } from '../templates/mail-template.ts';
 import { renderTemplate } from '../templates/render-template.ts';
 import { enqueueJob } from './mail-queue.ts';
 import { type NewLog, newLog, sendingJob } from './new-log.ts';
@@ -27,6 +28,14 @@ export interface QueuedMail extends Omit<UnwrittenMail, 'kind'> {
 const statusOf = ({ to, refusal }: QueuedMail): NonNullable<NewLog['status']> =>
   to === null ? 'nobody' : refusal === undefined ? 'queued' : 'failed';
 
+/** Writes the log of a mail and puts its id on the queue. */
+const accept = async (row: Omit<NewLog, '_id' | 'job'>, content: JobContent): Promise<void> => {
+  const _id = newId();
+  const log = newLog({ ...row, _id, job: await sendingJob(_id, content) });
+  await onMailLogs((logs) => logs.insertOne(log));
+  await enqueueJob(_id.toHexString());
+};
+
 /**
  * Accepts a mail: writes its log and puts the id on the queue; delivery happens later and is tried again for hours.
  * Where the queue did not take it → 503 `SERVICE_UNAVAILABLE`, though the mail may still be delivered. Takes no slot of
@@ -34,10 +43,8 @@ const statusOf = ({ to, refusal }: QueuedMail): NonNullable<NewLog['status']> =>
  */
 export const queueMail = async (queued: QueuedMail): Promise<void> => {
   const { projectId, to, siteName, usingByok = false, refusal, ...mail } = queued;
-  const _id = newId();
   const { subject } = renderTemplate({ ...builtInTemplates[mail.template], siteName }, mail.variables);
-  const log = newLog({
-    _id,
+  const row = {
     projectId: to === null ? null : projectId,
     to: to === null ? [] : [to],
     subject,
@@ -45,8 +52,25 @@ export const queueMail = async (queued: QueuedMail): Promise<void> => {
     ...(to !== null && refusal !== undefined && { reason: refusal }),
     usingByok,
     templateUsed: mail.template,
-    job: await sendingJob(_id, { kind: 'account', siteName, ...mail }),
-  });
-  await onMailLogs((logs) => logs.insertOne(log));
-  await enqueueJob(_id.toHexString());
+  };
+  await accept(row, { kind: 'account', siteName, ...mail });
+};
+
+/** A mail of the service itself, to one address. */
+export interface ServiceMail {
+  readonly to: string;
+  /** Its `siteName` is also who the mail says it is from. */
+  readonly template: MailTemplate;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/**
+ * Accepts a mail that belongs to no project; counts against no quota. The queue out of reach → 503
+ * `SERVICE_UNAVAILABLE`.
+ */
+export const queueServiceMail = async ({ to, template, variables }: ServiceMail): Promise<void> => {
+  const content = renderTemplate(template, variables);
+  const { name, siteName } = template;
+  const row = { projectId: null, to: [to], subject: content.subject, usingByok: false, templateUsed: name };
+  await accept(row, { kind: 'written', ...content, replyTo: [], siteName });
 };

@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import { isBuiltInKey } from './built-in.ts';
-import { findOwnById, templateNotFound } from './find-template.ts';
+import { requireOwnById, templateNotFound } from './find-template.ts';
 import { onTemplates, type TemplateRecord } from './template-record.ts';
 import { comparableNames, requireUsable, templateExists } from './template-rules.ts';
 import type { TemplateChanges } from './template-settings.ts';
@@ -13,14 +13,11 @@ import { type TemplateView, toTemplateView } from './template-view.ts';
 const attempts = 20;
 
 const requireOwn = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateRecord> => {
-  const record = await findOwnById(project.id, templateId);
-  if (record) return record;
-  throw isBuiltInKey(templateId)
-    ? new AppError(
-        'TEMPLATE_NOT_FOUND',
-        `The template ${templateId} is built in. Make one of your own with this key: it takes its place.`,
-      )
-    : templateNotFound(templateId);
+  if (!isBuiltInKey(templateId)) return requireOwnById(project.id, templateId);
+  throw new AppError(
+    'TEMPLATE_NOT_FOUND',
+    `The template ${templateId} is built in. Make one of your own with this key: it takes its place.`,
+  );
 };
 
 /** Writes an edit unless another came between, then `null`. */

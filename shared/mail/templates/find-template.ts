@@ -47,29 +47,27 @@ export const findOwnByKey = (projectId: string, key: string): Promise<TemplateRe
     templates.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } }, readLimit),
   );
 
-const toMailTemplate = ({ name, subject, html, text }: TemplateRecord, siteName: string): MailTemplate => ({
-  name,
-  subject,
-  html,
-  text,
-  siteName,
-});
+/** The same by its id; malformed, unknown and those of other projects → 404 `TEMPLATE_NOT_FOUND`. */
+export const requireOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
+  const own = await findOwnById(projectId, templateId);
+  if (!own) throw templateNotFound(templateId);
+  return own;
+};
 
 /**
  * The template that a mail is to be made from: one of the project's own by id, by name or else by key, or a built-in
  * one by key or name; names and keys without regard to case. Malformed, unknown and other projects' → 404
  * `TEMPLATE_NOT_FOUND`.
  */
-export const findTemplate = async (project: Named, reference: TemplateReference): Promise<MailTemplate> => {
-  if ('templateId' in reference) {
-    const own = await findOwnById(project.id, reference.templateId);
-    if (!own) throw templateNotFound(reference.templateId);
-    return toMailTemplate(own, project.name);
-  }
+export const findTemplate = async (
+  { id, name: siteName }: Named,
+  reference: TemplateReference,
+): Promise<MailTemplate> => {
+  if ('templateId' in reference) return { ...(await requireOwnById(id, reference.templateId)), siteName };
   const { templateName } = reference;
-  const own = await findOwnByName(project.id, templateName);
-  if (own) return toMailTemplate(own, project.name);
+  const own = await findOwnByName(id, templateName);
+  if (own) return { ...own, siteName };
   const key = builtInKeyOf(templateName);
   if (!key) throw templateNotFound(templateName);
-  return { ...builtInTemplates[key], siteName: project.name };
+  return { ...builtInTemplates[key], siteName };
 };

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.ts';
+import type { MailContent } from './mail-template.ts';
 
 /** Values by name; objects and arrays are reached into with dots. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -74,6 +75,9 @@ export const interpolateText = (template: string, variables: Variables): string 
 export const interpolateSubject = (template: string, variables: Variables): string =>
   fill(template, variables, unbroken);
 
-/** Whether a template has a placeholder for a variable. */
-export const mentions = (template: string, name: string): boolean =>
-  [...template.matchAll(placeholder)].some(([, raw, escaped]) => (raw ?? escaped) === name);
+const mentions = (template: string, names: readonly string[]): boolean =>
+  [...template.matchAll(placeholder)].some(([, raw, escaped = '']) => names.includes(raw ?? escaped));
+
+/** Whether whoever reads the mail, in whichever of its forms, finds at least one of the variables in it. */
+export const carriesProof = ({ html, text }: MailContent, names: readonly string[]): boolean =>
+  [html, text].every((part) => part === null || mentions(part, names));

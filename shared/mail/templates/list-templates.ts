@@ -3,7 +3,7 @@ import { findPage } from '../../clients/find-page.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import { type BuiltInKey, builtInKeys, isBuiltInKey } from './built-in.ts';
-import { findOwnById, templateNotFound } from './find-template.ts';
+import { requireOwnById } from './find-template.ts';
 import { onTemplates } from './template-record.ts';
 import {
   builtInView,
@@ -32,9 +32,5 @@ export const listMailTemplates = async (
 };
 
 /** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */
-export const getMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateView> => {
-  if (isBuiltInKey(templateId)) return builtInView(templateId);
-  const record = await findOwnById(project.id, templateId);
-  if (!record) throw templateNotFound(templateId);
-  return toTemplateView(record);
-};
+export const getMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateView> =>
+  isBuiltInKey(templateId) ? builtInView(templateId) : toTemplateView(await requireOwnById(project.id, templateId));

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { carriesProof } from './carries-proof.ts';
+import { carriesProof } from './interpolate.ts';
 import type { MailContent } from './mail-template.ts';
 import { comparable, type TemplateRecord } from './template-record.ts';
 

@@ -2,20 +2,14 @@ import { type BuiltInKey, builtInTemplates } from './built-in.ts';
 import type { TemplateRecord } from './template-record.ts';
 
 /** A template as lists show it. A built-in one has its key as `_id`, and was never updated. */
-export interface TemplateSummary {
+export interface TemplateSummary extends Pick<TemplateRecord, 'key' | 'name' | 'subject'> {
   readonly _id: string;
-  readonly key: string | null;
-  readonly name: string;
-  readonly subject: string;
   readonly builtIn: boolean;
   readonly updatedAt: Date | null;
 }
 
 /** The template record of contract 5. */
-export interface TemplateView extends TemplateSummary {
-  readonly html: string | null;
-  readonly text: string | null;
-}
+export type TemplateView = TemplateSummary & Pick<TemplateRecord, 'html' | 'text'>;
 
 type Summarized = Pick<TemplateRecord, '_id' | 'key' | 'name' | 'subject' | 'updatedAt'>;
 

@@ -8,7 +8,7 @@ import { clock } from '../../core/clock.ts';
 import { dashboardSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
-import { queueServiceMail } from '../../mail/outbox/queue-service-mail.ts';
+import { queueServiceMail } from '../../mail/outbox/queue-mail.ts';
 import { plainName } from '../../mail/plain-name.ts';
 import { invitationTemplate } from '../../mail/templates/invitation.ts';
 import { projectNotFound } from '../change-project.ts';

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import type { InvitationRecord } from '../project-record.ts';
-import type { MemberRole } from '../roles.ts';
 
 /** How long an invitation can be accepted, in days. */
 export const invitationDays = 7;
@@ -19,13 +18,9 @@ export const hashInvitationToken = (token: string): string | undefined =>
   wellFormed.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
 
 /** An open invitation as the project's members see it; never its token. Ids are 24 hex characters. */
-export interface Invitation {
+export interface Invitation extends Pick<InvitationRecord, 'email' | 'role' | 'createdAt' | 'expiresAt'> {
   readonly _id: string;
-  readonly email: string;
-  readonly role: MemberRole;
   readonly invitedBy: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
 }
 
 /** A stored invitation as members see it. */
