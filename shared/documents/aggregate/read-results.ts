@@ -1,4 +1,5 @@
-import { type AggregationCursor, BSON } from 'mongodb';
+import type { AggregationCursor } from 'mongodb';
+import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
 import { answerPerBson, measured, PageBudget } from '../read/page-size.ts';
 import { wireDocument } from '../wire-value.ts';
@@ -22,8 +23,8 @@ export const readResults = async (cursor: AggregationCursor, limitMs: number): P
   try {
     while (await cursor.hasNext()) {
       if (performance.now() - start > limitMs) throw queryTimeout();
-      for (const raw of cursor.readBufferedDocuments() as Uint8Array[]) {
-        const document = wireDocument(BSON.deserialize(raw, { validation: { utf8: false } }));
+      for (const raw of rawBatch(cursor)) {
+        const document = wireDocument(deserialize(raw));
         if (!budget.add({ atMost: raw.byteLength * answerPerBson, exact: () => measured(document) })) {
           throw new AppError(
             'RESULT_TOO_LARGE',

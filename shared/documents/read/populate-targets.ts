@@ -1,4 +1,5 @@
-import { type AbstractCursor, BSON, type Filter, type Document as MongoDocument, type ObjectId } from 'mongodb';
+import type { AbstractCursor, Filter, Document as MongoDocument, ObjectId } from 'mongodb';
+import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { onCollection } from '../../collections/on-collection.ts';
 import { publicProfile, publicProfileProjection } from '../../collections/schema/public-profile.ts';
@@ -26,10 +27,10 @@ const take = async (cursor: AbstractCursor<unknown>): Promise<Found | undefined>
   let bytes = 0;
   try {
     while (await cursor.hasNext()) {
-      for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+      for (const raw of rawBatch(cursor)) {
         bytes += raw.byteLength;
         if (bytes > maxReadBytes) return undefined;
-        const document = wireDocument(BSON.deserialize(raw, { validation: { utf8: false } })) as Document;
+        const document = wireDocument(deserialize(raw)) as Document;
         found.set(String(document._id), [document, raw.byteLength]);
       }
     }

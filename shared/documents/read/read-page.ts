@@ -1,5 +1,6 @@
-import { type AbstractCursor, BSON, type Collection, type Document as MongoDocument, MongoServerError } from 'mongodb';
+import { type AbstractCursor, type Collection, type Document as MongoDocument, MongoServerError } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
+import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
@@ -46,7 +47,7 @@ const refuseParallelArrays = (error: unknown, sort: Sort): unknown =>
     : error;
 
 const toRow = (raw: Uint8Array, query: ListQuery): Row => {
-  const stored = BSON.deserialize(raw, { validation: { utf8: false } });
+  const stored = deserialize(raw);
   const position = (stored[sortKeyField] as Row['position'] | undefined) ?? [stored._id];
   delete stored[sortKeyField];
   const document = presentProjected(wireDocument(stored) as Document, query);
@@ -59,7 +60,7 @@ const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Prom
   const budget = new PageBudget();
   try {
     while (await cursor.hasNext()) {
-      for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+      for (const raw of rawBatch(cursor)) {
         if (rows.length === query.limit) return { rows, cut: false, more: true };
         const row = toRow(raw, query);
         if (!budget.add(row.sized) && rows.length > 0) return { rows, cut: true, more: true };

@@ -1,11 +1,6 @@
-import {
-  BSON,
-  type Collection as Documents,
-  type Filter,
-  type Document as MongoDocument,
-  type ObjectId,
-} from 'mongodb';
+import type { Collection as Documents, Filter, Document as MongoDocument, ObjectId } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
+import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { AppError } from '../../core/errors.ts';
 import { untilWritten } from '../../core/until-written.ts';
@@ -48,8 +43,8 @@ const read = async (
 ): Promise<{ readonly document: Document; readonly bytes: number } | undefined> => {
   const raw = await onProject(project, (db) => db.collection(name).findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
   if (!raw) return undefined;
-  const bytes = raw as unknown as Uint8Array;
-  return { document: BSON.deserialize(bytes, { validation: { utf8: false } }) as Document, bytes: bytes.byteLength };
+  const bytes = rawDocument(raw);
+  return { document: deserialize(bytes) as Document, bytes: bytes.byteLength };
 };
 
 /**

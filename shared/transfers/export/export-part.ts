@@ -1,5 +1,6 @@
 import { BSON, type Db, type Document as MongoDocument } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
+import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
 import type { Document } from '../../documents/document.ts';
 import { present } from '../../documents/present.ts';
 import { isActive } from '../../documents/read/total.ts';
@@ -45,12 +46,12 @@ const read = async (db: Db, place: TransferContext, isFirst: boolean, separator:
   let [size, count, last, end] = [0, 0, place.last, true];
   try {
     while (size < minPartBytes && (await cursor.hasNext())) {
-      for (const raw of cursor.readBufferedDocuments() as unknown as Uint8Array[]) {
+      for (const raw of rawBatch(cursor)) {
         if (size >= minPartBytes) {
           end = false;
           break;
         }
-        const stored = BSON.deserialize(raw, { validation: { utf8: false } });
+        const stored = deserialize(raw);
         const id = { _id: stored._id as unknown };
         if (place.last && isSame(id, place.last)) continue;
         const text = JSON.stringify(present(wireDocument(stored) as Document));

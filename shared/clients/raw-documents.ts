@@ -1,0 +1,17 @@
+import { type AbstractCursor, BSON, type Document as MongoDocument } from 'mongodb';
+
+/**
+ * The bytes of BSON that stand for a document where the driver was asked with `raw: true`, which its types do not say;
+ * anything else that was given is a mistake and throws.
+ */
+export const rawDocument = (given: unknown): Uint8Array => {
+  if (given instanceof Uint8Array) return given;
+  throw new TypeError('A document was read without raw: true');
+};
+
+/** The documents that a cursor with `raw: true` has fetched and not handed out yet. */
+export const rawBatch = (cursor: Pick<AbstractCursor<unknown>, 'readBufferedDocuments'>): readonly Uint8Array[] =>
+  cursor.readBufferedDocuments().map(rawDocument);
+
+/** What a raw document holds. The database has checked its UTF-8. */
+export const deserialize = (raw: Uint8Array): MongoDocument => BSON.deserialize(raw, { validation: { utf8: false } });
