@@ -10,7 +10,7 @@ import type { LoadRequest } from './load.ts';
 import { inTurn, type Name, type Operation } from './operation.ts';
 import { addPeople, type PeerPerson, parseAccounts } from './parse/accounts.ts';
 
-/** What every log-in costs, at the service's default. */
+/** What every sign-in costs, at the service's default. */
 export const passwordCost = 12;
 
 /** So many that no address is tried more than five times at once, which would lock it. */

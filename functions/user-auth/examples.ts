@@ -15,7 +15,7 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     body: { email, password, name: 'Ada' },
     failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED', 'SIGNUP_DISABLED'],
   },
-  'log-in': {
+  'sign-in': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { email, password },
     failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
@@ -24,7 +24,7 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     headers: refreshToken,
     failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID', 'AUTH_DISABLED'],
   },
-  'log-out': { headers: refreshToken },
+  'sign-out': { headers: refreshToken },
   'get-me': { failures: ['AUTH_DISABLED'] },
   'update-profile': { body: { name: 'Ada Lovelace' }, failures: ['NOTHING_TO_UPDATE', 'DUPLICATE_VALUE'] },
   'change-password': {
@@ -39,13 +39,13 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   },
   'verify-email': { body: { email, otp: '7KQM-3XWT' }, failures: ['INVALID_EMAIL_TOKEN'] },
   'resend-verification-otp': { body: { email } },
-  'start-social': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
-  'social-callback': {
+  'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
+  'finish-sign-in': {
     params: { provider: 'github' },
     query: { state: '6743f0c2a91b5d0012ab34cd.u6bq0', code: '7c4a8d09ca3762af61e5' },
     failures: ['SOCIAL_SIGN_IN_FAILED', 'UNKNOWN_PROVIDER'],
   },
-  'exchange-refresh-token': {
+  'exchange-code': {
     body: { token: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI2NzQzIn0.c2ln', rtCode: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo' },
     failures: ['INVALID_EXCHANGE_CODE'],
   },

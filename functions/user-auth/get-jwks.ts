@@ -1,4 +1,4 @@
-import { publicJwks } from '../../shared/accounts/signing-keys.ts';
+import { getJwks } from '../../shared/accounts/signing-keys.ts';
 import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { requireProject } from '../../shared/projects/find-project-by-id.ts';
@@ -8,5 +8,5 @@ const route = userAuthRoutes['get-jwks'];
 
 export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
   const project = await requireProject(input.params.projectId);
-  return respondExactly(route, publicJwks(project));
+  return respondExactly(route, getJwks(project));
 });

@@ -1,4 +1,4 @@
-import { revokeOwnSession } from '../../shared/accounts/revoke-own-session.ts';
+import { revokeSession } from '../../shared/accounts/revoke-session.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/table/item-key.ts';
@@ -8,6 +8,6 @@ const route = userAuthRoutes['revoke-session'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const { id } = input.params;
-  await revokeOwnSession(projectScope(project.id), bearer, id);
+  await revokeSession(projectScope(project.id), bearer, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
 });

@@ -34,7 +34,7 @@ export const userAuthRoutes = defineRoutes({
     body: SignUpBody,
     response: { status: 201, body: SignInAnswer },
   },
-  'log-in': {
+  'sign-in': {
     method: 'POST',
     path: '/api/userAuth/login',
     access: 'publishableKey',
@@ -52,7 +52,7 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Exchange the refresh token for new tokens',
     response: { status: 200, body: TokensAnswer },
   },
-  'log-out': {
+  'sign-out': {
     method: 'POST',
     path: '/api/userAuth/logout',
     access: 'publishableKey',
@@ -131,7 +131,7 @@ export const userAuthRoutes = defineRoutes({
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
   },
-  'start-social': {
+  'start-sign-in': {
     method: 'GET',
     path: '/api/userAuth/social/{provider}/start',
     access: 'publishableKey',
@@ -139,7 +139,7 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Send the browser to an identity provider to sign in',
     response: { status: 302, body: Redirect },
   },
-  'social-callback': {
+  'finish-sign-in': {
     method: 'GET',
     path: '/api/userAuth/social/{provider}/callback',
     access: 'public',
@@ -148,7 +148,7 @@ export const userAuthRoutes = defineRoutes({
     query: CallbackQuery,
     response: { status: 302, body: Redirect },
   },
-  'exchange-refresh-token': {
+  'exchange-code': {
     method: 'POST',
     path: '/api/userAuth/social/exchange',
     access: 'publishableKey',

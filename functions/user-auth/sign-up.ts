@@ -9,16 +9,16 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['sign-up'];
 
 export const handler = usersEndpoint(route).handler(async (event, { project, users, input }) => {
-  const signIn = await signUpUser(project, users, input.body, clientOf(event));
+  const signedIn = await signUpUser(project, users, input.body, clientOf(event));
   return respondExactly(
     route,
     {
       success: true,
       message: 'Account created',
-      ...userAnswer(users, signIn),
-      refreshToken: bodyToken(event, signIn.session.refreshToken),
-      hints: cookieHints(event, project, signIn.session.refreshToken),
+      ...userAnswer(users, signedIn),
+      refreshToken: bodyToken(event, signedIn.session.refreshToken),
+      hints: cookieHints(event, project, signedIn.session.refreshToken),
     },
-    { cookies: refreshCookies(event, project, signIn.session.refreshToken) },
+    { cookies: refreshCookies(event, project, signedIn.session.refreshToken) },
   );
 });

@@ -39,7 +39,7 @@ const fetched = async (): Promise<string> => {
 
 /**
  * Path of bcrypt's binary for Lambda on x86_64, which is downloaded where npm has not installed it, as on macOS. Throws
- * where it is made for another machine: a deployment with that would fail on the first log-in only.
+ * where it is made for another machine: a deployment with that would fail on the first sign-in only.
  */
 export const nativeBcrypt = async (): Promise<string> => {
   const file = installed() ?? (await fetched());

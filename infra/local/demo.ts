@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { issueDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
-import { registerDeveloper } from '../../shared/accounts/developers/register-developer.ts';
 import { setPlan } from '../../shared/accounts/developers/set-plan.ts';
+import { signUpDeveloper } from '../../shared/accounts/developers/sign-up-developer.ts';
 import { markVerified } from '../../shared/accounts/email-tokens/verify-email.ts';
 import { startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
@@ -41,7 +41,7 @@ const register = async (): Promise<{ readonly developer: Demo['developer']; read
   const password = randomBytes(12).toString('base64url');
   const open = async (email: string) => ({
     developer: { email, password },
-    developerId: (await registerDeveloper({ email, password }, client)).account._id.toHexString(),
+    developerId: (await signUpDeveloper({ email, password }, client)).account._id.toHexString(),
   });
   try {
     return await open('demo@basalt.local');

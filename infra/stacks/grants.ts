@@ -86,7 +86,7 @@ const grants: Readonly<Record<Use, Grant>> = {
     statement: (stores, sessions) => onItems(stores, mailKeys[sessions], ['PutItem', 'UpdateItem']),
   },
   lockouts: {
-    why: 'counting failed log-ins',
+    why: 'counting failed sign-ins',
     statement: (stores) => onItems(stores, leadingKeys('lock'), ['UpdateItem']),
   },
   purge: {

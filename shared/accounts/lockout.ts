@@ -10,7 +10,7 @@ import * as kinds from '../table/keys.ts';
 import type { Values } from '../table/values.ts';
 import type { SessionScope } from './session-keys.ts';
 
-/** A password log-in that someone tries: the account, as its address in one project, and where from. */
+/** A password sign-in that someone tries: the account, as its address in one project, and where from. */
 export interface Attempt {
   readonly scope: SessionScope;
   /** Canonical e-mail address. */
@@ -102,7 +102,7 @@ const count = async (limit: Limit, attempt: Attempt): Promise<void> => {
 };
 
 /**
- * Counts a log-in as failed before its password is looked at, so that parallel guesses cannot slip through (contract 3,
+ * Counts a sign-in as failed before its password is looked at, so that parallel guesses cannot slip through (contract 3,
  * "Login"): the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is
  * 429 `ACCOUNT_LOCKED`.
  */
@@ -111,7 +111,7 @@ export const countAttempt = async (attempt: Attempt): Promise<void> => {
   await count(fromAnywhere, attempt);
 };
 
-/** Takes a log-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
+/** Takes a sign-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
 export const forgiveAttempt = async (attempt: Attempt): Promise<void> => {
   const condition = 'failures > :none';
   await Promise.all([

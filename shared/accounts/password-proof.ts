@@ -34,7 +34,7 @@ export const provePassword = async <R extends AccountRecord>(
 export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
 
 /**
- * Has somebody who is signed in prove who they are again: 401 `INVALID_CREDENTIALS`, counted like a log-in, so that a
+ * Has somebody who is signed in prove who they are again: 401 `INVALID_CREDENTIALS`, counted like a sign-in, so that a
  * stolen token is no way to guess the password. Who never had one of their own leaves it out.
  */
 export const requirePassword = async <R extends AccountRecord>(

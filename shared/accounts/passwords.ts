@@ -45,6 +45,6 @@ export const verifyPassword = async (password: string, stored: string | undefine
   return matches && possible && stored !== undefined;
 };
 
-/** True for a hash of another cost than is set now: hash the password again at the next log-in. */
+/** True for a hash of another cost than is set now: hash the password again at the next sign-in. */
 export const needsRehash = (stored: string): boolean =>
   Number(stored.split('$')[2]) !== passwordSettings().PASSWORD_COST;

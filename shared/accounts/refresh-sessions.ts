@@ -6,7 +6,7 @@ import { transact, type Write } from '../table/transact.ts';
 import type { Put } from '../table/write-input.ts';
 import type { SessionItem } from './list-sessions.ts';
 import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
-import { revokeSession } from './revoke-sessions.ts';
+import { endSession } from './revoke-sessions.ts';
 import { type Client, refreshKey, type SessionScope, sessionExpiry, sessionKey } from './session-keys.ts';
 
 /** A session and its one refresh token that is good now; the token itself is stored nowhere. */
@@ -100,7 +100,7 @@ export const rotate = async (scope: SessionScope, token: string): Promise<Refres
   const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');
   if (refused) {
     const used = refused[0]?.item?.usedAt;
-    if (used !== undefined && clock.now() - used > graceMs) await revokeSession(scope, userId, sessionId);
+    if (used !== undefined && clock.now() - used > graceMs) await endSession(scope, userId, sessionId);
     throw refreshTokenInvalid();
   }
   return { userId, sessionId, refreshToken: next.token };

@@ -8,7 +8,7 @@ import { refreshKey, type SessionScope, sessionKey } from './session-keys.ts';
 const deletesAtOnce = 10;
 
 /** Ends one session: it cannot refresh from this moment. False where the user has no such session. */
-export const revokeSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<boolean> => {
+export const endSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<boolean> => {
   const { item } = await write<SessionItem>({ delete: sessionKey(scope, userId, sessionId) }, 'ALL_OLD');
   return item !== undefined && item.expiresAt > nowSeconds();
 };
@@ -21,7 +21,7 @@ export const isSessionId = (sessionId: string): boolean => /^[0-9a-f]{24}$/.test
 
 /** Ends one session that the user must have; else 404 `SESSION_NOT_FOUND`. */
 export const requireRevocation = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
-  if (isSessionId(sessionId) && (await revokeSession(scope, userId, sessionId))) return;
+  if (isSessionId(sessionId) && (await endSession(scope, userId, sessionId))) return;
   throw sessionNotFound();
 };
 
@@ -33,17 +33,17 @@ export const revokeAllSessions = async (
 ): Promise<void> => {
   const sessions = (await listSessions(scope, userId)).filter(({ _id }) => _id !== except);
   for (let first = 0; first < sessions.length; first += deletesAtOnce) {
-    await Promise.all(sessions.slice(first, first + deletesAtOnce).map(({ _id }) => revokeSession(scope, userId, _id)));
+    await Promise.all(sessions.slice(first, first + deletesAtOnce).map(({ _id }) => endSession(scope, userId, _id)));
   }
 };
 
 /**
  * Ends the session that a refresh token, used or not, belongs to. A token that is none, or unknown, changes nothing.
  */
-export const revokeByToken = async (scope: SessionScope, token: string): Promise<void> => {
+export const signOut = async (scope: SessionScope, token: string): Promise<void> => {
   const known = parseRefreshToken(token);
   if (!known) return;
-  if (await get(refreshKey(scope, known.hash))) await revokeSession(scope, known.userId, known.sessionId);
+  if (await get(refreshKey(scope, known.hash))) await endSession(scope, known.userId, known.sessionId);
 };
 
 /**
@@ -58,7 +58,7 @@ export const orEndSession = async <T>(
   try {
     return await act();
   } catch (error) {
-    await revokeSession(scope, userId, sessionId).catch(() => undefined);
+    await endSession(scope, userId, sessionId).catch(() => undefined);
     throw error;
   }
 };

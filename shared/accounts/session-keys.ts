@@ -5,7 +5,7 @@ import * as kinds from '../table/keys.ts';
 /** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
 export type SessionScope = PartitionKey<'project' | 'developers'>;
 
-/** What the log-in of a session knew of the client, for the list of sessions. */
+/** What the sign-in of a session knew of the client, for the list of sessions. */
 export interface Client {
   readonly ip: string;
   readonly userAgent: string;

@@ -9,7 +9,7 @@ import {
   startSession,
 } from './refresh-sessions.ts';
 import { parseRefreshToken, type RefreshToken } from './refresh-token.ts';
-import { revokeByToken } from './revoke-sessions.ts';
+import { signOut } from './revoke-sessions.ts';
 import type { Bearer, IssuedToken } from './session-jwt.ts';
 import type { Client } from './session-keys.ts';
 
@@ -74,6 +74,6 @@ export const refreshSignIn = async <R extends AccountRecord>(
   const { token, userId } = claimsOf(refreshToken);
   const account = await findById(store, userId);
   if (account) return { account, session: await refresh(store, token) };
-  await revokeByToken(store.scope, token);
+  await signOut(store.scope, token);
   throw refreshTokenInvalid();
 };

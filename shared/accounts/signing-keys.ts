@@ -31,7 +31,7 @@ export const currentSigningKey = (project: Project): SigningKey | undefined => {
 };
 
 /** The project's public keys as a JWK set (contract 3, "Tokens"); never anything private. */
-export const publicJwks = (project: Project): { readonly keys: readonly JWK[] } => ({
+export const getJwks = (project: Project): { readonly keys: readonly JWK[] } => ({
   keys: verifyingKeys(project).map(({ kid, publicKey: { kty = 'OKP', crv = 'Ed25519', x = '' } }) => ({
     kty,
     crv,

@@ -30,7 +30,7 @@ export interface Kind {
 /** Users and developers have the same. */
 const accounts = ['project', 'developers'] as const;
 
-/** A session, which every refresh needs, and what its log-in knew of the client. Expires 7 days after a refresh. */
+/** A session, which every refresh needs, and what its sign-in knew of the client. Expires 7 days after a refresh. */
 export const session = { in: accounts, sk: 'session#{userId}#{sessionId}', by: 'accounts' } as const;
 /** A code that a social sign-in exchanges for the refresh token sealed in it. Expires after 60 seconds. */
 export const exchangeCode = { in: accounts, sk: 'rtcode#{hash}', by: 'accounts' } as const;
@@ -42,7 +42,7 @@ export const refreshToken = { in: accounts, sk: 'refresh#{hash}', by: 'accounts'
 export const gate = { in: accounts, sk: 'gate#{userId}', by: 'accounts' } as const;
 /** A social sign-in that has begun. Expires after 10 minutes. */
 export const signInState = { in: accounts, sk: 'state#{hash}', by: 'accounts' } as const;
-/** Failed log-ins of an address, from one place or from anywhere. Expires with its window. */
+/** Failed sign-ins of an address, from one place or from anywhere. Expires with its window. */
 export const lockout = { in: ['lock'], sk: 'failures', by: 'accounts' } as const;
 
 /** An upload that was requested. Stays until it is confirmed, or swept after a day. */

@@ -277,7 +277,7 @@ const strangeTexts = [
 describe('strange text in the fields of the dashboard and of user accounts', () => {
   const withBody = [...dashboardCases, ...accountCases].filter(({ route }) => route.body);
   /** Each call makes something with an address of its own: another one would only be refused for it. */
-  const makes = new Set(['register-developer', 'create-user', 'sign-up']);
+  const makes = new Set(['sign-up-developer', 'create-user', 'sign-up']);
   let calls = 0;
 
   test.each(withBody)('never a 500 from $method $id', async (route) => {

@@ -136,7 +136,7 @@ describe("with another project's key no route reaches what this one has", () => 
   const bodyFor = (id: string): RequestOptions => {
     const { user, filePath, pendingPath } = things;
     const bodies: Readonly<Record<string, unknown>> = {
-      'log-in': { email: user.email, password: user.password },
+      'sign-in': { email: user.email, password: user.password },
       'confirm-upload': { filePath: pendingPath, size: 6 },
       'delete-file': { path: filePath },
     };
@@ -146,7 +146,7 @@ describe("with another project's key no route reaches what this one has", () => 
   /** Rows that name something of this project by more than the name of a collection, which the other one has too. */
   const names = ({ id, parameters, route }: RouteCase): boolean =>
     route.access === 'user' ||
-    ['log-in', 'refresh-token', 'confirm-upload', 'delete-file'].includes(id) ||
+    ['sign-in', 'refresh-token', 'confirm-upload', 'delete-file'].includes(id) ||
     parameters.some((name) => name !== 'collectionName' && name !== 'provider');
 
   test.each(keyed)('$method $id', async (row) => {

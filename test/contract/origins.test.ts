@@ -157,8 +157,8 @@ describe('the domain whitelist', () => {
   // Browsers are sent to the first two, and a navigation has no origin; the third is for whoever verifies tokens,
   // without a key; so are health and description; the others are for the mail provider, whose signature stands for one.
   const open = new Map<string, object>([
-    ['start-social', { status: 302 }],
-    ['social-callback', { status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } }],
+    ['start-sign-in', { status: 302 }],
+    ['finish-sign-in', { status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } }],
     ['get-jwks', { status: 200 }],
     ['get-health', { status: 200 }],
     ['get-openapi', { status: 200 }],

@@ -196,22 +196,22 @@ const openMail = async (count: number): Promise<{ token: string; otp: string }> 
 /** The whole social sign-in of a browser; its tokens are shown where the contract says, and nowhere else. */
 const signInWithGitHub = async (key: string): Promise<void> => {
   const path = { provider: 'github' };
-  const started = await send(routeNamed('start-social'), path, { query: `?x-api-key=${key}` });
+  const started = await send(routeNamed('start-sign-in'), path, { query: `?x-api-key=${key}` });
   const cookie = started.cookies[0]?.split(';')[0] ?? '';
   secrets.push({ what: 'verifier of a browser', value: cookie.split('=')[1] ?? '' });
   const browser = new Browser();
   const { action, form } = formWith(await browser.open(started.headers.get('location') ?? ''), 'octocat');
   const { searchParams, search } = target(await browser.open(action, form));
   secrets.push({ what: 'code of the provider', value: searchParams.get('code') ?? '' });
-  const ended = await send(routeNamed('social-callback'), path, { query: search, headers: { cookie } });
+  const ended = await send(routeNamed('finish-sign-in'), path, { query: search, headers: { cookie } });
   const { token, rtCode, error } = landingOf(new URL(ended.headers.get('location') ?? ''));
   expect(error).toBeNull();
-  secrets.push({ what: 'access token of the callback', value: token, shownBy: ['social-callback'] });
-  secrets.push({ what: 'exchange code', value: rtCode, shownBy: ['social-callback'] });
+  secrets.push({ what: 'access token of the callback', value: token, shownBy: ['finish-sign-in'] });
+  secrets.push({ what: 'exchange code', value: rtCode, shownBy: ['finish-sign-in'] });
   noteHashed('exchange code', rtCode);
-  const exchanged = await send(routeNamed('exchange-refresh-token'), {}, { key, body: { token, rtCode } });
+  const exchanged = await send(routeNamed('exchange-code'), {}, { key, body: { token, rtCode } });
   const { refreshToken } = exchanged.body.data as { refreshToken: string };
-  secrets.push({ what: 'exchanged refresh token', value: refreshToken, shownBy: ['exchange-refresh-token'] });
+  secrets.push({ what: 'exchanged refresh token', value: refreshToken, shownBy: ['exchange-code'] });
   noteHashed('exchanged refresh token', refreshToken);
 };
 
@@ -233,8 +233,8 @@ const liveAnAccount = async (projectId: string, key: string, secretKey: string, 
   const { otp } = await openMail(2);
   await act('reset-password', { body: { email: userEmail, otp, newPassword: second } });
   await noteUsers(secretKey);
-  await act('log-in', { body: { email: userEmail, password: wrongPassword } });
-  const { token, cookie } = await signIn('log-in', {
+  await act('sign-in', { body: { email: userEmail, password: wrongPassword } });
+  const { token, cookie } = await signIn('sign-in', {
     key,
     headers: inHeader,
     body: { email: userEmail, password: second },
@@ -250,11 +250,11 @@ const liveAnAccount = async (projectId: string, key: string, secretKey: string, 
   const listed = await act('list-sessions', { token });
   const [session] = listed.body.data as { _id: string }[];
   await act('revoke-session', { token }, { id: session?._id ?? '' });
-  await act('log-out', { headers: { cookie: refreshed.cookie } });
+  await act('sign-out', { headers: { cookie: refreshed.cookie } });
 
   const manage = (route: string, more: Record<string, string> = {}, change?: object) =>
     send(routeNamed(route), { projectId, id, ...more }, { token: developer, ...(change ? { body: change } : {}) });
-  await act('log-in', { body: { email: userEmail, password: third } });
+  await act('sign-in', { body: { email: userEmail, password: third } });
   const sessions = await manage('list-user-sessions');
   const { items } = sessions.body.data as { items: { _id: string }[] };
   await manage('revoke-user-session', { sessionId: items[0]?._id ?? '' });
@@ -444,20 +444,20 @@ const linkTokenTo = async (address: string, count: number): Promise<string> => {
 
 /** A developer's sign-in with GitHub, and the end of the account that it opened. */
 const comeByGitHub = async (): Promise<void> => {
-  const started = await send(routeNamed('start-github'), {});
+  const started = await send(routeNamed('start-developer-sign-in'), {});
   const cookie = started.cookies[0]?.split(';')[0] ?? '';
   secrets.push({ what: 'verifier of a browser', value: cookie.split('=')[1] ?? '' });
   const browser = new Browser();
   const { action, form } = formWith(await browser.open(started.headers.get('location') ?? ''), 'octocat');
   const { searchParams, search } = target(await browser.open(action, form));
   secrets.push({ what: 'code of the provider', value: searchParams.get('code') ?? '' });
-  const ended = await send(routeNamed('finish-github'), {}, { query: search, headers: { cookie } });
+  const ended = await send(routeNamed('finish-developer-sign-in'), {}, { query: search, headers: { cookie } });
   const { token, rtCode, error } = landingOf(new URL(ended.headers.get('location') ?? ''));
   expect(error).toBeNull();
-  secrets.push({ what: 'access token of the callback', value: token, shownBy: ['finish-github'] });
-  secrets.push({ what: 'exchange code', value: rtCode, shownBy: ['finish-github'] });
+  secrets.push({ what: 'access token of the callback', value: token, shownBy: ['finish-developer-sign-in'] });
+  secrets.push({ what: 'exchange code', value: rtCode, shownBy: ['finish-developer-sign-in'] });
   noteHashed('exchange code', rtCode);
-  const session = await signIn('exchange-github-code', { body: { token, rtCode } });
+  const session = await signIn('exchange-developer-code', { body: { token, rtCode } });
   await send(routeNamed('delete-developer'), {}, { token: session.token, body: {} });
 };
 
@@ -469,13 +469,13 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   const address = colleagueEmail;
   const act = (id: string, options: RequestOptions, more: Record<string, string> = {}) =>
     send(routeNamed(id), { projectId, ...more }, options);
-  await signIn('register-developer', { body: { email: address, password: first } });
+  await signIn('sign-up-developer', { body: { email: address, password: first } });
   await act('verify-developer-email', { body: { token: await linkTokenTo(address, 1) } });
   await act('resend-developer-verification', { body: { email: address } });
   await act('request-developer-reset', { body: { email: address } });
   await act('reset-developer-password', { body: { token: await linkTokenTo(address, 2), newPassword: second } });
-  const elsewhere = await signIn('log-in-developer', { body: { email: address, password: second } });
-  const here = await signIn('log-in-developer', { body: { email: address, password: second } });
+  const elsewhere = await signIn('sign-in-developer', { body: { email: address, password: second } });
+  const here = await signIn('sign-in-developer', { body: { email: address, password: second } });
   const sessions = await act('list-developer-sessions', { token: here.token });
   const { items } = sessions.body.data as { items: { _id: string; current: boolean }[] };
   const other = items.find(({ current }) => !current)?._id ?? '';
@@ -537,11 +537,11 @@ beforeAll(async () => {
   ]) {
     secrets.push({ what: what ?? '', value: value ?? '' });
   }
-  await signIn('register-developer', { body: { email, password } });
+  await signIn('sign-up-developer', { body: { email, password } });
   await setPlan(email, 'pro');
   await markVerified(developerAccounts, { email });
-  const first = await signIn('log-in-developer', { body: { email, password } });
-  await send(routeNamed('log-in-developer'), {}, { body: { email, password: wrongPassword } });
+  const first = await signIn('sign-in-developer', { body: { email, password } });
+  await send(routeNamed('sign-in-developer'), {}, { body: { email, password: wrongPassword } });
   const { token, cookie } = await signIn('refresh-developer', { headers: { cookie: first.cookie } });
 
   const made = await send(routeNamed('create-project'), {}, { token, body: { name: 'secrets' } });
@@ -592,22 +592,22 @@ beforeAll(async () => {
   /** `{id}` is a user's in the rows below `/users`, else a document's. */
   const parametersFor = ({ route: { path: at } }: RouteCase) =>
     at.includes('/users/') ? { ...parameters, id: endUserId } : parameters;
-  const ends = ({ id, method }: RouteCase): boolean => method === 'DELETE' || id.startsWith('log-out');
+  const ends = ({ id, method }: RouteCase): boolean => method === 'DELETE' || id.startsWith('sign-out');
   // These have been called well already; what they show or store has been noted there.
   const done = new Set([
-    'register-developer',
+    'sign-up-developer',
     'create-project',
     'rotate-key',
     'refresh-developer',
-    'log-in-developer',
+    'sign-in-developer',
     'update-project',
-    'exchange-github-code',
+    'exchange-developer-code',
     'sign-up',
-    'log-in',
+    'sign-in',
     'refresh-token',
-    'start-social',
-    'social-callback',
-    'exchange-refresh-token',
+    'start-sign-in',
+    'finish-sign-in',
+    'exchange-code',
   ]);
   const routes = [...publicCases, ...dashboardCases];
   for (const route of routes) {
@@ -630,7 +630,7 @@ beforeAll(async () => {
   await noteStoredSecrets(projectId);
   await noteUsers(secretKey);
   await send(routeNamed('update-collection'), parameters, { token, body: { rls: { enabled: false } } });
-  for (const id of ['delete-index', 'delete-collection', 'delete-user', 'delete-project', 'log-out-developer']) {
+  for (const id of ['delete-index', 'delete-collection', 'delete-user', 'delete-project', 'sign-out-developer']) {
     await send(routeNamed(id), parametersFor(routeNamed(id)), { token, key: secretKey, headers: { cookie } });
   }
 }, 600_000);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { registerDeveloper } from '../../shared/accounts/developers/register-developer.ts';
+import { signUpDeveloper } from '../../shared/accounts/developers/sign-up-developer.ts';
 import { issueExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
 import { developerScope } from '../../shared/table/item-key.ts';
 import { type Answer, call, cookieOf } from '../support/clients/client.ts';
@@ -31,12 +31,12 @@ const person = () => {
 /** Every user route that sets or removes the cookie, in a way that succeeds. */
 const userActs: Readonly<Record<string, (headers: Headers) => Promise<Answer<unknown>>>> = {
   'sign-up': (headers) => project.signUp(newCredentials(), headers),
-  'log-in': async (headers) => project.logIn(await person(), headers),
+  'sign-in': async (headers) => project.logIn(await person(), headers),
   'refresh-token': async (headers) => {
     const { refreshToken } = await project.newUser();
     return project.auth('POST', 'refresh-token', { headers: { ...headers, 'x-refresh-token': refreshToken } });
   },
-  'log-out': async (headers) => {
+  'sign-out': async (headers) => {
     const { refreshToken } = await project.newUser();
     return project.auth('POST', 'logout', { headers: { ...headers, 'x-refresh-token': refreshToken } });
   },
@@ -45,22 +45,22 @@ const userActs: Readonly<Record<string, (headers: Headers) => Promise<Answer<unk
 const client = { ip: '192.0.2.1', userAgent: 'test' };
 const newDeveloper = async () => {
   const credentials = newCredentials();
-  return { credentials, ...(await registerDeveloper(credentials, client)) };
+  return { credentials, ...(await signUpDeveloper(credentials, client)) };
 };
 
 /** The same for developers; their refresh needs the cookie itself. */
 const developerActs: Readonly<Record<string, (headers: Headers) => Promise<Answer<unknown>>>> = {
-  'register-developer': (headers) => auth('POST', 'register', { headers, body: newCredentials() }),
-  'log-in-developer': async (headers) => {
+  'sign-up-developer': (headers) => auth('POST', 'register', { headers, body: newCredentials() }),
+  'sign-in-developer': async (headers) => {
     const { credentials: body } = await newDeveloper();
     return auth('POST', 'login', { headers, body });
   },
-  'exchange-github-code': async (headers) => {
+  'exchange-developer-code': async (headers) => {
     const { session } = await newDeveloper();
     const body = { token: session.accessToken, rtCode: await issueExchangeCode(developerScope, session) };
     return auth('POST', 'github/exchange', { headers, body });
   },
-  'log-out-developer': (headers) => auth('POST', 'logout', { headers }),
+  'sign-out-developer': (headers) => auth('POST', 'logout', { headers }),
   'delete-developer': async (headers) => {
     const { session, credentials } = await newDeveloper();
     return auth('DELETE', 'account', { headers, token: session.accessToken, body: { password: credentials.password } });
@@ -69,7 +69,7 @@ const developerActs: Readonly<Record<string, (headers: Headers) => Promise<Answe
 
 const statuses: Readonly<Record<string, number>> = {
   'sign-up': 201,
-  'register-developer': 201,
+  'sign-up-developer': 201,
   'delete-developer': 202,
 };
 
@@ -101,7 +101,7 @@ describe('what another site has a visitor send leaves their cookies as they are'
 
   test('200 with set-cookie from the address that the dashboard API has itself, if the browser says so', async () => {
     const origin = 'https://one-address.example';
-    const from = (headers: Headers) => developerActs['log-out-developer']?.({ origin, ...headers });
+    const from = (headers: Headers) => developerActs['sign-out-developer']?.({ origin, ...headers });
     expect(await from({ 'sec-fetch-site': 'same-origin' })).toMatchObject({ cookies: [expect.any(String)] });
     expect(await from({ 'sec-fetch-site': 'same-site' })).toMatchObject({ cookies: [] });
   });
@@ -112,14 +112,14 @@ describe('a plain form of another site, which needs no preflight', () => {
   const password = `pass=${randomBytes(8).toString('hex')}`;
   const form = (email: string) => `{"email":"${email}","password":"${password}"}\r\n`;
 
-  test('200 of a log-in of a developer without set-cookie', async () => {
+  test('200 of a sign-in of a developer without set-cookie', async () => {
     const { email } = newCredentials();
-    await registerDeveloper({ email, password }, client);
+    await signUpDeveloper({ email, password }, client);
     const answer = await auth('POST', 'login', { headers, body: form(email) });
     expect(answer).toMatchObject({ status: 200, cookies: [] });
   });
 
-  test('200 of a log-in of a user without set-cookie', async () => {
+  test('200 of a sign-in of a user without set-cookie', async () => {
     const { email } = newCredentials();
     await project.signUp({ email, password });
     const answer = await call(inject('stack').baseUrl, 'POST', '/api/userAuth/login', {

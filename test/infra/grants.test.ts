@@ -15,8 +15,8 @@ import { listSessions } from '../../shared/accounts/list-sessions.ts';
 import { countAttempt, forgiveAttempt } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { requireSession } from '../../shared/accounts/require-session.ts';
-import { revokeOwnSession } from '../../shared/accounts/revoke-own-session.ts';
-import { revokeAllSessions, revokeByToken } from '../../shared/accounts/revoke-sessions.ts';
+import { revokeSession } from '../../shared/accounts/revoke-session.ts';
+import { revokeAllSessions, signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { type Use, usesOf } from '../../shared/http/uses.ts';
 import { countProposal, uncountProposal } from '../../shared/insight/assistant/monthly-cap.ts';
@@ -254,7 +254,7 @@ describe('every command that the code sends is granted', () => {
     await rotate(scope, refreshToken);
     await listSessions(scope, '0123456789abcdef01234567');
     await revokeAllSessions(scope, '0123456789abcdef01234567');
-    await revokeByToken(scope, refreshToken);
+    await signOut(scope, refreshToken);
     expectGranted(granted.sessions[whose]);
     expect(new Set(sent().map((command) => command.split(' ')[0])).size).toBe(5);
   });
@@ -265,7 +265,7 @@ describe('every command that the code sends is granted', () => {
     const userId = '0123456789abcdef01234567';
     await raiseCredentialVersion(scope, userId, 1);
     await startSession(scope, userId, { ip: '192.0.2.1', userAgent: '' }, [requireCredentialVersion(scope, userId, 1)]);
-    await revokeOwnSession(scope, { userId, sessionId: userId }, 'f'.repeat(24));
+    await revokeSession(scope, { userId, sessionId: userId }, 'f'.repeat(24));
     await requireSession(scope, userId, userId).catch(() => undefined);
     expectGranted(granted.sessions.users);
     expectGranted(granted['user-sessions'].developers);

@@ -44,27 +44,27 @@ const crowd = (): Promise<Swept[]> =>
  */
 const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['get-schema', 200],
-  ['log-out-developer', 200],
+  ['sign-out-developer', 200],
   ['refresh-token', 200],
-  ['log-out', 200],
+  ['sign-out', 200],
   ['list-sessions', 200],
   ['revoke-session', 404],
   ['get-jwks', 200],
   ['verify-email', 400],
   ['reset-password', 400],
-  ['exchange-refresh-token', 400],
+  ['exchange-code', 400],
   ['request-upload', 200],
   ['confirm-upload', 404],
   ['delete-file', 404],
-  ['start-social', 302],
-  ['social-callback', 302],
+  ['start-sign-in', 302],
+  ['finish-sign-in', 302],
   ['verify-developer-email', 400],
   ['reset-developer-password', 400],
   ['list-developer-sessions', 200],
   ['revoke-developer-session', 404],
-  ['exchange-github-code', 400],
-  ['start-github', 302],
-  ['finish-github', 302],
+  ['exchange-developer-code', 400],
+  ['start-developer-sign-in', 302],
+  ['finish-developer-sign-in', 302],
   ['receive-webhook', 400],
   ['receive-project-webhook', 400],
   ['get-openapi', 200],
@@ -79,7 +79,12 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
  * Routes that browsers are sent to. Where the project cannot be read there is no site to lead back to: 503 in the
  * envelope. Whatever fails later ends on the project's site with `error`, as any failure of a social sign-in does.
  */
-const navigations: ReadonlySet<string> = new Set(['start-social', 'social-callback', 'start-github', 'finish-github']);
+const navigations: ReadonlySet<string> = new Set([
+  'start-sign-in',
+  'finish-sign-in',
+  'start-developer-sign-in',
+  'finish-developer-sign-in',
+]);
 
 /** On to the provider, where the table alone was needed, or back to the site. */
 const expectGoodRedirect = (answer: Swept): void => {

@@ -7,10 +7,10 @@ const headers = { dashboard_refresh: '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYh
 
 /** For the API description: a successful request for each route. */
 export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
-  'register-developer': { body: { email, password }, failures: ['DEVELOPER_EXISTS', 'SIGNUP_DISABLED'] },
-  'log-in-developer': { body: { email, password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
+  'sign-up-developer': { body: { email, password }, failures: ['DEVELOPER_EXISTS', 'SIGNUP_DISABLED'] },
+  'sign-in-developer': { body: { email, password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
   'refresh-developer': { headers, failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID'] },
-  'log-out-developer': { headers },
+  'sign-out-developer': { headers },
   'get-developer': {},
   'verify-developer-email': { body: { email, otp: '7KQM-3XWT' }, failures: ['INVALID_EMAIL_TOKEN'] },
   'resend-developer-verification': { body: { email } },
@@ -26,12 +26,12 @@ export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
   'delete-developer': { body: { password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
   'list-developer-sessions': { query: { page: '1', limit: '20' } },
   'revoke-developer-session': { params: { id: '6743f0c2a91b5d0012ab34ce' }, failures: ['SESSION_NOT_FOUND'] },
-  'start-github': { failures: ['UNKNOWN_PROVIDER'] },
-  'finish-github': {
+  'start-developer-sign-in': { failures: ['UNKNOWN_PROVIDER'] },
+  'finish-developer-sign-in': {
     query: { state: 'developers.u6bq0', code: '7c4a8d09ca3762af61e5' },
     failures: ['UNKNOWN_PROVIDER'],
   },
-  'exchange-github-code': {
+  'exchange-developer-code': {
     body: { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI2NzQzIn0.c2ln', rtCode: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo' },
     failures: ['INVALID_EXCHANGE_CODE'],
   },

@@ -1,4 +1,4 @@
-import { revokeOwnSession } from '../../../shared/accounts/revoke-own-session.ts';
+import { revokeSession } from '../../../shared/accounts/revoke-session.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';
@@ -9,6 +9,6 @@ const route = dashboardAuthRoutes['revoke-developer-session'];
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
   const { developerId: userId, sessionId } = signedIn;
-  await revokeOwnSession(developerScope, { userId, sessionId }, id);
+  await revokeSession(developerScope, { userId, sessionId }, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
 });

@@ -20,7 +20,7 @@ import {
 
 /** Developer accounts of the dashboard (contract 6). */
 export const dashboardAuthRoutes = defineRoutes({
-  'register-developer': {
+  'sign-up-developer': {
     method: 'POST',
     path: '/api/auth/register',
     access: 'public',
@@ -30,7 +30,7 @@ export const dashboardAuthRoutes = defineRoutes({
     body: CredentialsBody,
     response: { status: 201, body: SignInAnswer },
   },
-  'log-in-developer': {
+  'sign-in-developer': {
     method: 'POST',
     path: '/api/auth/login',
     access: 'public',
@@ -48,7 +48,7 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Exchange the refresh cookie for new tokens',
     response: { status: 200, body: SignInAnswer },
   },
-  'log-out-developer': {
+  'sign-out-developer': {
     method: 'POST',
     path: '/api/auth/logout',
     access: 'public',
@@ -139,7 +139,7 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'End one of the own sessions',
     response: { status: 200, body: RevokedSessionAnswer },
   },
-  'start-github': {
+  'start-developer-sign-in': {
     method: 'GET',
     path: '/api/auth/github/start',
     access: 'public',
@@ -147,7 +147,7 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Send the browser to GitHub to sign a developer in',
     response: { status: 302, body: Redirect },
   },
-  'finish-github': {
+  'finish-developer-sign-in': {
     method: 'GET',
     path: '/api/auth/github/callback',
     access: 'public',
@@ -156,7 +156,7 @@ export const dashboardAuthRoutes = defineRoutes({
     query: CallbackQuery,
     response: { status: 302, body: Redirect },
   },
-  'exchange-github-code': {
+  'exchange-developer-code': {
     method: 'POST',
     path: '/api/auth/github/exchange',
     access: 'public',

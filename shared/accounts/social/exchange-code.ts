@@ -74,7 +74,7 @@ const invalidCode = (): AppError =>
  * The refresh token behind a code: for one of any number of parallel callers, who shows the access token that the code
  * was issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
  */
-export const redeemExchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
+export const exchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
   if (!wellFormed.test(code) || accessToken.length > maxTokenLength) throw invalidCode();
   const used = await consumeItem<CodeItem>({
     key: codeKey(scope, code),

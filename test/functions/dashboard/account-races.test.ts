@@ -6,7 +6,7 @@ import type { DeveloperRecord } from '../../../shared/accounts/developers/develo
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
 import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
-import { logIn as logInTo } from '../../../shared/accounts/log-in.ts';
+import { signIn as logInTo } from '../../../shared/accounts/password-sign-in.ts';
 import { developerAccounts, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';

@@ -155,7 +155,7 @@ test('400 for a password that cannot be, and the token stays good', async () => 
 describe('change-password', () => {
   const change = (developer: Developer, body: object) => developer.dashboard('PUT', '/api/auth/change-password', body);
 
-  test('200: the other sessions end, this one goes on; log-in is by the new one', async () => {
+  test('200: the other sessions end, this one goes on; sign-in is by the new one', async () => {
     const developer = await newUnverified();
     const elsewhere = cookieOf(await logIn(developer.email, developer.password));
     const answer = await change(developer, { currentPassword: developer.password, newPassword });
@@ -203,7 +203,7 @@ describe('change-password', () => {
     });
   });
 
-  test('401 without the current password or with a wrong one, counted like a log-in', async () => {
+  test('401 without the current password or with a wrong one, counted like a sign-in', async () => {
     const developer = await newUnverified();
     expect(await change(developer, { newPassword })).toMatchObject({
       status: 401,

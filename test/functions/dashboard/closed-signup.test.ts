@@ -27,7 +27,7 @@ describe('where the operator has closed registration', () => {
   });
 
   test('403 for registering, whether the address has an account or not', async () => {
-    const { handler } = await import('../../../functions/dashboard/auth/register-developer.ts');
+    const { handler } = await import('../../../functions/dashboard/auth/sign-up-developer.ts');
     const { email } = await addDeveloper(newAddress());
     for (const address of [email, newAddress()]) {
       const answer = await invoke(handler, { method: 'POST', body: { email: address, password: 'correct horse' } });

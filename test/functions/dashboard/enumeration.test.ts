@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { handler as logIn } from '../../../functions/dashboard/auth/log-in-developer.ts';
 import { handler as requestReset } from '../../../functions/dashboard/auth/request-developer-reset.ts';
 import { handler as resendVerification } from '../../../functions/dashboard/auth/resend-developer-verification.ts';
 import { handler as resetPassword } from '../../../functions/dashboard/auth/reset-developer-password.ts';
+import { handler as logIn } from '../../../functions/dashboard/auth/sign-in-developer.ts';
 import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { invoke } from '../../support/clients/invoke.ts';

@@ -203,7 +203,7 @@ describe('who an account at GitHub signs in to', () => {
 test('404 UNKNOWN_PROVIDER where the operator has not set it up', async () => {
   vi.resetModules();
   vi.stubEnv('DASHBOARD_GITHUB_CLIENT_ID', '');
-  const { handler } = await import('../../../functions/dashboard/auth/start-github.ts');
+  const { handler } = await import('../../../functions/dashboard/auth/start-developer-sign-in.ts');
   expect(await invoke(handler)).toMatchObject({ status: 404, body: { code: 'UNKNOWN_PROVIDER' } });
   vi.unstubAllEnvs();
 });

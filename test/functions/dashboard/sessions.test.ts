@@ -4,8 +4,8 @@ import { listSessions } from '../../../shared/accounts/list-sessions.ts';
 import { countAttempt, forgiveAttempt } from '../../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.ts';
 import { requireSession } from '../../../shared/accounts/require-session.ts';
-import { revokeOwnSession } from '../../../shared/accounts/revoke-own-session.ts';
-import { revokeAllSessions, revokeByToken, revokeSession } from '../../../shared/accounts/revoke-sessions.ts';
+import { revokeSession } from '../../../shared/accounts/revoke-session.ts';
+import { endSession, revokeAllSessions, signOut } from '../../../shared/accounts/revoke-sessions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
@@ -94,7 +94,7 @@ describe('rotate', () => {
     const { scope, refreshToken } = await newSession();
     const other = projectScope(hex());
     await expect(rotate(other, refreshToken)).rejects.toMatchObject(refused);
-    await revokeByToken(other, refreshToken);
+    await signOut(other, refreshToken);
     expect(await outcomeOf(rotate(scope, refreshToken))).toBe('ok');
   });
 });
@@ -102,16 +102,16 @@ describe('rotate', () => {
 describe('a revoked session', () => {
   test('REFRESH_TOKEN_INVALID from the moment it is revoked', async () => {
     const { scope, userId, sessionId, refreshToken } = await newSession();
-    expect(await revokeSession(scope, userId, sessionId)).toBe(true);
+    expect(await endSession(scope, userId, sessionId)).toBe(true);
     await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);
-    expect(await revokeSession(scope, userId, sessionId)).toBe(false);
+    expect(await endSession(scope, userId, sessionId)).toBe(false);
   });
 
   test('never comes back, however rotations and a revocation meet', async () => {
     const { scope, userId, sessionId, refreshToken } = await newSession();
     const tokens = [refreshToken];
     await inParallel(50, async (index) => {
-      if (index === 25) await revokeSession(scope, userId, sessionId);
+      if (index === 25) await endSession(scope, userId, sessionId);
       else
         await rotate(scope, refreshToken).then(
           (next) => tokens.push(next.refreshToken),
@@ -124,7 +124,7 @@ describe('a revoked session', () => {
 
   test('is not that of another user', async () => {
     const { scope, sessionId, refreshToken } = await newSession();
-    expect(await revokeSession(scope, hex(), sessionId)).toBe(false);
+    expect(await endSession(scope, hex(), sessionId)).toBe(false);
     expect(await outcomeOf(rotate(scope, refreshToken))).toBe('ok');
   });
 });
@@ -139,11 +139,11 @@ describe('a session that has expired, whether or not the table has cleaned up', 
     await expect(requireSession(scope, userId, sessionId)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
     const expired = { userId, sessionId };
     for (const ended of [sessionId, asking.sessionId, 'x']) {
-      await expect(revokeOwnSession(scope, expired, ended)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+      await expect(revokeSession(scope, expired, ended)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
     }
-    await expect(revokeOwnSession(scope, asking, sessionId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
-    expect(await revokeSession(scope, userId, sessionId)).toBe(false);
-    await revokeOwnSession(scope, asking, asking.sessionId);
+    await expect(revokeSession(scope, asking, sessionId)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    expect(await endSession(scope, userId, sessionId)).toBe(false);
+    await revokeSession(scope, asking, asking.sessionId);
     expect(await listSessions(scope, userId)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
 import { issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { publicJwks } from '../../../shared/accounts/signing-keys.ts';
+import { getJwks } from '../../../shared/accounts/signing-keys.ts';
 import { findProjectByKey, forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
@@ -32,7 +32,7 @@ const advanceTo = (ms: number): void => {
 };
 
 const sign = async (project: Project): Promise<string> => (await issueAccessToken(project, bearer)).accessToken;
-const kidsOf = (project: Project) => publicJwks(project).keys.map(({ kid }) => kid);
+const kidsOf = (project: Project) => getJwks(project).keys.map(({ kid }) => kid);
 
 describe('rotating the signing key', () => {
   test('201 with the new key’s id; tokens that are out stay valid until they expire, then the old key is gone', async () => {

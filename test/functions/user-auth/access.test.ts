@@ -17,7 +17,7 @@ const accounts = publicCases.filter(({ route }) => route.path.startsWith('/api/u
 const keyed = accounts.filter(({ route }) => route.access === 'publishableKey' || route.access === 'user');
 const signedIn = accounts.filter(({ route }) => route.access === 'user');
 const parameters = { username: 'ann', id: 'f'.repeat(24), projectId: 'f'.repeat(24), provider: 'github' };
-const open = new Set(['log-out', 'start-social']);
+const open = new Set(['sign-out', 'start-sign-in']);
 
 const send = ({ method, pathWith }: (typeof accounts)[number], options: Parameters<typeof call>[3] = {}) =>
   call(inject('stack').baseUrl, method, pathWith(parameters), {

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as getJwks } from '../../../functions/user-auth/get-jwks.ts';
 import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
 import { handler as getPublicProfile } from '../../../functions/user-auth/get-public-profile.ts';
-import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
 import { handler as refreshToken } from '../../../functions/user-auth/refresh-token.ts';
+import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -49,13 +49,13 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(await commandsOf(run(refreshToken, { headers }))).toEqual([transaction, count]);
   });
 
-  test('log-in: 1 find and 1 transaction, and two counts of failures that are taken back', async () => {
+  test('sign-in: 1 find and 1 transaction, and two counts of failures that are taken back', async () => {
     const { email, password } = user;
     const commands = await commandsOf(run(logIn, { body: { email, password } }));
     expect(commands).toEqual([transaction, count, count, count, count, count, find]);
   });
 
-  test('log-in with a wrong password: 1 find and two counts of failures', async () => {
+  test('sign-in with a wrong password: 1 find and two counts of failures', async () => {
     const commands = await commandsOf(run(logIn, { body: { email: user.email, password: 'not the password' } }));
     expect(commands).toEqual([count, count, count, find]);
   });

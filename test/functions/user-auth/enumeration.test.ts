@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
 import { handler as requestPasswordReset } from '../../../functions/user-auth/request-password-reset.ts';
 import { handler as resendVerification } from '../../../functions/user-auth/resend-verification-otp.ts';
 import { handler as resetPassword } from '../../../functions/user-auth/reset-password.ts';
+import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { handler as verifyEmail } from '../../../functions/user-auth/verify-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';

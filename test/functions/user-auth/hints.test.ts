@@ -20,7 +20,7 @@ type Headers = Readonly<Record<string, string>>;
 const acts: readonly (readonly [string, (of: UsersProject, headers: Headers) => ReturnType<UsersProject['logIn']>])[] =
   [
     ['sign-up', (of, headers) => of.signUp(newCredentials(), headers)],
-    ['log-in', async (of, headers) => of.logIn(await of.newUser(), headers)],
+    ['sign-in', async (of, headers) => of.logIn(await of.newUser(), headers)],
   ];
 
 describe.each(acts)('hints of a %s', (_name, act) => {

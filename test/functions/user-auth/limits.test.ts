@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
-import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
 import { handler as requestPasswordReset } from '../../../functions/user-auth/request-password-reset.ts';
 import { userAuthRoutes } from '../../../functions/user-auth/routes.ts';
+import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { handler as verifyEmail } from '../../../functions/user-auth/verify-email.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
@@ -35,7 +35,7 @@ describe('the credential window', () => {
   test('is shared by exactly the routes that take credentials, codes or send mails', () => {
     const narrow = Object.values(userAuthRoutes).flatMap((row) => ('credential' in row ? row.id : []));
     expect(narrow.sort()).toEqual([
-      'log-in',
+      'sign-in',
       'request-password-reset',
       'resend-verification-otp',
       'reset-password',

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { withProof } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
-import { issueExchangeCode, redeemExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
+import { exchangeCode, issueExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { consumeState, startState } from '../../../shared/accounts/social/state.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { countAccountMail } from '../../../shared/mail/outbox/account-mail-limit.ts';
@@ -41,8 +41,8 @@ describe('an answer of the table that got lost, so that the client asks again, c
   test('200 for an exchange code, and 400 the second time', async () => {
     const code = await issueExchangeCode(scope, { accessToken: 'access', refreshToken: 'refresh' });
     loseFirstAnswers();
-    expect(await redeemExchangeCode(scope, code, 'access')).toBe('refresh');
-    await expect(redeemExchangeCode(scope, code, 'access')).rejects.toMatchObject({ code: 'INVALID_EXCHANGE_CODE' });
+    expect(await exchangeCode(scope, code, 'access')).toBe('refresh');
+    await expect(exchangeCode(scope, code, 'access')).rejects.toMatchObject({ code: 'INVALID_EXCHANGE_CODE' });
   });
 
   test('302 for a state, and an error the second time', async () => {

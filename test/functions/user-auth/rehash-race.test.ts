@@ -1,6 +1,6 @@
 import { hashSync } from '@node-rs/bcrypt';
 import { afterEach, expect, test, vi } from 'vitest';
-import { logIn } from '../../../shared/accounts/log-in.ts';
+import { signIn } from '../../../shared/accounts/password-sign-in.ts';
 import { userSignIns } from '../../../shared/accounts/stores/users.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
@@ -10,14 +10,14 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('a log-in that hashes the password anew leaves alone one that was changed meanwhile', async () => {
+test('a sign-in that hashes the password anew leaves alone one that was changed meanwhile', async () => {
   const project = await newUsersProject();
   const { email, password } = await project.newUser();
   await changeStoredUsers(project, { email }, { password: hashSync(password, { cost: 6 }) });
   const changed = hashSync('changed meanwhile', { cost: 4 });
   const store = userSignIns(await domainProject(project));
   beforeChange('updateOne', 1, () => changeStoredUsers(project, { email }, { password: changed }));
-  await logIn(store, { email, password }, { ip: '192.0.2.1', userAgent: 'test' });
+  await signIn(store, { email, password }, { ip: '192.0.2.1', userAgent: 'test' });
   vi.restoreAllMocks();
   expect((await storedUsers(project, { email }))[0]?.password).toBe(changed);
 });

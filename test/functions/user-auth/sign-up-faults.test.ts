@@ -1,6 +1,6 @@
 import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { handler as registerDeveloper } from '../../../functions/dashboard/auth/register-developer.ts';
+import { handler as signUpDeveloper } from '../../../functions/dashboard/auth/sign-up-developer.ts';
 import { handler as signUp } from '../../../functions/user-auth/sign-up.ts';
 import { listSessions } from '../../../shared/accounts/list-sessions.ts';
 import type { SessionScope } from '../../../shared/accounts/session-keys.ts';
@@ -40,7 +40,7 @@ const watchSessions = (fails: boolean): string[] => {
 };
 
 const asUser = (body: unknown) => invoke(signUp, { key: project.publishableKey, body });
-const asDeveloper = (body: unknown) => invoke(registerDeveloper, { body });
+const asDeveloper = (body: unknown) => invoke(signUpDeveloper, { body });
 
 describe.each([
   ['a sign-up', asUser, (): SessionScope => projectScope(project.id), 'USER_EXISTS'],

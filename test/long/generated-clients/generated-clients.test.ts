@@ -131,12 +131,12 @@ not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "501"]
 
 # A browser is sent on with the failure in the address, and the gateway itself refuses an address of many KB.
 [[operations]]
-include-operation-id = "social-callback"
+include-operation-id = "finish-sign-in"
 checks.negative_data_rejection.enabled = false
 checks.status_code_conformance.enabled = false
 
 [[operations]]
-include-operation-id = "finish-github"
+include-operation-id = "finish-developer-sign-in"
 checks.negative_data_rejection.enabled = false
 checks.status_code_conformance.enabled = false
 `;
@@ -146,7 +146,7 @@ const ending = [
   'delete-collection',
   'delete-project',
   'delete-developer',
-  'log-out-developer',
+  'sign-out-developer',
   'change-developer-password',
 ];
 

@@ -3,7 +3,7 @@ import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
 import { issueDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
-import { publicJwks, sealedTo } from '../../../shared/accounts/signing-keys.ts';
+import { getJwks, sealedTo } from '../../../shared/accounts/signing-keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { open } from '../../../shared/projects/sealed.ts';
@@ -94,7 +94,7 @@ const refused: readonly (readonly [string, () => string | Promise<string>])[] = 
   ['HS256 with the public key', () => resign({ alg: 'HS256', typ: 'at+jwt', kid: kid() }, publicKeyBytes())],
   [
     'HS256 with the public key as JSON',
-    () => resign({ typ: 'at+jwt', kid: kid() }, Buffer.from(JSON.stringify(publicJwks(project).keys[0]))),
+    () => resign({ typ: 'at+jwt', kid: kid() }, Buffer.from(JSON.stringify(getJwks(project).keys[0]))),
   ],
   ['the signature of another key pair', strangersToken],
   ['a signature changed by one character', () => withPart(2, (part) => (part[0] === 'A' ? 'B' : 'A') + part.slice(1))],
@@ -191,9 +191,9 @@ describe('issueAccessToken', () => {
   });
 });
 
-describe('publicJwks', () => {
+describe('getJwks', () => {
   test('gives the public half and nothing else', () => {
-    const { keys } = publicJwks(project);
+    const { keys } = getJwks(project);
     expect(keys).toEqual([{ kty: 'OKP', crv: 'Ed25519', x: expect.any(String), kid: kid(), alg: 'EdDSA', use: 'sig' }]);
   });
 });

@@ -8,7 +8,7 @@ import { handler as listMailLogs } from '../../../functions/mail/list-mail-logs.
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { handler as requestUpload } from '../../../functions/storage/request-upload.ts';
 import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
-import { handler as logIn } from '../../../functions/user-auth/log-in.ts';
+import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { invoke } from './invoke.ts';
 
 /** A project with `notes`, users and a mail provider of its own, and who calls it. */

@@ -49,7 +49,7 @@ const newAddress = () => ({ email: `${randomBytes(8).toString('hex')}@example.co
  * Bodies that ask for nothing which a sweep must not do, such as locking its own developer out with a wrong password.
  */
 const bodyFor = (id: string): unknown => {
-  if (id.startsWith('log-in')) return newAddress();
+  if (id.startsWith('sign-in')) return newAddress();
   if (id === 'change-developer-password') return { newPassword: 'sample-password' };
   return id === 'delete-developer' ? {} : sampleBodies[id];
 };
@@ -59,13 +59,14 @@ const optionsFor = (
   stack: FaultyStack,
   { id, api, route }: RouteCase,
 ): RequestOptions & { readonly query?: string } => {
-  if (id === 'finish-github') {
+  if (id === 'finish-developer-sign-in') {
     const { query, cookie } = providerReturn('developers');
     return { query, headers: { cookie } };
   }
   if (api === 'dashboard') return { headers: { cookie: stack.cookie } };
-  if (id === 'refresh-token' || id === 'log-out') return { headers: { 'x-refresh-token': stack.unusedRefreshToken() } };
-  if (id === 'social-callback') {
+  if (id === 'refresh-token' || id === 'sign-out')
+    return { headers: { 'x-refresh-token': stack.unusedRefreshToken() } };
+  if (id === 'finish-sign-in') {
     const { query, cookie } = providerReturn(stack.projectId);
     return { query, headers: { cookie } };
   }

@@ -21,7 +21,7 @@ export const users: CollectionInput = {
 
 export const site = 'https://app.example.com';
 
-/** What sign-up, log-in and refresh answer, as far as tests look at it. */
+/** What sign-up, sign-in and refresh answer, as far as tests look at it. */
 export interface SignIn {
   readonly success: boolean;
   readonly message: string;

@@ -13,39 +13,39 @@ interface SessionList {
 }
 
 const gitHub = async ({ dashboard }: WalkContext): Promise<void> => {
-  const begun = await dashboard.run('start-github');
+  const begun = await dashboard.run('start-developer-sign-in');
   const browser = new Browser();
   const { action, form } = formWith(await browser.open(begun.headers.get('location') ?? ''), 'octocat');
   const { searchParams } = target(await browser.open(action, form));
   const query = { state: searchParams.get('state') ?? '', code: searchParams.get('code') ?? '' };
-  const ended = await dashboard.run('finish-github', {
+  const ended = await dashboard.run('finish-developer-sign-in', {
     query,
     headers: { cookie: begun.cookies[0]?.split(';')[0] ?? '' },
   });
   const landing = new URL(ended.headers.get('location') ?? '');
   const token = new URLSearchParams(landing.hash.slice(1)).get('token') ?? '';
-  await dashboard.run('exchange-github-code', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
+  await dashboard.run('exchange-developer-code', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
 };
 
 /** A developer account from its first day to its password's third; leaves the developer signed in, on the pro plan. */
 export const walkDevelopers = async (context: WalkContext): Promise<void> => {
   const { dashboard } = context;
-  await dashboard.run('register-developer');
+  await dashboard.run('sign-up-developer');
   await setPlan(context, email, 'pro');
   await dashboard.run('verify-developer-email', { body: { otp: await mailedCode(context, email, /verif|confirm/i) } });
   await dashboard.run('resend-developer-verification');
 
-  const { cookies } = await dashboard.run('log-in-developer');
+  const { cookies } = await dashboard.run('sign-in-developer');
   const refreshed = await dashboard.run('refresh-developer', { headers: { dashboard_refresh: cookieOf(cookies) } });
-  await dashboard.run('log-out-developer', { headers: { dashboard_refresh: cookieOf(refreshed.cookies) } });
+  await dashboard.run('sign-out-developer', { headers: { dashboard_refresh: cookieOf(refreshed.cookies) } });
   await dashboard.run('request-developer-reset');
   const otp = await mailedCode(context, email, /reset/i);
   await dashboard.run('reset-developer-password', { body: { otp } });
 
-  const signedIn = await dashboard.run('log-in-developer', { body: { password: 'another horse battery' } });
+  const signedIn = await dashboard.run('sign-in-developer', { body: { password: 'another horse battery' } });
   dashboard.credentials = { dashboardToken: signedIn.body.data.accessToken ?? '' };
   await dashboard.run('get-developer');
-  await dashboard.run('log-in-developer', { body: { password: 'another horse battery' } });
+  await dashboard.run('sign-in-developer', { body: { password: 'another horse battery' } });
   const { body } = await dashboard.run<SessionList>('list-developer-sessions');
   const other = body.data.items.find(({ current }) => !current)?._id ?? '';
   await dashboard.run('revoke-developer-session', { params: { id: other } });

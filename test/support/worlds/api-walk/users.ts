@@ -16,16 +16,16 @@ interface SessionList {
 }
 
 const gitHub = async ({ open }: WalkContext): Promise<void> => {
-  const begun = await open.run('start-social');
+  const begun = await open.run('start-sign-in');
   const browser = new Browser();
   const { action, form } = formWith(await browser.open(begun.headers.get('location') ?? ''), 'octocat');
   const { searchParams } = target(await browser.open(action, form));
   const query = { state: searchParams.get('state') ?? '', code: searchParams.get('code') ?? '' };
   const cookie = begun.cookies[0]?.split(';')[0] ?? '';
-  const ended = await open.run('social-callback', { query, headers: { cookie } });
+  const ended = await open.run('finish-sign-in', { query, headers: { cookie } });
   const landing = new URL(ended.headers.get('location') ?? '');
   const token = new URLSearchParams(landing.hash.slice(1)).get('token') ?? '';
-  await open.run('exchange-refresh-token', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
+  await open.run('exchange-code', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
 };
 
 /** An end user's account, from sign-up to a session that somebody else ends. */
@@ -38,13 +38,13 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   await open.run('verify-email', { body: { otp: await mailedCode(context, email, /verif|confirm/i) } });
   await open.run('resend-verification-otp');
   const refreshed = await open.run<SignedIn>('refresh-token', inHeader(signedUp.body.refreshToken));
-  const signedIn = await open.run<SignedIn>('log-in');
+  const signedIn = await open.run<SignedIn>('sign-in');
   open.credentials = { ...open.credentials, userToken: signedIn.body.accessToken };
   await open.run('get-me');
   await open.run('update-profile');
   const { body } = await open.run<SessionList>('list-sessions');
-  await open.run('log-out', inHeader(refreshed.body.refreshToken));
-  await open.run('log-in');
+  await open.run('sign-out', inHeader(refreshed.body.refreshToken));
+  await open.run('sign-in');
   const others = (await open.run<SessionList>('list-sessions')).body.data.filter(({ current }) => !current);
   await open.run('revoke-session', { params: { id: others[0]?._id ?? body.data[0]?._id ?? '' } });
   await open.run('change-password');
@@ -58,7 +58,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   await dashboard.run('list-users');
   await dashboard.run('get-user', id);
   await dashboard.run('update-user', id);
-  await open.run('log-in', { body: { email: 'alan@example.com' } });
+  await open.run('sign-in', { body: { email: 'alan@example.com' } });
   const sessions = await dashboard.run<{ readonly data: { readonly items: readonly { readonly _id: string }[] } }>(
     'list-user-sessions',
     id,

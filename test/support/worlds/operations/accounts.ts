@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { handler as changePassword } from '../../../../functions/user-auth/change-password.ts';
-import { handler as logIn } from '../../../../functions/user-auth/log-in.ts';
 import { handler as refreshToken } from '../../../../functions/user-auth/refresh-token.ts';
 import { handler as requestReset } from '../../../../functions/user-auth/request-password-reset.ts';
+import { handler as logIn } from '../../../../functions/user-auth/sign-in.ts';
 import { handler as signUp } from '../../../../functions/user-auth/sign-up.ts';
 import { deleteDeveloper } from '../../../../shared/accounts/developers/delete-developer.ts';
-import { registerDeveloper } from '../../../../shared/accounts/developers/register-developer.ts';
+import { signUpDeveloper } from '../../../../shared/accounts/developers/sign-up-developer.ts';
 import { parseRefreshToken } from '../../../../shared/accounts/refresh-token.ts';
 import { newSigningKey } from '../../../../shared/accounts/signing-keys.ts';
 import { deleteUser } from '../../../../shared/accounts/users/managed/delete-user.ts';
@@ -61,7 +61,7 @@ export const accountOperations: readonly Operation[] = [
         again: async () => requireStatus('a second sign-up', await act(), 201, 409),
         verify: async (done) => {
           requireEqual('accounts', await usersWith(world, project, body.email), 1, ...(done ? [] : [0]));
-          if (done) requireStatus('log-in', await logInStatus(project, body.email, password), 200);
+          if (done) requireStatus('sign-in', await logInStatus(project, body.email, password), 200);
         },
       };
     },
@@ -85,7 +85,7 @@ export const accountOperations: readonly Operation[] = [
         again: async () => requireStatus('a second refresh', await act(), 200, 401),
         verify: async () => {
           if (parseRefreshToken(token) === undefined) throw new Error('The answer was no token');
-          requireStatus('log-in', await logInStatus(project, person.email, password), 200);
+          requireStatus('sign-in', await logInStatus(project, person.email, password), 200);
         },
       };
     },
@@ -105,7 +105,7 @@ export const accountOperations: readonly Operation[] = [
         verify: async (done) => {
           const before = await logInStatus(project, email, password);
           const after = await logInStatus(project, email, body.newPassword);
-          requireEqual('log-in with either password', [before, after], [401, 200], ...(done ? [] : [[200, 401]]));
+          requireEqual('sign-in with either password', [before, after], [401, 200], ...(done ? [] : [[200, 401]]));
         },
       };
     },
@@ -170,7 +170,7 @@ export const accountOperations: readonly Operation[] = [
     refusals: [401],
     prepare: async (world) => {
       const email = newAddress();
-      const { account, session } = await registerDeveloper({ email, password }, client);
+      const { account, session } = await signUpDeveloper({ email, password }, client);
       const id = account._id.toHexString();
       const bearer = { developerId: id, sessionId: session.sessionId };
       const made = await createProject({ id, plan: 'free' }, { name: 'his' }, newSigningKey);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { hashSync } from '@node-rs/bcrypt';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findByEmail } from '../../../shared/accounts/account-store.ts';
-import { logIn } from '../../../shared/accounts/log-in.ts';
+import { signIn } from '../../../shared/accounts/password-sign-in.ts';
 import { openSession } from '../../../shared/accounts/sign-in.ts';
 import { userSignIns } from '../../../shared/accounts/stores/users.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
@@ -48,7 +48,7 @@ describe('a lockout', () => {
   });
 });
 
-describe('log-in', () => {
+describe('sign-in', () => {
   test('200 with the body of a sign-up', async () => {
     const { email, password, user, userId } = await project.newUser({ name: 'Ann' });
     const answer = await project.logIn({ email: ` ${email.toUpperCase()}`, password });
@@ -151,7 +151,7 @@ describe('log-in', () => {
 });
 
 describe('a disabled user', () => {
-  test('401 at log-in as for a wrong password, 401 at refresh and me, and 200 once enabled again', async () => {
+  test('401 at sign-in as for a wrong password, 401 at refresh and me, and 200 once enabled again', async () => {
     const user = await project.newUser();
     await project.developer.dashboard('PATCH', users(user.userId), { disabled: true });
     expect(await project.logIn(user)).toMatchObject(invalidCredentials);
@@ -165,7 +165,7 @@ describe('a disabled user', () => {
   });
 });
 
-describe('a log-in that is under way', () => {
+describe('a sign-in that is under way', () => {
   const client = { ip: '192.0.2.9', userAgent: 'test' };
 
   test.each<[string, (userId: string, token: string, password: string) => Promise<unknown>]>([
@@ -194,7 +194,7 @@ describe('a log-in that is under way', () => {
     const store = userSignIns(await domainProject(project));
     // From places of their own: the sixth that is under way from one place is refused, and so would the change be.
     const logInFrom = (ip: string) =>
-      logIn(store, user, { ...client, ip }).catch((error: unknown) => {
+      signIn(store, user, { ...client, ip }).catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'INVALID_CREDENTIALS' });
         return undefined;
       });

@@ -7,7 +7,7 @@ import { redirect } from '../../../shared/http/reply.ts';
 import { noSocialCookie, socialVerifier } from '../../../shared/http/social-cookie.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
-const route = dashboardAuthRoutes['finish-github'];
+const route = dashboardAuthRoutes['finish-developer-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { state = '', code, error } = input.query;

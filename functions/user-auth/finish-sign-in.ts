@@ -7,7 +7,7 @@ import { redirect } from '../../shared/http/reply.ts';
 import { noSocialCookie, socialVerifier } from '../../shared/http/social-cookie.ts';
 import { userAuthRoutes } from './routes.ts';
 
-const route = userAuthRoutes['social-callback'];
+const route = userAuthRoutes['finish-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const provider = requireProvider(input.params.provider);

@@ -10,7 +10,7 @@ import type { DeveloperRecord } from './developer-record.ts';
  * address → 409 `DEVELOPER_EXISTS`, and one winner of any number of equal calls; an address or password that cannot be
  * → 400 `VALIDATION_FAILED`.
  */
-export const registerDeveloper = async (credentials: Credentials, client: Client): Promise<SignIn<DeveloperRecord>> => {
+export const signUpDeveloper = async (credentials: Credentials, client: Client): Promise<SignIn<DeveloperRecord>> => {
   requireOpenSignup();
   return signUp(developerSignIns(), checkCredentials(credentials), insertDeveloper, client);
 };

@@ -1,13 +1,13 @@
-import { redeemExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
+import { exchangeCode } from '../../shared/accounts/social/exchange-code.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/table/item-key.ts';
 import { userAuthRoutes } from './routes.ts';
 
-const route = userAuthRoutes['exchange-refresh-token'];
+const route = userAuthRoutes['exchange-code'];
 
 export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
   const { token, rtCode } = input.body;
-  const refreshToken = await redeemExchangeCode(projectScope(project.id), rtCode, token);
+  const refreshToken = await exchangeCode(projectScope(project.id), rtCode, token);
   return respond(route, { success: true, data: { refreshToken }, message: 'Refresh token exchanged successfully' });
 });

@@ -6,7 +6,7 @@ import { redirect } from '../../../shared/http/reply.ts';
 import { socialCookie } from '../../../shared/http/social-cookie.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
-const route = dashboardAuthRoutes['start-github'];
+const route = dashboardAuthRoutes['start-developer-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
   const { location, begun } = await startSignIn(developerSite(), requireProvider('github'));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { issueExchangeCode, redeemExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
+import { exchangeCode, issueExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
@@ -111,7 +111,7 @@ describe('an exchange code', () => {
       refreshToken: 'the refresh token',
     });
     vi.spyOn(clock, 'now').mockReturnValue(now + seconds * 1000);
-    const redeemed = redeemExchangeCode(projectScope(project.id), code, 'a');
+    const redeemed = exchangeCode(projectScope(project.id), code, 'a');
     if (good) expect(await redeemed).toBe('the refresh token');
     else expect(await laterRefusalOf(redeemed)).toMatchObject({ code: 'INVALID_EXCHANGE_CODE' });
   });

@@ -6,7 +6,7 @@ import { redirect } from '../../shared/http/reply.ts';
 import { socialCookie } from '../../shared/http/social-cookie.ts';
 import { userAuthRoutes } from './routes.ts';
 
-const route = userAuthRoutes['start-social'];
+const route = userAuthRoutes['start-sign-in'];
 
 export const handler = navigationEndpoint(route).handler(async (event, { project, input }) => {
   const { location, begun } = await startSignIn(userSite(project), requireProvider(input.params.provider));

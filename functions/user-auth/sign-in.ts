@@ -1,4 +1,4 @@
-import { logIn } from '../../shared/accounts/log-in.ts';
+import { signIn } from '../../shared/accounts/password-sign-in.ts';
 import { userAnswer, userSignIns } from '../../shared/accounts/stores/users.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
@@ -6,19 +6,19 @@ import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refres
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
-const route = userAuthRoutes['log-in'];
+const route = userAuthRoutes['sign-in'];
 
 export const handler = usersEndpoint(route).handler(async (event, { project, users, input }) => {
-  const signIn = await logIn(userSignIns(project), input.body, clientOf(event));
+  const signedIn = await signIn(userSignIns(project), input.body, clientOf(event));
   return respondExactly(
     route,
     {
       success: true,
       message: 'Logged in',
-      ...userAnswer(users, signIn),
-      refreshToken: bodyToken(event, signIn.session.refreshToken),
-      hints: cookieHints(event, project, signIn.session.refreshToken),
+      ...userAnswer(users, signedIn),
+      refreshToken: bodyToken(event, signedIn.session.refreshToken),
+      hints: cookieHints(event, project, signedIn.session.refreshToken),
     },
-    { cookies: refreshCookies(event, project, signIn.session.refreshToken) },
+    { cookies: refreshCookies(event, project, signedIn.session.refreshToken) },
   );
 });

@@ -17,7 +17,7 @@ const impossibleId = 'none';
  * Ends one of the asker's sessions, in one transaction with the check that the asker's own still stands: of two that
  * end each other one stays. The asker's has ended → 401 `TOKEN_INVALID`; no such session → 404 `SESSION_NOT_FOUND`.
  */
-export const revokeOwnSession = async (
+export const revokeSession = async (
   scope: SessionScope,
   { userId, sessionId }: Asker,
   revokedId: string,

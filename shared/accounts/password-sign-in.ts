@@ -21,7 +21,7 @@ const rehash = async (
  * the same 401 `INVALID_CREDENTIALS` in the same time; too many of them 429 `ACCOUNT_LOCKED`, counted before the
  * password is looked at.
  */
-export const logIn = async <R extends AccountRecord>(
+export const signIn = async <R extends AccountRecord>(
   store: SigningStore<R>,
   credentials: Credentials,
   client: Client,

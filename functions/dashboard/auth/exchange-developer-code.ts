@@ -1,5 +1,5 @@
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
-import { redeemExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
+import { exchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
@@ -7,15 +7,15 @@ import { respond } from '../../../shared/http/reply.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
-const route = dashboardAuthRoutes['exchange-github-code'];
+const route = dashboardAuthRoutes['exchange-developer-code'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
-  const refreshToken = await redeemExchangeCode(developerScope, input.body.rtCode, input.body.token);
-  const signIn = await refreshSignIn(developerSignIns(), refreshToken);
-  const cookies = dashboardCookies(event, signIn.session.refreshToken);
+  const refreshToken = await exchangeCode(developerScope, input.body.rtCode, input.body.token);
+  const signedIn = await refreshSignIn(developerSignIns(), refreshToken);
+  const cookies = dashboardCookies(event, signedIn.session.refreshToken);
   return respond(
     route,
-    { success: true, data: developerAnswer(signIn), message: 'Signed in with GitHub' },
+    { success: true, data: developerAnswer(signedIn), message: 'Signed in with GitHub' },
     { cookies },
   );
 });
