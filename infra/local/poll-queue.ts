@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { SQSBatchResponse, SQSEvent, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 
 export interface Polling {
   readonly sqs: SQSClient;
@@ -19,11 +19,19 @@ const waitSeconds = 20;
 /** Until the next call where the queue service did not answer. */
 const pauseMs = 500;
 
+/** What every record has; the queue says all of it. */
+const unknown = {
+  ApproximateReceiveCount: '',
+  SentTimestamp: '',
+  SenderId: '',
+  ApproximateFirstReceiveTimestamp: '',
+};
+
 const toRecord = (message: Message): SQSRecord => ({
   messageId: message.MessageId ?? '',
   receiptHandle: message.ReceiptHandle ?? '',
   body: message.Body ?? '',
-  attributes: message.Attributes as unknown as SQSRecordAttributes,
+  attributes: { ...unknown, ...message.Attributes },
   messageAttributes: {},
   md5OfBody: message.MD5OfBody ?? '',
   eventSource: 'aws:sqs',

@@ -1,5 +1,5 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
-import type { GenericSchema } from 'valibot';
+import { type GenericSchema, safeParse } from 'valibot';
 import { portablePattern } from './portable-pattern.ts';
 
 /** A JSON schema (2020-12), as OpenAPI 3.1 takes it. */
@@ -73,9 +73,7 @@ const convertGuard = (accepts: (value: unknown) => boolean): Draft => {
 
 const convertSchema = ({ valibotSchema, jsonSchema, errors }: SchemaContext): Draft | undefined => {
   if (valibotSchema.type === 'date') return { type: 'string', format: 'date-time' };
-  if (valibotSchema.type === 'custom') {
-    return convertGuard((valibotSchema as unknown as { check: (value: unknown) => boolean }).check);
-  }
+  if (valibotSchema.type === 'custom') return convertGuard((value) => safeParse(valibotSchema, value).success);
   if (errors) throw new Error(errors.join(' '));
   if (jsonSchema.enum && Array.isArray(jsonSchema.type)) return alternatives(jsonSchema.enum);
   // Nothing is required of an object without required fields, and of a document whatever its fields.
