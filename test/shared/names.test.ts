@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+/** Whose it is does not change what is done: `sign-in-developer` and `sign-in` are one function. */
+const plain = (name: string): string => name.replaceAll(/-(project|developer|user)(?=-|$)/g, '');
+const kebab = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Handlers that answer with what the request path has loaded, or one function that serves several of them. */
+const others: readonly string[] = [
+  'get-dashboard-health',
+  'get-dashboard-openapi',
+  'get-database',
+  'get-developer',
+  'get-health',
+  'get-me',
+  'get-openapi',
+  'get-project',
+  'not-found',
+  'refresh-developer',
+  'refresh-token',
+  'request-developer-reset',
+  'request-password-reset',
+  'resend-developer-verification',
+  'resend-verification-otp',
+];
+
+test('a handler calls the function of its name, whoever it is for', () => {
+  const handlers = globSync('functions/**/*.ts', { cwd: root }).filter((file) => !file.startsWith('functions/jobs/'));
+  const named = handlers.filter((file) => /^export const handler\b/m.test(read(file)));
+  const without = named.filter((file) => {
+    const imports = [...read(file).matchAll(/import \{([^}]*)\} from '[./]*shared\//g)].flatMap(([, names = '']) =>
+      names.split(',').map((name) => plain(kebab(name.trim()))),
+    );
+    return !imports.includes(plain(path.basename(file, '.ts')));
+  });
+  expect(named.length).toBeGreaterThan(100);
+  expect(without.map((file) => path.basename(file, '.ts')).sort()).toEqual(others);
+});
