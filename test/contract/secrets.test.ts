@@ -14,7 +14,7 @@ import type { UserRecord } from '../../shared/accounts/users/user-record.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import { onMailLogs } from '../../shared/mail/mail-log.ts';
-import { suppress } from '../../shared/mail/suppressions/suppress.ts';
+import { suppress } from '../../shared/mail/suppressions/suppression.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import { open } from '../../shared/projects/sealed.ts';
 import type { SocialRegistration } from '../../shared/projects/social-registrations.ts';

@@ -2,8 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type MailLog, onMailLogs } from '../mail-log.ts';
-import { suppress } from '../suppressions/suppress.ts';
-import { canonicalAddress } from '../suppressions/suppression.ts';
+import { canonicalAddress, suppress } from '../suppressions/suppression.ts';
 import type { MailEvent } from './event.ts';
 
 /** More than a mail ever has; the provider repeats an event for some days only. */

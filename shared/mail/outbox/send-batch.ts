@@ -8,7 +8,7 @@ import type { Project } from '../../projects/project.ts';
 import { type MailLog, mailTag, onMailLogs } from '../mail-log.ts';
 import { providerFor } from '../provider-key.ts';
 import { fromOf } from '../sender.ts';
-import { suppressedAmong } from '../suppressions/suppressed-among.ts';
+import { suppressedAmong } from '../suppressions/suppression.ts';
 import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
 import { keyedRequest } from './idempotency/idempotency-key.ts';
 import { once } from './idempotency/once.ts';

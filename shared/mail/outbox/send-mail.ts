@@ -5,7 +5,7 @@ import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import type { JobContent } from '../mail-content.ts';
 import { onMailLogs } from '../mail-log.ts';
-import { suppressedAmong } from '../suppressions/suppressed-among.ts';
+import { suppressedAmong } from '../suppressions/suppression.ts';
 import { findTemplate } from '../templates/find-template.ts';
 import type { MailContent } from '../templates/mail-template.ts';
 import { renderTemplate } from '../templates/render-template.ts';

@@ -1,5 +1,7 @@
 import { type Collection, type IndexDescription, ObjectId } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
+import { clock } from '../../core/clock.ts';
+import { newId } from '../../core/new-id.ts';
 
 /** Why an address gets no more mail: it does not take any, or its owner called a mail spam. */
 export type SuppressionReason = 'bounced' | 'complained';
@@ -37,3 +39,51 @@ export const suppressionsOf = (projectId: string, email?: string) => ({
   projectId: new ObjectId(projectId),
   ...(email === undefined ? {} : { email: { $eq: canonicalAddress(email) } }),
 });
+
+/**
+ * Has a project's mails leave these addresses out from now on. Repeating it changes nothing, except that a complaint
+ * weighs more than a bounce.
+ */
+export const suppress = async (
+  projectId: string,
+  addresses: readonly string[],
+  { reason, providerEmailId }: Pick<Suppression, 'reason' | 'providerEmailId'>,
+): Promise<void> => {
+  const createdAt = new Date(clock.now());
+  const emails = [...new Set(addresses.map(canonicalAddress))].filter((email) => email !== '');
+  if (emails.length === 0) return;
+  await onSuppressions((suppressions) =>
+    suppressions.bulkWrite(
+      emails.map((email) => ({
+        updateOne: {
+          filter: suppressionsOf(projectId, email),
+          update: {
+            $setOnInsert: { _id: newId(), createdAt, providerEmailId, ...(reason === 'bounced' && { reason }) },
+            ...(reason === 'complained' && { $set: { reason } }),
+          },
+          upsert: true,
+        },
+      })),
+      { ordered: false },
+    ),
+  );
+};
+
+/**
+ * Those of the addresses (plain, or `Name <address>`), as they were given, that the project's mails leave out. One
+ * query.
+ */
+export const suppressedAmong = async (projectId: string, addresses: readonly string[]): Promise<Set<string>> => {
+  if (addresses.length === 0) return new Set();
+  const wanted = [...new Set(addresses.map(canonicalAddress))];
+  const found = await onSuppressions((suppressions) =>
+    suppressions
+      .find(
+        { ...suppressionsOf(projectId), email: { $in: wanted } },
+        { projection: { _id: 0, email: 1 }, maxTimeMS: 5000 },
+      )
+      .toArray(),
+  );
+  const suppressed = new Set(found.map(({ email }) => email));
+  return new Set(addresses.filter((address) => suppressed.has(canonicalAddress(address))));
+};
