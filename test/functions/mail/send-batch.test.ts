@@ -257,7 +257,8 @@ describe('suppressed addresses', () => {
 });
 
 describe('rows of the log', () => {
-  const day = Date.UTC(2026, 4, 10, 12);
+  // Not long ago: tests of the job that removes old rows run beside this one.
+  const day = new Date().setUTCHours(12, 0, 0, 0);
   const refused = { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringMatching('takes 100 mails a day') as unknown };
 
   beforeEach(async () => {
