@@ -1,14 +1,12 @@
 import type { Document } from 'mongodb';
-import { untilWritten } from '../../core/until-written.ts';
 import { sizeOf } from '../../documents/write/document-size.ts';
+import { writeGuarded } from '../../documents/write/guarded-write.ts';
 import { type UpdatePlan, withoutGrowth } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
 import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quota.ts';
 import type { AccountFilter } from '../account-store.ts';
 import { userAccounts } from '../stores/users.ts';
 import type { UserRecord } from './user-record.ts';
-
-const maxTries = 3;
 
 /** Whose profile, what else is changed along with it, and what to do while the plan does not fit. */
 export interface ProfileChange {
@@ -32,17 +30,13 @@ export const changeProfile = async (
   const hasRoom = !planned || (await hasManagedRoom(project, planned.size));
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const change = { ...beside, $set: { ...plan?.set, ...beside.$set } };
-  let conditions = plan?.conditions ?? [];
-  const attempt = async (): Promise<UserRecord | null> => {
-    const held = conditions.length > 0 ? { $and: conditions } : {};
-    const updated = await userAccounts(project).change({ ...filter, ...held }, change);
-    if (updated) return updated;
-    const record = { ...(await current()) };
-    const bytes = sizeOf(record);
-    const refusal = plan?.refusal(record, bytes);
-    if (refusal) throw refusal;
-    conditions = plan?.conditionsFor(record, bytes) ?? [];
-    return null;
-  };
-  return untilWritten(busy, attempt, maxTries);
+  return writeGuarded(plan?.guards ?? [], {
+    write: async (conditions) => (await userAccounts(project).change({ ...filter, ...conditions }, change)) ?? null,
+    read: async () => {
+      const document = { ...(await current()) };
+      return { document, bytes: sizeOf(document) };
+    },
+    attempts: 3,
+    busy,
+  });
 };

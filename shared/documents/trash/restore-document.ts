@@ -5,7 +5,7 @@ import type { Document } from '../document.ts';
 import { present } from '../present.ts';
 import { wireDocumentOf } from '../wire-value.ts';
 import { changeDocument } from '../write/change-document.ts';
-import { isUnchanged, lacksRoom, nothingAdded, surelyHasRoom } from '../write/document-size.ts';
+import { mustHaveRoom, nothingAdded } from '../write/document-size.ts';
 
 /** Only a document that others wrote into an own database can be so large. */
 const tooLargeToAnswer = (): AppError =>
@@ -24,9 +24,7 @@ export const restoreDocument = async (
 ): Promise<Document> => {
   const recovered = await changeDocument(project, collection, caller, id, {
     state: 'trashed',
-    conditions: [surelyHasRoom(nothingAdded)],
-    conditionsFor: (document, bytes) => [isUnchanged(document, bytes)],
-    refusal: (document, bytes) => (lacksRoom(document, bytes, nothingAdded) ? tooLargeToAnswer() : undefined),
+    guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
     write: (documents, filter) =>
       documents.findOneAndUpdate(filter, { $set: { isDeleted: false, deletedAt: null } }, { returnDocument: 'after' }),
   });

@@ -1,7 +1,8 @@
-import { BSON, type Filter, type Document as MongoDocument } from 'mongodb';
+import { BSON } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import type { Document, JsonObject } from '../document.ts';
+import type { JsonObject } from '../document.ts';
 import { answerPerBson, maxPageBytes, measured } from '../read/page-size.ts';
+import type { Guard } from './guarded-write.ts';
 
 /** How large a document may grow, in bytes of BSON (contract 2, "Insert"). */
 export const maxDocumentBytes = 4 * 1024 * 1024;
@@ -42,24 +43,25 @@ export const requireFit = (document: JsonObject, stored: number): void => {
 };
 
 /**
- * Filter for documents that have room for the addition whatever they contain; larger ones have to be read and measured.
+ * The document must have room for an addition. Small ones have it whatever they contain; larger ones have to be read
+ * and measured, and must then be unchanged, so that what was measured still holds.
  */
-export const surelyHasRoom = ({ stored, answered }: Added): Filter<MongoDocument> => ({
-  $expr: {
-    $lte: [
-      { $bsonSize: '$$ROOT' },
-      Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)),
-    ],
+export const mustHaveRoom = ({ stored, answered }: Added, refusal: () => AppError): Guard => ({
+  filter: {
+    $expr: {
+      $lte: [
+        { $bsonSize: '$$ROOT' },
+        Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)),
+      ],
+    },
   },
-});
-
-/** Whether a document that was fetched, of `bytes` bytes of BSON, lacks room for more. */
-export const lacksRoom = (document: Document, bytes: number, { stored, answered }: Added): boolean =>
-  bytes + stored > maxDocumentBytes ||
-  (bytes * answerPerBson + answered > maxPageBytes && measured(document) + answered > maxPageBytes);
-
-/** Filter for a document that has not changed since it was fetched, so that its measured size still holds. */
-export const isUnchanged = (document: Document, bytes: number): Filter<MongoDocument> => ({
-  updatedAt: { $eq: document.updatedAt ?? null },
-  $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
+  filterFor: (document, bytes) => ({
+    updatedAt: { $eq: document.updatedAt ?? null },
+    $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
+  }),
+  refusal: (document, bytes) => {
+    const isAnswered =
+      bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes;
+    return bytes + stored <= maxDocumentBytes && isAnswered ? undefined : refusal();
+  },
 });

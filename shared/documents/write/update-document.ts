@@ -24,14 +24,12 @@ export const updateDocument = async (
 ): Promise<Document> => {
   requireWriteAccess(collection, caller);
   const plan = planUpdate(collection, body, caller.kind === 'secret');
-  const { set, conditions, conditionsFor, refusal } = (await hasDatabaseRoom(project, plan.size))
+  const { set, guards } = (await hasDatabaseRoom(project, plan.size))
     ? plan
     : withoutGrowth(plan, databaseFull(project));
   const updated = await changeDocument(project, collection, caller, id, {
     state: 'active',
-    conditions,
-    conditionsFor,
-    refusal,
+    guards,
     write: (documents, filter) =>
       documents.findOneAndUpdate(
         filter,

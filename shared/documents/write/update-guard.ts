@@ -1,16 +1,8 @@
-import type { Filter, Document as MongoDocument } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { sizeOf } from './document-size.ts';
+import type { Guard } from './guarded-write.ts';
 import { isJsonObject, validationFailed } from './schema-values.ts';
-
-/**
- * What a document must look like for a dotted path to mean what the schema says: as a filter, and as a check in code.
- */
-export interface UpdateGuard {
-  readonly filter: Filter<MongoDocument>;
-  readonly refusal: (document: Document) => AppError | undefined;
-}
 
 const invalid = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
@@ -24,7 +16,7 @@ const valueAt = (document: Document, path: string): unknown =>
 /**
  * An element is set only where there is an array: MongoDB would make an absent one an object with numbers for names.
  */
-export const mustBeArray = (path: string): UpdateGuard => ({
+export const mustBeArray = (path: string): Guard => ({
   filter: { [path]: { $type: 'array' } },
   refusal: (document) =>
     Array.isArray(valueAt(document, path))
@@ -33,7 +25,7 @@ export const mustBeArray = (path: string): UpdateGuard => ({
 });
 
 /** A position beyond the end is refused: MongoDB would fill the gap with nulls, up to 1.5 million of them. */
-export const mustReach = (path: string, position: number): UpdateGuard => ({
+export const mustReach = (path: string, position: number): Guard => ({
   filter: {
     $or: [{ [path]: { $not: { $type: 'array' } } }, { [`${path}.${position - 1}`]: { $exists: true } }],
   },
@@ -46,7 +38,7 @@ export const mustReach = (path: string, position: number): UpdateGuard => ({
 });
 
 /** An absent object is not brought into being without the sub-fields it requires. */
-export const mustBeObject = (path: string, requiredField: string): UpdateGuard => ({
+export const mustBeObject = (path: string, requiredField: string): Guard => ({
   filter: { [path]: { $type: 'object' } },
   refusal: (document) => {
     if (isJsonObject(valueAt(document, path))) return undefined;
@@ -64,7 +56,7 @@ const bytesOf = (value: unknown): number => sizeOf({ v: value });
  * What an update replaces must take as much room as what it sets. What stands at a position of an array counts as
  * nothing, as MongoDB's expressions know no such paths.
  */
-export const mustNotGrow = (set: JsonObject, refusal: AppError): UpdateGuard => {
+export const mustNotGrow = (set: JsonObject, refusal: AppError): Guard => {
   const paths = Object.keys(set);
   const named = paths.filter((path) => !path.split('.').some(isPosition));
   const unnamed = (paths.length - named.length) * bytesOf(undefined);

@@ -2,7 +2,8 @@ import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
 import { fieldAt, isPosition } from '../read/field-at.ts';
-import { mustBeArray, mustBeObject, mustReach, type UpdateGuard } from './update-guard.ts';
+import type { Guard } from './guarded-write.ts';
+import { mustBeArray, mustBeObject, mustReach } from './update-guard.ts';
 
 const maxLevels = 64;
 /** The time MongoDB takes for an update grows with its paths times the fields of the document: 20 000 take seconds. */
@@ -80,9 +81,9 @@ const neededLength = (positions: ReadonlySet<number>): number => {
  * What a document must be like for the paths to be set, worked out from the schema on the way down each of them. A path
  * through a scalar of the schema, or more than 500 such conditions → 400 `INVALID_UPDATE`.
  */
-export const guardsOf = (fields: readonly Field[], paths: readonly string[]): readonly UpdateGuard[] => {
+export const guardsOf = (fields: readonly Field[], paths: readonly string[]): readonly Guard[] => {
   const touched = touchedPaths(paths);
-  const guards = new Map<string, UpdateGuard>();
+  const guards = new Map<string, Guard>();
   const positions = new Map<string, Set<number>>();
   for (const path of paths) {
     const segments = path.split('.');

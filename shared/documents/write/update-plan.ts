@@ -2,12 +2,13 @@ import type { Filter, Document as MongoDocument } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
 import { fieldsOf } from '../collection-fields.ts';
-import type { Document, JsonObject } from '../document.ts';
+import type { JsonObject } from '../document.ts';
 import { fieldAt } from '../read/field-at.ts';
-import { type Added, addedBy, documentTooLarge, isUnchanged, lacksRoom, surelyHasRoom } from './document-size.ts';
+import { addedBy, documentTooLarge, mustHaveRoom } from './document-size.ts';
+import type { Guard } from './guarded-write.ts';
 import { sanitizeUpdate } from './sanitize.ts';
 import { convert, validationFailed } from './schema-values.ts';
-import { mustNotGrow, type UpdateGuard } from './update-guard.ts';
+import { mustNotGrow } from './update-guard.ts';
 import { guardsOf, requireFewPaths, requirePath } from './update-path.ts';
 
 /** A validated update, prepared before the database is asked. */
@@ -16,12 +17,8 @@ export interface UpdatePlan {
   readonly set: JsonObject;
   /** Bytes of BSON that the document can grow by. */
   readonly size: number;
-  /** Filter under which the update can be made without reading the document; large documents do not match. */
-  readonly conditions: readonly Filter<MongoDocument>[];
-  /** What a document must match that was fetched, has `bytes` bytes of BSON, and is not refused. */
-  readonly conditionsFor: (document: Document, bytes: number) => readonly Filter<MongoDocument>[];
-  /** Why a document that was fetched cannot be updated; `undefined` where it can. */
-  readonly refusal: (document: Document, bytes: number) => AppError | undefined;
+  /** What the document must be like. */
+  readonly guards: readonly Guard[];
 }
 
 const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner field immutable');
@@ -35,7 +32,7 @@ const hasOwner = (ownerField: string, owner: unknown): Filter<MongoDocument> => 
  * The owner may be sent along unchanged, as clients do that send whole documents back. Who `mayClaim` may also give one
  * to a document that has none; the write decides, so that of several who try at once one does.
  */
-const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): UpdateGuard => {
+const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guard => {
   const same = hasOwner(ownerField, owner);
   const claims = mayClaim && typeof owner === 'string';
   return {
@@ -64,33 +61,11 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   return Object.fromEntries(entries);
 };
 
-const planOf = (set: JsonObject, added: Added, guards: readonly UpdateGuard[]): UpdatePlan => {
-  const filters = guards.map(({ filter }) => filter);
-  return {
-    set,
-    size: added.stored,
-    conditions: [...filters, surelyHasRoom(added)],
-    conditionsFor: (document, bytes) => [...filters, isUnchanged(document, bytes)],
-    refusal: (document, bytes) => {
-      for (const guard of guards) {
-        const refusal = guard.refusal(document);
-        if (refusal) return refusal;
-      }
-      return lacksRoom(document, bytes, added) ? documentTooLarge() : undefined;
-    },
-  };
-};
-
 /** The same update, made only where the document does not become larger by it; `refusal` is that of one that would. */
-export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan => {
-  const guard = mustNotGrow(plan.set, refusal);
-  return {
-    ...plan,
-    conditions: [...plan.conditions, guard.filter],
-    conditionsFor: (document, bytes) => [...plan.conditionsFor(document, bytes), guard.filter],
-    refusal: (document, bytes) => plan.refusal(document, bytes) ?? guard.refusal(document),
-  };
-};
+export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan => ({
+  ...plan,
+  guards: [...plan.guards, mustNotGrow(plan.set, refusal)],
+});
 
 /**
  * Works out an update: what is set and what must hold for it. `mayClaim`: an absent owner may be set. 400
@@ -107,9 +82,9 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   for (const path of paths) requirePath(path, sent[path]);
   const owner = immutableField(collection);
   if (owner !== undefined && paths.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
-  const guards = [...guardsOf(fieldsOf(collection), paths)];
+  const guards = guardsOf(fieldsOf(collection), paths);
   const set = storedValues(collection, sent);
   const added = addedBy(set);
-  if (owner !== undefined && Object.hasOwn(set, owner)) guards.unshift(keepsOwner(owner, set[owner], mayClaim));
-  return planOf(set, added, guards);
+  const ofOwner = owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(owner, set[owner], mayClaim)] : [];
+  return { set, size: added.stored, guards: [...ofOwner, ...guards, mustHaveRoom(added, documentTooLarge)] };
 };

@@ -9,7 +9,8 @@ import { everything, owned, schemaFree } from '../collections.ts';
 
 const id = '65f0c0ffee65f0c0ffee0001';
 const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
-const refusalFor = ({ refusal }: UpdatePlan, document: Document) => refusal(document, sizeOf(document));
+const refusalFor = ({ guards }: UpdatePlan, document: Document) =>
+  guards.map(({ refusal }) => refusal(document, sizeOf(document))).find((refusal) => refusal !== undefined);
 const path = (segments: number): string => Array(segments).fill('a').join('.');
 
 describe('an update', () => {
@@ -79,7 +80,7 @@ describe('400', () => {
 
   test('comes soon for positions beyond all numbers', () => {
     const body = { [`a.${'9'.repeat(400)}`]: 1, 'a.99999999999999999999': 1, 'a.9007199254740993': 1 };
-    expect(planUpdate(schemaFree, body).conditions).toHaveLength(1);
+    expect(planUpdate(schemaFree, body).guards).toHaveLength(1);
   });
 });
 
@@ -137,9 +138,9 @@ describe('the owner field', () => {
     'OWNER_IMMUTABLE for %j',
     (userId) => {
       const plan = planUpdate(owned, { userId });
-      const { conditions } = plan;
+      const [first] = plan.guards;
       expect(refusalFor(plan, document)).toMatchObject({ code: 'OWNER_IMMUTABLE', message: 'Owner field immutable' });
-      expect(conditions[0]).toEqual({ userId: { $eq: userId, $not: { $type: 'array' } } });
+      expect(first?.filter).toEqual({ userId: { $eq: userId, $not: { $type: 'array' } } });
     },
   );
 
@@ -161,7 +162,7 @@ describe('the owner field', () => {
     const plan = planUpdate(owned, { userId: 'ann' }, true);
     const isNot = { $not: { $type: 'array' } };
     expect(refusalFor(plan, { _id: new ObjectId(), userId })?.code).toBe(code);
-    expect(plan.conditions[0]).toEqual({
+    expect(plan.guards[0]?.filter).toEqual({
       $or: [{ userId: { $eq: 'ann', ...isNot } }, { userId: { $eq: null, ...isNot } }],
     });
   });
