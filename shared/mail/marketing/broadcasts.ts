@@ -2,7 +2,7 @@ import { mailSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { mailUsage } from '../outbox/mail-quota.ts';
-import { quotaExceeded } from '../outbox/quota-refusals.ts';
+import { quotaExceeded } from '../outbox/quota-limits.ts';
 import { type ListPart, onOwnAccount, pagination } from './own-account.ts';
 import { pathId } from './provider-id.ts';
 import { withUnsubscribeLink } from './unsubscribe-link.ts';
@@ -27,7 +27,7 @@ const requirePro = ({ plan }: Project): void => {
 const requireQuota = async (project: Project): Promise<void> => {
   requirePro(project);
   const { used, limit } = await mailUsage(project);
-  if (used >= limit) throw quotaExceeded(limit);
+  if (used >= limit) throw quotaExceeded({ name: 'used', limit });
 };
 
 /**

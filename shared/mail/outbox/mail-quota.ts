@@ -1,20 +1,12 @@
 import { clock } from '../../core/clock.ts';
 import type { AppError } from '../../core/errors.ts';
+import type { PlanName } from '../../projects/project.ts';
 import type { Taking } from '../../table/count-writes.ts';
 import { countIn, giveBack, heldIn, keep, newCall, peek, take } from '../../table/counter.ts';
+import type { Item } from '../../table/values.ts';
 import { dayAt } from '../../table/windows.ts';
-import {
-  type Account,
-  counted,
-  limitOf,
-  monthKey,
-  monthOf,
-  monthTally,
-  rowsCount,
-  type SharedUse,
-  sharedTallies,
-} from './mail-tallies.ts';
-import { refusalOf } from './quota-refusals.ts';
+import { type Account, monthKey, monthOf, monthTally, type SharedUse, sharedTallies } from './mail-tallies.ts';
+import { countOf, quotaExceeded } from './quota-limits.ts';
 
 /** How a month's quota stands. */
 export interface MailUsage {
@@ -68,6 +60,24 @@ const slotsOf = (projectId: string, month: string, held: readonly string[], owne
   };
 };
 
+/** What these slots take; with `rows`, so many of the log too, which do not come back. */
+const takingOf = ({ projectId, month, ids, shared }: Slots, plan: PlanName = 'free', rows?: number): Taking => ({
+  call: newCall(),
+  held: ids.map((id) => heldAs(id, shared)),
+  tallies: [
+    monthTally(projectId, month, [
+      countOf('used', ids.length, plan),
+      ...(rows === undefined ? [] : [countOf('rows', rows, plan)]),
+    ]),
+    ...(shared ? sharedTallies(shared, ids, month, plan) : []),
+  ],
+});
+
+const usageOf = (item: Item | undefined, { plan }: Account): MailUsage => {
+  const { name, limit } = countOf('used', 0, plan);
+  return { used: countIn(item, name), limit };
+};
+
 /**
  * Takes a slot of this month for each mail, and with the shared key what their recipients take of the owner's month and
  * the service's day, or nothing at all, by one conditional write. `ids` are 1 to 100. `usage` is missing with the
@@ -78,48 +88,26 @@ export const takeSlots = async (
   ids: readonly string[],
   { rows = ids.length, shared }: MailUse = {},
 ): Promise<SlotsTaken> => {
+  const { id: projectId, plan } = project;
   const now = clock.now();
   const month = monthOf(now);
-  const limit = limitOf(project);
-  const use = shared && { ...shared, day: dayAt(now).name };
-  const outcome = await take({
-    call: newCall(),
-    held: ids.map((id) => heldAs(id, use)),
-    tallies: [
-      monthTally(project.id, month, [{ name: counted.slots, weight: ids.length, limit }, rowsCount(project, rows)]),
-      ...(use ? sharedTallies(use, ids, month, project.plan) : []),
-    ],
-  });
-  if (outcome.taken) {
-    const slots = { projectId: project.id, month, ids, ...(use && { shared: use }) };
-    return { taken: true, slots, usage: outcome.item && { used: countIn(outcome.item, counted.slots), limit } };
-  }
-  const held = slotsOf(project.id, month, heldIn(outcome.item), shared?.owner);
-  return { taken: false, refusal: refusalOf(project, outcome.full?.name), held };
+  const slots = { projectId, month, ids, ...(shared && { shared: { ...shared, day: dayAt(now).name } }) };
+  const outcome = await take(takingOf(slots, plan, rows));
+  if (outcome.taken) return { taken: true, slots, usage: outcome.item && usageOf(outcome.item, project) };
+  const held = slotsOf(projectId, month, heldIn(outcome.item), shared?.owner);
+  return { taken: false, refusal: quotaExceeded(outcome.full ?? countOf('used', ids.length, plan)), held };
 };
 
 /**
  * Counts rows of the log that take no slot, by one conditional write; no room in the day → 429 `MAIL_QUOTA_EXCEEDED`.
  */
 export const countRows = async (project: Account, rows: number): Promise<MailUsage> => {
-  const month = monthOf(clock.now());
-  const outcome = await take({
-    call: newCall(),
-    tallies: [monthTally(project.id, month, [rowsCount(project, rows)])],
-  });
-  if (!outcome.taken) throw refusalOf(project, outcome.full?.name);
-  return { used: countIn(outcome.item, counted.slots), limit: limitOf(project) };
+  const count = countOf('rows', rows, project.plan);
+  const tallies = [monthTally(project.id, monthOf(clock.now()), [count])] as const;
+  const outcome = await take({ call: newCall(), tallies });
+  if (!outcome.taken) throw quotaExceeded(outcome.full ?? countOf('used', 0, project.plan));
+  return usageOf(outcome.item, project);
 };
-
-/** What these slots took, but for the rows of the log, which do not come back. */
-const takingOf = ({ projectId, month, ids, shared }: Slots): Taking => ({
-  call: newCall(),
-  held: ids.map((id) => heldAs(id, shared)),
-  tallies: [
-    monthTally(projectId, month, [{ name: counted.slots, weight: ids.length, limit: 0 }]),
-    ...(shared ? sharedTallies(shared, ids, month) : []),
-  ],
-});
 
 /** These mails were sent: their slots stay counted and cannot come back any more. May be repeated. */
 export const keepSlots = async (slots: Slots): Promise<void> => {
@@ -141,10 +129,8 @@ export const giveSlotsBack = async (slots: Slots): Promise<number> => {
 };
 
 /** What the project has used of this month's quota (contract 6, "Usage"). */
-export const mailUsage = async (project: Account): Promise<MailUsage> => ({
-  used: countIn(await peek({ key: monthKey(project.id, monthOf(clock.now())) }, counted.slots), counted.slots),
-  limit: limitOf(project),
-});
+export const mailUsage = async (project: Account): Promise<MailUsage> =>
+  usageOf(await peek({ key: monthKey(project.id, monthOf(clock.now())) }, 'used'), project);
 
 /** The mails whose slots of a month could still come back, to `owner` too where the shared key sends them. */
 export const heldSlots = async (projectId: string, month: string, owner?: string): Promise<Slots> =>

@@ -1,11 +1,9 @@
-import { clock } from '../../core/clock.ts';
-import { mailSettings } from '../../core/config.ts';
-import { plans } from '../../projects/plans.ts';
-import type { Project } from '../../projects/project.ts';
+import type { PlanName, Project } from '../../projects/project.ts';
 import type { Count, Tally } from '../../table/count-writes.ts';
 import { itemKey, ownerScope, partitionKey, projectScope } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import { dayAt, expiryOf, monthAt } from '../../table/windows.ts';
+import { countOf } from './quota-limits.ts';
 
 // What counts mails. A project's month: slots in `used`, the rows that the log gets in one number a day, and in `held`
 // the mails whose slots could still come back. For mails of the key that all share besides: the owner's month, which
@@ -22,28 +20,11 @@ export interface SharedUse {
   readonly day?: string;
 }
 
-/** The names of what is limited. */
-export const counted = { slots: 'used', mails: 'mails', recipients: 'recipients', ofService: 'today' } as const;
-
-/** As many as nobody needs who sends what the plan allows, however much of it fails or is suppressed. */
-const rowsPerMail = 4;
-
 /** How long the count of a project's month is kept after its begin, in seconds. */
 const keptSeconds = 400 * 24 * 3600;
 
 /** The month of a time, `yyyy-mm`. */
 export const monthOf = (time: number): string => monthAt(time).name;
-
-export const limitOf = ({ plan }: Pick<Project, 'plan'>): number => plans[plan].mailsPerMonth;
-
-/** How many mails of the shared key, and recipients of such mails, all projects of an owner may have a month. */
-export const ownerLimits = (plan: Project['plan']) => ({
-  mails: plans[plan].mailsPerMonth * plans[plan].projects,
-  recipients: plans[plan].recipientsPerMonth,
-});
-
-/** How many rows a project's log takes a day (UTC), those of mails that fail or are suppressed included. */
-export const rowsPerDay = (project: Pick<Project, 'plan'>): number => rowsPerMail * limitOf(project);
 
 /** The key of a project's month, `yyyy-mm`. */
 export const monthKey = (projectId: string, month: string) =>
@@ -60,38 +41,27 @@ export const monthTally = (projectId: string, month: string, counts: readonly Co
   counts,
 });
 
-/** Rows of the log, against the day. */
-export const rowsCount = (project: Pick<Project, 'plan'>, rows: number): Count => ({
-  name: `rows${new Date(clock.now()).getUTCDate()}`,
-  weight: rows,
-  limit: rowsPerDay(project),
-});
-
-/** What counts some mails of the shared key beyond their project; `plan` is the owner's. */
+/** What counts some mails of the shared key beyond their project; `plan` is the owner's, for what is taken. */
 export const sharedTallies = (
   { owner, recipients, day }: SharedUse,
   ids: readonly string[],
   month: string,
-  plan: Project['plan'] = 'free',
+  plan: PlanName = 'free',
 ): Tally[] => {
   const counts = ids.flatMap((id) => recipients[id] ?? []);
   if (counts.length === 0) return [];
   const weight = counts.reduce((sum, count) => sum + count, 0);
-  const limits = ownerLimits(plan);
-  const { MAIL_RECIPIENTS_PER_DAY: limit } = mailSettings();
   const ofOwner: Tally = {
     key: ownerMonthKey(owner, month),
     expiresAt: expiryOf(monthAt(Date.parse(`${month}-01`))),
-    counts: [
-      { name: counted.mails, weight: counts.length, limit: limits.mails },
-      { name: counted.recipients, weight, limit: limits.recipients },
-    ],
+    counts: [countOf('mails', counts.length, plan), countOf('recipients', weight, plan)],
   };
-  if (day === undefined || limit === 0) return [ofOwner];
+  const today = countOf('today', weight, plan);
+  if (day === undefined || today.limit === 0) return [ofOwner];
   const ofService: Tally = {
     key: itemKey(kinds.serviceRecipients, partitionKey('service'), { day }),
     expiresAt: expiryOf(dayAt(Date.parse(day))),
-    counts: [{ name: counted.ofService, weight, limit }],
+    counts: [today],
   };
   return [ofOwner, ofService];
 };
