@@ -1,9 +1,9 @@
 import { RateCounter } from '../../shared/projects/quota/rate-limit.ts';
-import { blockOf, OverLimit, type Window } from '../../shared/projects/quota/rate-window.ts';
+import { blockOf, OverLimit, type RateWindow } from '../../shared/projects/quota/rate-window.ts';
 import type { CountWrites } from './commands.ts';
 import { type Finding, onInstances } from './instances.ts';
 
-const isLetIn = async (counter: RateCounter, address: string, window: Window): Promise<boolean> => {
+const isLetIn = async (counter: RateCounter, address: string, window: RateWindow): Promise<boolean> => {
   try {
     await counter.count(address, [window]);
     return true;

@@ -11,7 +11,7 @@ import type { Values } from '../table/values.ts';
 import type { SessionScope } from './session-keys.ts';
 
 /** A password sign-in that someone tries: the account, as its address in one project, and where from. */
-export interface Attempt {
+export interface PasswordSignIn {
   readonly scope: SessionScope;
   /** Canonical e-mail address. */
   readonly address: string;
@@ -19,7 +19,7 @@ export interface Attempt {
 }
 
 interface Limit {
-  readonly key: (attempt: Attempt) => readonly string[];
+  readonly key: (attempt: PasswordSignIn) => readonly string[];
   readonly failures: number;
   readonly windowSeconds: number;
 }
@@ -31,7 +31,7 @@ const fromOnePlace: Limit = {
 };
 const fromAnywhere: Limit = { key: ({ scope, address }) => [scope, address], failures: 100, windowSeconds: 60 * 60 };
 
-const lockKey = (limit: Limit, attempt: Attempt) => {
+const lockKey = (limit: Limit, attempt: PasswordSignIn) => {
   const hash = createHash('sha256')
     .update(JSON.stringify(limit.key(attempt)))
     .digest('base64url');
@@ -57,7 +57,7 @@ interface Change {
  * Changes the count of an attempt by one conditional write, once also where the SDK repeats it because its answer was
  * lost; `item` as it is where the condition does not hold.
  */
-const change = async (limit: Limit, attempt: Attempt, { set, add, condition, values }: Change) => {
+const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, condition, values }: Change) => {
   const call = newCall();
   const known = remember(call);
   const written = await write({
@@ -72,7 +72,7 @@ const change = async (limit: Limit, attempt: Attempt, { set, add, condition, val
 /**
  * One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted.
  */
-const countInWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<number | undefined> => {
+const countInWindow = async (limit: Limit, attempt: PasswordSignIn, now: number): Promise<number | undefined> => {
   const { done, item } = await change(limit, attempt, {
     set: 'expiresAt = if_not_exists(expiresAt, :end)',
     add: 'failures :one',
@@ -83,7 +83,7 @@ const countInWindow = async (limit: Limit, attempt: Attempt, now: number): Promi
 };
 
 /** Opens a new window where the old one is over; of parallel callers one does, and the others go on to count in it. */
-const openWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<void> => {
+const openWindow = async (limit: Limit, attempt: PasswordSignIn, now: number): Promise<void> => {
   await change(limit, attempt, {
     set: 'expiresAt = :end, failures = :none',
     condition: 'expiresAt <= :now',
@@ -91,7 +91,7 @@ const openWindow = async (limit: Limit, attempt: Attempt, now: number): Promise<
   });
 };
 
-const count = async (limit: Limit, attempt: Attempt): Promise<void> => {
+const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
   const now = nowSeconds();
   let end = await countInWindow(limit, attempt, now);
   if (end !== undefined && end <= now) {
@@ -106,13 +106,13 @@ const count = async (limit: Limit, attempt: Attempt): Promise<void> => {
  * "Login"): the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is
  * 429 `ACCOUNT_LOCKED`.
  */
-export const countAttempt = async (attempt: Attempt): Promise<void> => {
+export const countAttempt = async (attempt: PasswordSignIn): Promise<void> => {
   await count(fromOnePlace, attempt);
   await count(fromAnywhere, attempt);
 };
 
 /** Takes a sign-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
-export const forgiveAttempt = async (attempt: Attempt): Promise<void> => {
+export const forgiveAttempt = async (attempt: PasswordSignIn): Promise<void> => {
   const condition = 'failures > :none';
   await Promise.all([
     change(fromOnePlace, attempt, { set: 'failures = :none', condition, values: { none: 0 } }),

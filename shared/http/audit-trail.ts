@@ -1,4 +1,4 @@
-import type { Change, ChangedValue } from '../projects/audit/audit-record.ts';
+import type { AuditedChange, ChangedValue } from '../projects/audit/audit-record.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
 import { methodsOf, type NamedRoute, type Route } from './route.ts';
@@ -64,7 +64,7 @@ interface Acted extends WithDeveloper, WithOwnedProject {
 /**
  * What a request is about to change, for the audit trail: never more than names, but for settings that are no secret.
  */
-export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): Change => {
+export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): AuditedChange => {
   const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
   const target = Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, value.slice(0, maxNameLength)]),

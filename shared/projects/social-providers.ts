@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 /** An e-mail address of a profile, and whether the provider has verified it. */
-export interface Address {
+export interface ProfileAddress {
   readonly email: string;
   readonly verified: boolean;
 }
@@ -13,7 +13,7 @@ export interface ToldProfile {
   readonly name: unknown;
   readonly username: unknown;
   /** The main one first. */
-  readonly addresses: readonly Address[];
+  readonly addresses: readonly ProfileAddress[];
 }
 
 /** All that one provider differs in from another; the flow, and what a developer registers with it, is the same. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
 import { clock } from '../../shared/core/clock.ts';
 import { RateCounter } from '../../shared/projects/quota/rate-limit.ts';
-import { blockOf, OverLimit, type Window } from '../../shared/projects/quota/rate-window.ts';
+import { blockOf, OverLimit, type RateWindow } from '../../shared/projects/quota/rate-window.ts';
 import { inParallel } from '../support/clients/client.ts';
 
 listenToCommands();
@@ -22,9 +22,9 @@ afterEach(() => {
 /** One of so many that none is met twice; those of private networks are too few. */
 const newAddress = (): string => [randomInt(1, 224), randomInt(256), randomInt(256), randomInt(256)].join('.');
 
-const windowOf = (limit: number, block = blockOf(limit, 0)): Window => ({ name: 'all', limit, block });
+const windowOf = (limit: number, block = blockOf(limit, 0)): RateWindow => ({ name: 'all', limit, block });
 
-const isLetIn = async (counter: RateCounter, address: string, windows: readonly Window[]): Promise<boolean> => {
+const isLetIn = async (counter: RateCounter, address: string, windows: readonly RateWindow[]): Promise<boolean> => {
   try {
     await counter.count(address, windows);
     return true;
@@ -35,7 +35,7 @@ const isLetIn = async (counter: RateCounter, address: string, windows: readonly 
 };
 
 /** How many of `times` requests, one after the other, a process lets in. */
-const letIn = async (counter: RateCounter, address: string, times: number, window: Window): Promise<number> => {
+const letIn = async (counter: RateCounter, address: string, times: number, window: RateWindow): Promise<number> => {
   let count = 0;
   for (let n = 0; n < times; n++) if (await isLetIn(counter, address, [window])) count++;
   return count;
@@ -107,7 +107,7 @@ describe('a window that is counted in blocks', () => {
 
   test('does not loosen a narrow one beside it', async () => {
     const [counter, address] = [new RateCounter(), newAddress()];
-    const windows: readonly Window[] = [windowOf(10_000), { name: 'credential', limit: 20, block: 1 }];
+    const windows: readonly RateWindow[] = [windowOf(10_000), { name: 'credential', limit: 20, block: 1 }];
     const answers = await inParallel(50, () => isLetIn(counter, address, windows));
     expect(answers.filter(Boolean)).toHaveLength(20);
   });

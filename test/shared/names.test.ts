@@ -40,3 +40,17 @@ test('a handler calls the function of its name, whoever it is for', () => {
   expect(named.length).toBeGreaterThan(100);
   expect(without.map((file) => path.basename(file, '.ts')).sort()).toEqual(others);
 });
+
+const exportedTypes = /^export (?:declare |abstract )*(?:type|interface|class|enum) (\w+)/gm;
+
+const namesIn = (pattern: RegExp): readonly (readonly [name: string, file: string])[] =>
+  globSync('shared/**/*.ts', { cwd: root }).flatMap((file) =>
+    [...read(file).matchAll(pattern)].map(([, name = '']) => [name, file] as const),
+  );
+
+test('no two types of shared/ have one name', () => {
+  const files = new Map<string, string[]>();
+  for (const [name, file] of namesIn(exportedTypes)) files.set(name, [...(files.get(name) ?? []), file]);
+  expect(files.size).toBeGreaterThan(300);
+  expect([...files].filter(([, places]) => places.length > 1)).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import type { Address, ToldProfile } from '../../projects/social-providers.ts';
+import type { ProfileAddress, ToldProfile } from '../../projects/social-providers.ts';
 import { checkEmail } from '../email.ts';
 
 /** Somebody as a provider knows them. `id` never changes; `addresses` are canonical, the provider's main one first. */
@@ -6,7 +6,7 @@ export interface SocialProfile {
   readonly id: string;
   readonly name: string | undefined;
   readonly username: string | undefined;
-  readonly addresses: readonly Address[];
+  readonly addresses: readonly ProfileAddress[];
 }
 
 /** More addresses than anybody has use for are not looked at. */

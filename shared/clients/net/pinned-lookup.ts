@@ -1,14 +1,17 @@
 import { NODATA } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { checkedAddresses } from './checked-addresses.ts';
-import type { Address } from './resolver.ts';
+import type { HostAddress } from './resolver.ts';
 
 const families: Readonly<Record<string, number>> = { IPv4: 4, IPv6: 6 };
 
 const nothingFound = (): Error =>
   Object.assign(new Error('The host has no address of the family that is asked for'), { code: NODATA });
 
-const ofFamily = async (host: string, wanted: number | string | undefined): Promise<[Address, ...Address[]]> => {
+const ofFamily = async (
+  host: string,
+  wanted: number | string | undefined,
+): Promise<[HostAddress, ...HostAddress[]]> => {
   const family = typeof wanted === 'string' ? families[wanted] : wanted;
   const addresses = await checkedAddresses(host);
   const [first, ...others] = family ? addresses.filter((address) => address.family === family) : addresses;

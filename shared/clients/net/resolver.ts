@@ -1,14 +1,14 @@
 import { lookup, resolveSrv, resolveTxt } from 'node:dns/promises';
 
 /** An address of a host, as `dns.lookup` gives it. */
-export interface Address {
+export interface HostAddress {
   readonly address: string;
   readonly family: number;
 }
 
 /** The questions that are put to the DNS; each rejects with the error of `node:dns` where there is no answer. */
 export interface Resolver {
-  addresses(host: string): Promise<readonly Address[]>;
+  addresses(host: string): Promise<readonly HostAddress[]>;
   services(name: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
   texts(name: string): Promise<readonly (readonly string[])[]>;
 }

@@ -2,18 +2,18 @@ import type { Field, ValueType } from '../collection.ts';
 import { type FieldType, fieldTypes, withArticle } from './field-types.ts';
 
 /** A `$jsonSchema` document of MongoDB. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
+export type MongoJsonSchema = { readonly [keyword: string]: unknown };
 
 /** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */
 export interface Constraint {
   readonly path: string;
   /** What is asked, as it follows the path in a sentence. */
   readonly message: string;
-  readonly schema: JsonSchema;
+  readonly schema: MongoJsonSchema;
 }
 
 /** Lifts what must hold for an inner value to the document that contains it. */
-type Lift = (inner: JsonSchema) => JsonSchema;
+type Lift = (inner: MongoJsonSchema) => MongoJsonSchema;
 
 const messageOf = (typeIsNew: boolean, requiredIsNew: boolean, type: FieldType): string =>
   [...(requiredIsNew ? ['is required'] : []), ...(typeIsNew ? [`must be ${withArticle(type)}`] : [])].join(' and ');

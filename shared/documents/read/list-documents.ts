@@ -13,7 +13,7 @@ import { hintById, hintForList } from './owner-hint.ts';
 import { pageTooLarge } from './page-size.ts';
 import { populatePage } from './populate.ts';
 import { refPaths } from './populate-path.ts';
-import { type Page, readPage, readPosition } from './read-page.ts';
+import { type RowPage, readPage, readPosition } from './read-page.ts';
 import { mayReveal } from './revealing-condition.ts';
 import { sortFingerprint } from './sort.ts';
 import { countMatching, filteredTotal, isActive, type Total, unfilteredTotal } from './total.ts';
@@ -84,14 +84,14 @@ const positionOf = async (request: Request): Promise<readonly unknown[] | undefi
 };
 
 /** The total as far as the page itself tells it: it is the last one, and not an empty one somewhere behind the end. */
-const totalFromPage = ({ query }: Request, { rows, cut, more }: Page): number | undefined => {
+const totalFromPage = ({ query }: Request, { rows, cut, more }: RowPage): number | undefined => {
   if (cut || more) return undefined;
   if (query.cursor !== undefined) return query.cursor === '' ? rows.length : undefined;
   const isLast = rows.length < query.limit && (query.skip === 0 || rows.length > 0);
   return isLast ? query.skip + rows.length : undefined;
 };
 
-const totalOf = async (request: Request, page: Page): Promise<Total> => {
+const totalOf = async (request: Request, page: RowPage): Promise<Total> => {
   const { project, collection, query, readable, filters } = request;
   const known = totalFromPage(request, page);
   if (known !== undefined) return { total: known };

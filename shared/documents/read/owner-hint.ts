@@ -9,7 +9,7 @@ import type { Sort } from './sort.ts';
 export type Hint = Readonly<Record<string, number | string>>;
 
 /** What a list compares, and its order. */
-export interface ListShape {
+export interface QueryShape {
   readonly equal: readonly string[];
   readonly range: readonly string[];
   readonly sort: Sort;
@@ -38,7 +38,7 @@ const managedKeys = (collection: Collection): readonly IndexKeys[] =>
     .map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
 
 /** How far an index serves a list beyond its owner: fields that are equal, then its whole order or one range. */
-const served = (keys: IndexKeys, { equal, range, sort }: ListShape): number => {
+const served = (keys: IndexKeys, { equal, range, sort }: QueryShape): number => {
   const inner = keys.slice(1);
   const firstOther = inner.findIndex(([path]) => !equal.includes(path));
   const [compared, rest] = firstOther < 0 ? [inner.length, []] : [firstOther, inner.slice(firstOther)];
@@ -55,7 +55,7 @@ const served = (keys: IndexKeys, { equal, range, sort }: ListShape): number => {
  * The index that a list of one owner's documents is to use, which the database is told: its own choice would come from
  * trying others, on documents of other owners. Each of those that begin with the owner looks at the owner's alone.
  */
-const ownerHint = (collection: Collection, shape: ListShape): Hint => {
+const ownerHint = (collection: Collection, shape: QueryShape): Hint => {
   const { ownerField } = collection.rls;
   const candidates = [...managedKeys(collection), ...(collection.ownIndexes ?? [])].filter(
     (keys) =>
@@ -73,7 +73,7 @@ const ownerHint = (collection: Collection, shape: ListShape): Hint => {
  * The index that a list is to use of which some documents are hidden from the caller. Where that is only the trash of
  * others, documents are read in the order of ids until the page is full.
  */
-export const hintForList = (collection: Collection, caller: Caller, shape: ListShape): Hint =>
+export const hintForList = (collection: Collection, caller: Caller, shape: QueryShape): Hint =>
   mayReadAll(collection, caller) ? byId : ownerHint(collection, shape);
 
 const lacksIndex = (error: unknown): boolean => error instanceof MongoServerError && /\bhint\b/.test(error.message);

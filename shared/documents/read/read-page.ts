@@ -22,7 +22,7 @@ export interface Row {
 }
 
 /** The documents of one page, in order. */
-export interface Page {
+export interface RowPage {
   readonly rows: readonly Row[];
   /** The page was cut because of its size, before its limit. */
   readonly cut: boolean;
@@ -55,7 +55,7 @@ const toRow = (raw: Uint8Array, query: ListQuery): Row => {
 };
 
 /** Takes documents off a cursor batch by batch and stops where the page is full, so that memory stays bounded. */
-const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Promise<Page> => {
+const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Promise<RowPage> => {
   const rows: Row[] = [];
   const budget = new PageBudget();
   try {
@@ -114,7 +114,7 @@ export const readPage = (
   selection: Selection,
   query: ListQuery,
   position?: readonly unknown[],
-): Promise<Page> =>
+): Promise<RowPage> =>
   onProject(project, async (db) => {
     const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
     try {

@@ -9,7 +9,7 @@ import { mayWrite, notOwner, writeFilter } from '../row-security.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 
 /** A write to one document, decided by one conditional command. */
-export interface Change<T> {
+export interface DocumentChange<T> {
   /** What the document must be for the write to happen. */
   readonly state: 'active' | 'trashed' | 'any';
   readonly guards?: readonly Guard[];
@@ -20,13 +20,13 @@ export interface Change<T> {
 /** A large document must be unchanged since it was measured, while others may be writing to it. */
 const attempts = 5;
 
-const states: Readonly<Record<Change<unknown>['state'], Filter<MongoDocument>>> = {
+const states: Readonly<Record<DocumentChange<unknown>['state'], Filter<MongoDocument>>> = {
   active: { isDeleted: { $ne: true } },
   trashed: { isDeleted: true },
   any: {},
 };
 
-const isIn = (state: Change<unknown>['state'], document: Document): boolean =>
+const isIn = (state: DocumentChange<unknown>['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
 /**
@@ -39,7 +39,7 @@ export const changeDocument = async <T>(
   collection: Collection,
   caller: Caller,
   id: string,
-  { state, guards = [], write }: Change<T>,
+  { state, guards = [], write }: DocumentChange<T>,
 ): Promise<T> => {
   const mine = writeFilter(collection, caller);
   const _id = documentId(id);

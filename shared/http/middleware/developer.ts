@@ -13,7 +13,7 @@ import { bearerToken } from './bearer.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 
 /** The developer who calls (24 hex characters) and how they authenticated. */
-export interface Developer {
+export interface DeveloperCaller {
   readonly developerId: string;
   /** The personal access token that the request came with; `undefined` where the developer is signed in. */
   readonly personalToken: TokenGrant | undefined;
@@ -21,7 +21,7 @@ export interface Developer {
 
 /** Added by `developerToken`. */
 export interface WithDeveloper {
-  readonly developer: Developer;
+  readonly developer: DeveloperCaller;
 }
 
 /** Added by `signedInDeveloper`. */

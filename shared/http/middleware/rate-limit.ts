@@ -3,16 +3,20 @@ import { rateLimits } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { log } from '../../core/log.ts';
 import { countRequest, knownRefusal } from '../../projects/quota/rate-limit.ts';
-import { blockOf, OverLimit, type Standing, type Window } from '../../projects/quota/rate-window.ts';
+import { blockOf, OverLimit, type RateWindow, type Standing } from '../../projects/quota/rate-window.ts';
 import { methodsOf, type Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Middleware, Start } from './middleware-types.ts';
 
 /** Which windows a route counts in (contract 1, "Rate limits"). */
-export const windowsOf = (route: Route): readonly Window[] => {
+export const windowsOf = (route: Route): readonly RateWindow[] => {
   const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT, RATE_BLOCK } = rateLimits();
   if (RATE_LIMIT === 0) return [];
-  const window = (name: Window['name'], limit: number): Window => ({ name, limit, block: blockOf(limit, RATE_BLOCK) });
+  const window = (name: RateWindow['name'], limit: number): RateWindow => ({
+    name,
+    limit,
+    block: blockOf(limit, RATE_BLOCK),
+  });
   const narrow = route.path.startsWith('/api/auth/') ? 'dashboard' : 'credential';
   return [
     window('all', RATE_LIMIT),
@@ -52,7 +56,7 @@ const pauseMs = 3000;
  */
 export const rateLimitBeside = <Added>(route: Route, beside: Start<Added>): Middleware<AnswerHeaders, Added> => {
   const reads = methodsOf(route).every((method) => method === 'GET') && !route.credential;
-  let windows: readonly Window[] | undefined;
+  let windows: readonly RateWindow[] | undefined;
   return {
     before: async ({ event, context }) => {
       windows ??= windowsOf(route);

@@ -16,7 +16,7 @@ import { pauseAccount, waitForTurn } from './send-throttle.ts';
 const maxAgeMs = 20 * 3600_000;
 
 /** What one try came to; `subject` is the one that was sent. */
-export interface Attempt {
+export interface HandOver {
   readonly outcome: SendOutcome;
   readonly subject?: string;
 }
@@ -29,9 +29,9 @@ interface Account {
   readonly from: string | null;
 }
 
-const refused = (reason: string): Attempt => ({ outcome: { kind: 'refused', reason } });
+const refused = (reason: string): HandOver => ({ outcome: { kind: 'refused', reason } });
 
-const notHandedOver = (reason: string, afterSeconds: number): Attempt => ({
+const notHandedOver = (reason: string, afterSeconds: number): HandOver => ({
   outcome: { kind: 'postponed', reason, afterSeconds, maybeTaken: false },
 });
 
@@ -73,7 +73,7 @@ const compose = async (mail: MailLog, sealed: string, account: Account): Promise
   };
 };
 
-const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
+const handOver = async (mail: MailLog, sealed: string): Promise<HandOver> => {
   const account = await accountOf(mail);
   if (!account) return refused('The project has no key of its own at the mail provider any more');
   const outgoing = await compose(mail, sealed, account);
@@ -88,7 +88,7 @@ const handOver = async (mail: MailLog, sealed: string): Promise<Attempt> => {
 /**
  * Makes one attempt to send the mail of a claimed job; never throws. The provider recognises a mail that is sent again.
  */
-export const attemptMail = async (mail: MailLog): Promise<Attempt> => {
+export const attemptMail = async (mail: MailLog): Promise<HandOver> => {
   const sealed = mail.job?.content;
   if (sealed === undefined) return refused('The provider did not say whether it took the mail');
   if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return refused('Not accepted in time');

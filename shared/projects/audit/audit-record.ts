@@ -9,7 +9,7 @@ export interface ChangedValue {
 }
 
 /** A change of a project as it is about to be made. Ids are 24 hex characters. */
-export interface Change {
+export interface AuditedChange {
   readonly projectId: string;
   readonly developerId: string;
   /** The personal access token it is made with; `null` for a developer who is signed in. */
@@ -27,7 +27,7 @@ export interface Change {
  * A document of `control.auditEntries`. It is written as `unknown` before the change and set to `done` after it, so
  * that no change goes unrecorded; if the process dies in between, it stays `unknown`.
  */
-export interface AuditRecord extends Omit<Change, 'projectId' | 'developerId' | 'tokenId'> {
+export interface AuditRecord extends Omit<AuditedChange, 'projectId' | 'developerId' | 'tokenId'> {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly at: Date;

@@ -3,10 +3,10 @@ import { clock } from '../../core/clock.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
-import { type Change, onAuditEntries } from './audit-record.ts';
+import { type AuditedChange, onAuditEntries } from './audit-record.ts';
 import { boundedChange } from './bounded-change.ts';
 
-const begin = async (change: Change): Promise<ObjectId> => {
+const begin = async (change: AuditedChange): Promise<ObjectId> => {
   const { projectId, developerId, tokenId, ...what } = boundedChange(change);
   const _id = newId();
   await onAuditEntries((entries) =>
@@ -38,7 +38,7 @@ const isRefusal = (error: unknown): boolean => error instanceof AppError && stat
  * Runs a change and records it in the project's audit trail (contract 6, "Audit trail"). The entry is written first: if
  * that fails → 503 and nothing is changed. A refusal (4xx) removes the entry; any other failure leaves it as `unknown`.
  */
-export const audited = async <T>(change: Change, act: () => Promise<T>): Promise<T> => {
+export const audited = async <T>(change: AuditedChange, act: () => Promise<T>): Promise<T> => {
   const _id = await begin(change);
   let result: T;
   try {

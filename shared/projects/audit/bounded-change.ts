@@ -1,4 +1,4 @@
-import type { Change, ChangedValue } from './audit-record.ts';
+import type { AuditedChange, ChangedValue } from './audit-record.ts';
 
 /** What is kept as it is of a value before and after together, in characters of JSON. */
 const wholeUpTo = 1024;
@@ -44,7 +44,7 @@ const boundedNames = (names: readonly string[]): readonly string[] => {
  * value only its beginning, of a long list only what was removed (`before`) and what was added (`after`), the first ten
  * of each.
  */
-export const boundedChange = (change: Change): Change => ({
+export const boundedChange = (change: AuditedChange): AuditedChange => ({
   ...change,
   fields: boundedNames(change.fields),
   values: change.values.map(boundedValue),

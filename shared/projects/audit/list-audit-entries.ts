@@ -4,10 +4,10 @@ import { clock } from '../../core/clock.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
 import { emailsOf } from '../emails-of.ts';
 import type { Project } from '../project.ts';
-import { type AuditRecord, type Change, keptMs, onAuditEntries } from './audit-record.ts';
+import { type AuditedChange, type AuditRecord, keptMs, onAuditEntries } from './audit-record.ts';
 
 /** One change of a project: who made it, when, to what. Ids are 24 hex characters. */
-export interface AuditEntry extends Omit<Change, 'projectId'>, Pick<AuditRecord, 'at' | 'outcome'> {
+export interface AuditEntry extends Omit<AuditedChange, 'projectId'>, Pick<AuditRecord, 'at' | 'outcome'> {
   readonly _id: string;
   /** The developer's address as it is now; `null` where the account is gone. */
   readonly email: string | null;

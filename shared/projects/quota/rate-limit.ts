@@ -4,7 +4,7 @@ import { itemKey, partitionKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import type { Update } from '../../table/write-input.ts';
 import { sourceOf } from './rate-source.ts';
-import { OverLimit, type Standing, type Window, windowSeconds } from './rate-window.ts';
+import { OverLimit, type RateWindow, type Standing, windowSeconds } from './rate-window.ts';
 
 /** What this process may still let in without asking the table, and the table's count when it last replied. */
 interface Grant {
@@ -16,7 +16,7 @@ interface Grant {
 
 /** A window from which a request has to be counted in the table, and how many are counted at once. */
 interface Claim {
-  readonly window: Window;
+  readonly window: RateWindow;
   readonly block: number;
 }
 
@@ -38,7 +38,7 @@ const update = (source: string, start: number, claims: readonly Claim[]): Update
  * A process takes a quarter more than it was granted so far, up to a block, so that it never holds more than a quarter
  * of what it has used; over the last tenth of a window requests are counted one by one.
  */
-const nextBlock = ({ limit, block }: Window, grant: Grant | undefined): number => {
+const nextBlock = ({ limit, block }: RateWindow, grant: Grant | undefined): number => {
   if (!grant || limit - grant.counted <= limit / 10) return 1;
   return Math.max(1, Math.min(block, Math.floor(grant.total / 4)));
 };
@@ -47,7 +47,7 @@ const nextBlock = ({ limit, block }: Window, grant: Grant | undefined): number =
  * Remaining requests of a source as far as this process knows: what is not counted yet, plus what is left of its own
  * grant.
  */
-const remainingOf = ({ limit }: Window, grant: Grant | undefined): number =>
+const remainingOf = ({ limit }: RateWindow, grant: Grant | undefined): number =>
   Math.max(0, limit - (grant?.counted ?? 0)) + (grant?.left ?? 0);
 
 /**
@@ -57,16 +57,16 @@ const remainingOf = ({ limit }: Window, grant: Grant | undefined): number =>
  */
 export class RateCounter {
   /** `<source> <window's start>` → window → grant. */
-  readonly #grants = new Map<string, Map<Window['name'], Grant>>();
+  readonly #grants = new Map<string, Map<RateWindow['name'], Grant>>();
   /** `<source> <window>` → end of a window that is used up: refused without another write. */
   readonly #refused = new Map<string, number>();
 
-  #grantsOf(source: string, start: number): Map<Window['name'], Grant> {
+  #grantsOf(source: string, start: number): Map<RateWindow['name'], Grant> {
     const key = `${source} ${start}`;
     const known = this.#grants.get(key);
     if (known) return known;
     if (this.#grants.size >= rememberedSources) this.#forgetGrants(start);
-    const grants = new Map<Window['name'], Grant>();
+    const grants = new Map<RateWindow['name'], Grant>();
     this.#grants.set(key, grants);
     return grants;
   }
@@ -86,7 +86,7 @@ export class RateCounter {
   }
 
   /** Takes one request from each grant that has some left; returns the windows that have none. */
-  #claims(windows: readonly Window[], grants: ReadonlyMap<Window['name'], Grant>): readonly Claim[] {
+  #claims(windows: readonly RateWindow[], grants: ReadonlyMap<RateWindow['name'], Grant>): readonly Claim[] {
     return windows.flatMap((window) => {
       const grant = grants.get(window.name);
       if (!grant || grant.left === 0) return [{ window, block: nextBlock(window, grant) }];
@@ -99,7 +99,7 @@ export class RateCounter {
    * Counts the claims in the table by one update and keeps what they grant beyond this request; returns what is left of
    * each.
    */
-  async #count(source: string, start: number, claims: readonly Claim[], grants: Map<Window['name'], Grant>) {
+  async #count(source: string, start: number, claims: readonly Claim[], grants: Map<RateWindow['name'], Grant>) {
     const { item } = await write<Readonly<Record<string, number>>>(update(source, start, claims), 'UPDATED_NEW');
     return claims.map(({ window, block }) => {
       const counted = Number(item?.[`n_${window.name}`]);
@@ -114,7 +114,7 @@ export class RateCounter {
   /**
    * The refusal for a source that this process knows to be over a limit until the window ends; otherwise `undefined`.
    */
-  refusal(address: string, windows: readonly Window[]): OverLimit | undefined {
+  refusal(address: string, windows: readonly RateWindow[]): OverLimit | undefined {
     if (this.#refused.size === 0) return undefined;
     const now = nowSeconds();
     const source = sourceOf(address);
@@ -127,7 +127,7 @@ export class RateCounter {
    * stands. Windows are aligned to the clock. Over a limit → `OverLimit`; the table out of reach →
    * `SERVICE_UNAVAILABLE`.
    */
-  async count(address: string, windows: readonly Window[]): Promise<Standing> {
+  async count(address: string, windows: readonly RateWindow[]): Promise<Standing> {
     const known = this.refusal(address, windows);
     if (known) throw known;
     const now = nowSeconds();
@@ -153,9 +153,9 @@ export class RateCounter {
 const counter = new RateCounter();
 
 /** What this process knows already of a source that is over a limit, as `RateCounter.refusal` tells it. */
-export const knownRefusal = (address: string, windows: readonly Window[]): OverLimit | undefined =>
+export const knownRefusal = (address: string, windows: readonly RateWindow[]): OverLimit | undefined =>
   counter.refusal(address, windows);
 
 /** Counts one request in the counter of this process, as `RateCounter.count` does. */
-export const countRequest = (address: string, windows: readonly Window[]): Promise<Standing> =>
+export const countRequest = (address: string, windows: readonly RateWindow[]): Promise<Standing> =>
   counter.count(address, windows);

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
  * A fixed window of 15 minutes, counted for one source: an address, or for `deliveries` a project. `name` is the
  * attribute that counts it.
  */
-export interface Window {
+export interface RateWindow {
   readonly name: 'all' | 'auth' | 'credential' | 'dashboard' | 'deliveries';
   readonly limit: number;
   /** Requests that a process counts at once and then lets in without asking the table; 1 counts each. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Attempt, countAttempt, forgiveAttempt } from '../../../shared/accounts/lockout.ts';
+import { countAttempt, forgiveAttempt, type PasswordSignIn } from '../../../shared/accounts/lockout.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
@@ -8,7 +8,7 @@ const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);
 const locked = { code: 'ACCOUNT_LOCKED' };
 
 let address: string;
-let scope: Attempt['scope'];
+let scope: PasswordSignIn['scope'];
 
 beforeEach(() => {
   address = `${hex()}@example.com`;
@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const from = (place: number): Attempt => ({ scope, address, ip: `10.0.${place >> 8}.${place & 255}` });
+const from = (place: number): PasswordSignIn => ({ scope, address, ip: `10.0.${place >> 8}.${place & 255}` });
 
 const later = (ms: number): void => {
   const moment = clock.now() + ms;

@@ -23,7 +23,7 @@ export interface Run {
 }
 
 /** How a key stands: this run's, for mails with these ids; answered; being worked on; or that of another request. */
-export type Standing =
+export type KeyState =
   | { readonly kind: 'mine'; readonly ids: readonly string[]; readonly begunBefore: boolean }
   | { readonly kind: 'answered'; readonly answer: string }
   | { readonly kind: 'under way' }
@@ -55,7 +55,7 @@ const update = ({ projectId, request, runId }: Run, by: Omit<Update, 'update'>):
 };
 
 /** Goes on where a run ended without saying what came of it. */
-const takeOver = async (run: Run): Promise<Standing> => {
+const takeOver = async (run: Run): Promise<KeyState> => {
   const now = clock.now();
   const { done, item } = await update(run, {
     change: 'SET runId = :run, leasedUntil = :until',
@@ -69,7 +69,7 @@ const takeOver = async (run: Run): Promise<Standing> => {
  * Takes a key for this run, by one conditional write that one of any number of parallel callers wins: `ids` are those
  * of the mails, where the key stands for none yet.
  */
-export const claim = async (run: Run, ids: readonly string[]): Promise<Standing> => {
+export const claim = async (run: Run, ids: readonly string[]): Promise<KeyState> => {
   const now = clock.now();
   const { done, item } = await update(run, {
     change:

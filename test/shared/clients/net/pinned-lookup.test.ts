@@ -3,13 +3,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../../infra/local/ports.ts';
 import { checkedAddresses } from '../../../../shared/clients/net/checked-addresses.ts';
 import { pinnedLookup } from '../../../../shared/clients/net/pinned-lookup.ts';
-import type { Address, Resolver } from '../../../../shared/clients/net/resolver.ts';
+import type { HostAddress, Resolver } from '../../../../shared/clients/net/resolver.ts';
 import { RestrictedHost } from '../../../../shared/clients/net/restricted-host.ts';
 
 const permission = Symbol.for('basalt.permitted-addresses');
 const scripted = Symbol.for('basalt.resolver');
 
-const of = (address: string): Address => ({ address, family: address.includes(':') ? 6 : 4 });
+const of = (address: string): HostAddress => ({ address, family: address.includes(':') ? 6 : 4 });
 
 /** Answers each question for addresses with the next of these; after the last one, with it again. */
 const answer = (...answers: readonly (readonly string[])[]): { readonly asked: () => number } => {
