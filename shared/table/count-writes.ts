@@ -1,5 +1,6 @@
 import { type Call, remember, undo } from './call-memory.ts';
 import type { Key } from './item-key.ts';
+import { expiryOf, type Window } from './windows.ts';
 import type { Update } from './write-input.ts';
 
 /** One of the numbers that an item counts: an attribute, by how much it rises, and how far it may. */
@@ -15,6 +16,13 @@ export interface Tally {
   readonly expiresAt: number;
   readonly counts: readonly Count[];
 }
+
+/** What counts in a window, under a key that names it. */
+export const tallyIn = (window: Window, key: Key, ...counts: readonly Count[]): Tally => ({
+  key,
+  expiresAt: expiryOf(window),
+  counts,
+});
 
 /** What is taken by one call: of the first item, which remembers the call, and of any others at once or not at all. */
 export interface Taking {

@@ -31,7 +31,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'accounts/email-tokens/consume-tokens.ts#consumeToken',
     'accounts/email-tokens/consume-tokens.ts#consumeCode',
     'projects/members/invitation-limits.ts#countInvitation',
-    'projects/members/service-mail-limit.ts#countServiceMail',
+    'projects/members/invitation-limits.ts#countServiceMail',
     'mail/outbox/account-mail-limit.ts#countAccountMail',
   ],
   lockouts: ['accounts/lockout.ts#countAttempt', 'accounts/lockout.ts#forgiveAttempt'],

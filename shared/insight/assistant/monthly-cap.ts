@@ -2,11 +2,11 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { plans } from '../../projects/plans.ts';
 import type { PlanName, Project } from '../../projects/project.ts';
-import type { Taking } from '../../table/count-writes.ts';
+import { type Taking, tallyIn } from '../../table/count-writes.ts';
 import { giveBack, newCall, take } from '../../table/counter.ts';
 import { itemKey, ownerScope } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { expiryOf, monthAt, secondsLeft } from '../../table/windows.ts';
+import { monthAt, secondsLeft } from '../../table/windows.ts';
 
 /** Whose proposals are counted. */
 type CountedProject = Pick<Project, 'id' | 'plan' | 'ownerKey'>;
@@ -33,19 +33,10 @@ export const countProposal = async ({ id, plan, ownerKey }: CountedProject): Pro
   const now = clock.now();
   const month = monthAt(now);
   const { proposals, projects } = plans[plan];
-  const taking: Taking = {
-    call: newCall(),
-    tallies: [
-      {
-        key: itemKey(kinds.proposals, ownerScope(ownerKey), { month: month.name }),
-        expiresAt: expiryOf(month),
-        counts: [
-          { name: `n_${id}`, weight: 1, limit: proposals },
-          { name: inAll, weight: 1, limit: proposals * projects },
-        ],
-      },
-    ],
-  };
+  const key = itemKey(kinds.proposals, ownerScope(ownerKey), { month: month.name });
+  const ofProject = { name: `n_${id}`, weight: 1, limit: proposals };
+  const ofOwner = { name: inAll, weight: 1, limit: proposals * projects };
+  const taking: Taking = { call: newCall(), tallies: [tallyIn(month, key, ofProject, ofOwner)] };
   const outcome = await take(taking);
   if (outcome.taken) return taking;
   throw overLimit(plan, outcome.full?.name === inAll, secondsLeft(month, now));

@@ -2,11 +2,11 @@ import { clock } from '../../core/clock.ts';
 import { mailSettings } from '../../core/config.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Tally } from '../../table/count-writes.ts';
+import { type Tally, tallyIn } from '../../table/count-writes.ts';
 import { newCall, take } from '../../table/counter.ts';
 import { itemKey, ownerScope } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { dayAt, expiryOf } from '../../table/windows.ts';
+import { dayAt } from '../../table/windows.ts';
 
 /** Why a mail over the limit was not sent, as the mail log shows it. */
 export const overAccountLimit =
@@ -24,14 +24,9 @@ const limitOf = ({ plan }: AccountMailSender): number | null => {
 /** What counts a day's mails: for the project, and for all projects of its owner, deleted ones included. */
 export const accountMailTally = ({ id, plan, ownerKey }: AccountMailSender, limit: number, weight: 0 | 1): Tally => {
   const day = dayAt(clock.now());
-  return {
-    key: itemKey(kinds.accountMails, ownerScope(ownerKey), { day: day.name }),
-    expiresAt: expiryOf(day),
-    counts: [
-      { name: `n_${id}`, weight, limit },
-      { name: 'n', weight, limit: limit * plans[plan].projects },
-    ],
-  };
+  const ofOwner = { name: 'n', weight, limit: limit * plans[plan].projects };
+  const key = itemKey(kinds.accountMails, ownerScope(ownerKey), { day: day.name });
+  return tallyIn(day, key, { name: `n_${id}`, weight, limit }, ofOwner);
 };
 
 /**
@@ -45,9 +40,6 @@ export const countAccountMail = async (
 ): Promise<boolean> => {
   const limit = limitOf(project);
   if (limit === null) return true;
-  const { taken } = await take({
-    call: newCall(),
-    tallies: [accountMailTally(project, limit, toNobody ? 0 : 1)],
-  });
+  const { taken } = await take({ call: newCall(), tallies: [accountMailTally(project, limit, toNobody ? 0 : 1)] });
   return taken;
 };

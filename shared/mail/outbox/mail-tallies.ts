@@ -1,8 +1,8 @@
 import type { PlanName, Project } from '../../projects/project.ts';
-import type { Count, Tally } from '../../table/count-writes.ts';
+import { type Count, type Tally, tallyIn } from '../../table/count-writes.ts';
 import { itemKey, ownerScope, partitionKey, projectScope } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { dayAt, expiryOf, monthAt } from '../../table/windows.ts';
+import { dayAt, monthAt } from '../../table/windows.ts';
 import { countOf } from './quota-limits.ts';
 
 // What counts mails. A project's month: slots in `used`, the rows that the log gets in one number a day, and in `held`
@@ -51,17 +51,14 @@ export const sharedTallies = (
   const counts = ids.flatMap((id) => recipients[id] ?? []);
   if (counts.length === 0) return [];
   const weight = counts.reduce((sum, count) => sum + count, 0);
-  const ofOwner: Tally = {
-    key: ownerMonthKey(owner, month),
-    expiresAt: expiryOf(monthAt(Date.parse(`${month}-01`))),
-    counts: [countOf('mails', counts.length, plan), countOf('recipients', weight, plan)],
-  };
+  const ofOwner = tallyIn(
+    monthAt(Date.parse(`${month}-01`)),
+    ownerMonthKey(owner, month),
+    countOf('mails', counts.length, plan),
+    countOf('recipients', weight, plan),
+  );
   const today = countOf('today', weight, plan);
   if (day === undefined || today.limit === 0) return [ofOwner];
-  const ofService: Tally = {
-    key: itemKey(kinds.serviceRecipients, partitionKey('service'), { day }),
-    expiresAt: expiryOf(dayAt(Date.parse(day))),
-    counts: [today],
-  };
-  return [ofOwner, ofService];
+  const serviceKey = itemKey(kinds.serviceRecipients, partitionKey('service'), { day });
+  return [ofOwner, tallyIn(dayAt(Date.parse(day)), serviceKey, today)];
 };

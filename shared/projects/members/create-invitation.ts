@@ -23,8 +23,7 @@ import {
   newInvitationToken,
   toInvitation,
 } from './invitation.ts';
-import { countInvitation } from './invitation-limits.ts';
-import { countServiceMail } from './service-mail-limit.ts';
+import { countInvitation, countServiceMail } from './invitation-limits.ts';
 
 /** The body of `create-invitation`. */
 export interface NewInvitation {

@@ -3,10 +3,12 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import {
   countServiceMail,
+  serviceMailsKey,
   serviceMailsPerDay,
-  serviceMailTally,
-} from '../../../shared/projects/members/service-mail-limit.ts';
+} from '../../../shared/projects/members/invitation-limits.ts';
+import { tallyIn } from '../../../shared/table/count-writes.ts';
 import { newCall, take } from '../../../shared/table/counter.ts';
+import { dayAt } from '../../../shared/table/windows.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { invite } from '../../support/worlds/members.ts';
 import { newProject } from '../../support/worlds/project.ts';
@@ -29,7 +31,9 @@ test('201; the mail of an invitation shows the name of the project without links
 test('429 for all but 10 of 50 at once, on a day that has room for 10; the next day begins anew', async () => {
   const day = Date.UTC(2100, 0, 1 + Math.floor(Math.random() * 100_000), 12);
   vi.spyOn(clock, 'now').mockReturnValue(day);
-  await take({ call: newCall(), tallies: [serviceMailTally(day, serviceMailsPerDay - 10)] });
+  const today = dayAt(day);
+  const sent = { name: 'sent', weight: serviceMailsPerDay - 10, limit: serviceMailsPerDay };
+  await take({ call: newCall(), tallies: [tallyIn(today, serviceMailsKey(today.name), sent)] });
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, countServiceMail));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
   await expect(countServiceMail()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 12 * 3600 });
