@@ -31,13 +31,18 @@ export const isAllowedDomain = (entry: string): boolean => {
   return entry.startsWith('*.') ? hasSubdomains(entry.slice(2)) : isHost(entry);
 };
 
+const textOrNull = v.string('must be a String or null');
+
+const atMost = (characters: number) =>
+  v.maxLength<string, number, string>(characters, `must have at most ${characters} characters`);
+
 const printable = /^[^\p{Cc}]*$/u;
 
 const name = v.pipe(
   v.string('must be a String'),
   v.trim(),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(100, 'must have at most 100 characters'),
+  atMost(100),
   v.regex(printable, 'must not contain control characters'),
 );
 
@@ -45,8 +50,8 @@ const flag = v.boolean('must be a Boolean');
 
 const siteUrl = v.nullable(
   v.pipe(
-    v.string('must be a String or null'),
-    v.maxLength(2000, 'must have at most 2000 characters'),
+    textOrNull,
+    atMost(2000),
     v.check(isSiteUrl, 'must be an absolute http or https URL without user name and password'),
   ),
 );
@@ -55,7 +60,7 @@ const allowedDomains = v.pipe(
   v.array(
     v.pipe(
       v.string('must be a String'),
-      v.maxLength(300, 'must have at most 300 characters'),
+      atMost(300),
       v.check(isAllowedDomain, 'must be *, an origin such as https://app.example.com, a host, or *.host'),
     ),
     'must be an Array',
@@ -72,38 +77,24 @@ const exactObject = <const E extends v.ObjectEntries>(entries: E) =>
 
 /** What a provider has given out: visible ASCII without spaces. */
 const credential = v.nullable(
-  v.pipe(
-    v.string('must be a String or null'),
-    v.regex(/^[\x21-\x7e]{1,500}$/, 'must have 1 to 500 visible ASCII characters and no spaces'),
-  ),
+  v.pipe(textOrNull, v.regex(/^[\x21-\x7e]{1,500}$/, 'must have 1 to 500 visible ASCII characters and no spaces')),
 );
 
-const providerApiKey = v.nullable(
-  v.pipe(
-    v.string('must be a String or null'),
-    v.maxLength(500, 'must have at most 500 characters'),
-    v.regex(/^re_[A-Za-z0-9_]+$/, 'must begin with re_, followed by letters, digits and underscores'),
-  ),
+const providerText = (shape: RegExp, message: string) =>
+  v.nullable(v.pipe(textOrNull, atMost(500), v.regex(shape, message)));
+
+const providerApiKey = providerText(
+  /^re_[A-Za-z0-9_]+$/,
+  'must begin with re_, followed by letters, digits and underscores',
 );
 
-const providerWebhookSecret = v.nullable(
-  v.pipe(
-    v.string('must be a String or null'),
-    v.maxLength(500, 'must have at most 500 characters'),
-    v.regex(
-      /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,
-      'must be whsec_ and base64',
-    ),
-  ),
+const providerWebhookSecret = providerText(
+  /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/,
+  'must be whsec_ and base64',
 );
 
 const providerFromEmail = v.nullable(
-  v.pipe(
-    v.string('must be a String or null'),
-    v.trim(),
-    v.maxLength(320, 'must have at most 320 characters'),
-    v.check(isMailbox, 'must be an e-mail address, or Name <address>'),
-  ),
+  v.pipe(textOrNull, v.trim(), atMost(320), v.check(isMailbox, 'must be an e-mail address, or Name <address>')),
 );
 
 const socialRegistration = v.optional(
