@@ -1,5 +1,5 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { publishCommands } from './publish-commands.ts';
+import { publishCommands } from './commands.ts';
 import { timed } from './timed.ts';
 
 let client: LambdaClient | undefined;

@@ -1,8 +1,8 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
 import { mongoSettings } from '../core/config.ts';
 import { newId } from '../core/new-id.ts';
+import { monitored } from './commands.ts';
 import { mongoFailure } from './mongo-failure.ts';
-import { monitored } from './monitored-client.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
 import type { Placed } from './placement.ts';
 import { secret } from './secrets.ts';

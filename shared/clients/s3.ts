@@ -1,21 +1,23 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { fileSettings } from '../core/config.ts';
-import { publishCommands } from './publish-commands.ts';
-import { serviceUnavailable } from './service-unavailable.ts';
-import { timed } from './timed.ts';
+import { publishCommands } from './commands.ts';
+import { serviceClient } from './service-client.ts';
 
 /** Longest wait for one call, its one retry included. */
 const callLimitMs = 5000;
 
-let client: S3Client | undefined;
+/** Checksums are for those that ask for them: not every storage, and no presigned URL, knows them. */
+export const plainChecksums = {
+  requestChecksumCalculation: 'WHEN_REQUIRED',
+  responseChecksumValidation: 'WHEN_REQUIRED',
+} as const;
 
 const open = (): S3Client =>
   publishCommands(
     new S3Client({
+      ...plainChecksums,
       maxAttempts: 2,
       requestHandler: { connectionTimeout: 1000, requestTimeout: 2400, throwOnRequestTimeout: true },
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
       forcePathStyle: fileSettings().AWS_ENDPOINT_URL_S3 !== undefined,
     }),
     's3',
@@ -32,23 +34,20 @@ const decisions = new Set<number | undefined>([404, 409, 412]);
 export const isStorageDecision = (error: unknown): boolean =>
   decisions.has(storageStatus(error)) && (error as Error).name !== 'NoSuchBucket';
 
-/**
- * Runs one call on our bucket. What the storage decides (404, 409, 412) is thrown as the SDK throws it, for the caller
- * to read; everything else becomes `SERVICE_UNAVAILABLE`.
- */
-export const onFiles = async <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> => {
-  client ??= open();
-  const s3 = client;
+/** What a call answers; `undefined` where the storage says that there is no such thing (404). */
+export const ifThere = async <T>(answer: Promise<T>): Promise<T | undefined> => {
   try {
-    return await timed(callLimitMs, () => call(s3, fileSettings().FILES_BUCKET));
-  } catch (cause) {
-    if (isStorageDecision(cause)) throw cause;
-    throw serviceUnavailable(cause);
+    return await answer;
+  } catch (error) {
+    if (storageStatus(error) === 404) return undefined;
+    throw error;
   }
 };
 
-/** Closes this process's connections, so that scripts and tests can exit. */
-export const closeS3 = (): void => {
-  client?.destroy();
-  client = undefined;
-};
+const files = serviceClient(open, callLimitMs, isStorageDecision);
+
+/** Runs one call on our bucket; what the storage decides (404, 409, 412) is thrown as the SDK throws it. */
+export const onFiles = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
+  files.on((client) => call(client, fileSettings().FILES_BUCKET));
+
+export const closeS3 = files.close;

@@ -1,5 +1,5 @@
 import { clock } from '../core/clock.ts';
-import { serviceUnavailable } from './service-unavailable.ts';
+import { serviceUnavailable, shortCallMs, shortCalls } from './service-client.ts';
 
 interface Fetched {
   readonly value: Promise<string>;
@@ -8,18 +8,12 @@ interface Fetched {
 
 const values = new Map<string, Fetched>();
 
-/** Longest wait for one secret, the one retry included. */
-const fetchLimitMs = 4000;
-
 const fetchSecret = async (arn: string): Promise<string> => {
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  const client = new SecretsManagerClient({
-    maxAttempts: 2,
-    requestHandler: { connectionTimeout: 1000, requestTimeout: 1500, throwOnRequestTimeout: true },
-  });
+  const client = new SecretsManagerClient(shortCalls);
   try {
     const command = new GetSecretValueCommand({ SecretId: arn });
-    const { SecretString } = await client.send(command, { abortSignal: AbortSignal.timeout(fetchLimitMs) });
+    const { SecretString } = await client.send(command, { abortSignal: AbortSignal.timeout(shortCallMs) });
     if (!SecretString) throw new Error('The secret is empty');
     return SecretString;
   } finally {

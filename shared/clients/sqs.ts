@@ -1,34 +1,32 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
-import { publishCommands } from './publish-commands.ts';
-import { serviceUnavailable } from './service-unavailable.ts';
-import { timed } from './timed.ts';
+import {
+  ChangeMessageVisibilityCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { publishCommands } from './commands.ts';
+import { serviceClient, shortCalls } from './service-client.ts';
 
-/** Longest wait for one call, its one retry included. */
-const callLimitMs = 4000;
+/** Runs one call on the queues. */
+export const { on: onQueues, close: closeSqs } = serviceClient(() => publishCommands(new SQSClient(shortCalls), 'sqs'));
 
-let client: SQSClient | undefined;
+/** The most that one `sendMessages` takes. */
+export const queueBatch = 10;
 
-const open = (): SQSClient => {
-  const made = new SQSClient({
-    maxAttempts: 2,
-    requestHandler: { connectionTimeout: 1000, requestTimeout: 1500, throwOnRequestTimeout: true },
-  });
-  return publishCommands(made, 'sqs');
+/** Puts a message on a queue; 503 `SERVICE_UNAVAILABLE` if the queue did not accept it. */
+export const sendMessage = async (QueueUrl: string, MessageBody: string): Promise<void> => {
+  await onQueues((sqs) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody })));
 };
 
-/** Runs one call on the queues; whatever fails becomes `SERVICE_UNAVAILABLE`. */
-export const onQueues = async <T>(call: (client: SQSClient) => Promise<T>): Promise<T> => {
-  client ??= open();
-  const sqs = client;
-  try {
-    return await timed(callLimitMs, () => call(sqs));
-  } catch (cause) {
-    throw serviceUnavailable(cause);
-  }
+/** Puts up to ten messages on a queue in one call; returns how many it took. */
+export const sendMessages = async (QueueUrl: string, bodies: readonly string[]): Promise<number> => {
+  const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
+  const { Failed = [] } = await onQueues((sqs) => sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })));
+  return bodies.length - Failed.length;
 };
 
-/** Closes this process's connections, so that scripts and tests can exit. */
-export const closeSqs = (): void => {
-  client?.destroy();
-  client = undefined;
+/** Makes a message visible again after this many seconds, instead of when its visibility timeout ends. */
+export const delayMessage = async (QueueUrl: string, ReceiptHandle: string, seconds: number): Promise<void> => {
+  const change = { QueueUrl, ReceiptHandle, VisibilityTimeout: seconds };
+  await onQueues((sqs) => sqs.send(new ChangeMessageVisibilityCommand(change)));
 };

@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
+import { publishCommands } from '../clients/commands.ts';
 import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host.ts';
-import { publishCommands } from '../clients/publish-commands.ts';
-import { isStorageDecision } from '../clients/s3.ts';
+import { isStorageDecision, plainChecksums } from '../clients/s3.ts';
 import { timedOwn } from '../clients/timed.ts';
 import { AppError } from '../core/errors.ts';
 import { LimitedHandler } from './limited-handler.ts';
@@ -30,8 +30,7 @@ const openClient = ({ endpoint, region }: Address, credentials: StorageKeys): S3
       forcePathStyle: true,
       maxAttempts: 2,
       requestHandler: new LimitedHandler(),
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...plainChecksums,
     }),
     's3',
     'deserialize',

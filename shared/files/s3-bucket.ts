@@ -1,6 +1,6 @@
 import { CopyObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { storageStatus } from '../clients/s3.ts';
+import { ifThere, storageStatus } from '../clients/s3.ts';
 import type { Bucket, Copy } from './bucket.ts';
 
 /**
@@ -11,14 +11,6 @@ export type OnBucket = <T>(call: (client: S3Client, bucket: string) => Promise<T
 
 /** Neither is signed into a URL unless it is named; with them the storage itself refuses other types and sizes. */
 const signableHeaders = new Set(['content-type', 'content-length']);
-
-const isMissing = (error: unknown): boolean => storageStatus(error) === 404;
-
-const copyOutcome = (error: unknown): 'refused' | 'missing' => {
-  if (isMissing(error)) return 'missing';
-  if (storageStatus(error) === 412 || storageStatus(error) === 409) return 'refused';
-  throw error;
-};
 
 const copyCommand = (bucket: string, { from, to, etag, contentType }: Copy) =>
   new CopyObjectCommand({
@@ -43,17 +35,10 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
     ),
 
   head: async (key) => {
-    try {
-      const found = await on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key: key })));
-      return {
-        size: found.ContentLength ?? 0,
-        etag: found.ETag ?? '',
-        contentType: found.ContentType ?? 'application/octet-stream',
-      };
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
+    const found = await ifThere(on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key: key }))));
+    if (!found) return null;
+    const { ContentLength: size = 0, ETag: etag = '', ContentType: contentType = 'application/octet-stream' } = found;
+    return { size, etag, contentType };
   },
 
   put: async (key, bytes, contentType) => {
@@ -64,10 +49,11 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
 
   copy: async (copy) => {
     try {
-      await on((client, bucket) => client.send(copyCommand(bucket, copy)));
-      return 'copied';
+      const copied = await ifThere(on((client, bucket) => client.send(copyCommand(bucket, copy))));
+      return copied ? 'copied' : 'missing';
     } catch (error) {
-      return copyOutcome(error);
+      if (storageStatus(error) === 412 || storageStatus(error) === 409) return 'refused';
+      throw error;
     }
   },
 });

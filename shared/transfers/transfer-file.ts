@@ -6,7 +6,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { onFiles, storageStatus } from '../clients/s3.ts';
+import { ifThere, onFiles } from '../clients/s3.ts';
 import type { ExportRecord } from './transfer-record.ts';
 import { linkSeconds } from './transfer-times.ts';
 
@@ -34,40 +34,26 @@ export const uploadPart = (key: string, UploadId: string, PartNumber: number, Bo
 
 /** Makes the parts the object. False where the storage knows no such upload, as after it was completed already. */
 export const completeUpload = async (key: string, UploadId: string, parts: readonly Part[]): Promise<boolean> => {
-  try {
-    await onFiles((client, Bucket) =>
-      client.send(
-        new CompleteMultipartUploadCommand({ Bucket, Key: key, UploadId, MultipartUpload: { Parts: [...parts] } }),
-      ),
-    );
-    return true;
-  } catch (error) {
-    if (storageStatus(error) === 404) return false;
-    throw error;
-  }
+  const upload = { Key: key, UploadId, MultipartUpload: { Parts: [...parts] } };
+  const completed = onFiles((client, Bucket) => client.send(new CompleteMultipartUploadCommand({ Bucket, ...upload })));
+  return (await ifThere(completed)) !== undefined;
 };
 
 /** Gives an upload up; one that the storage does not know does no harm. */
 export const abortUpload = async (key: string, UploadId: string): Promise<void> => {
-  try {
-    await onFiles((client, Bucket) => client.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId })));
-  } catch (error) {
-    if (storageStatus(error) !== 404) throw error;
-  }
+  await ifThere(
+    onFiles((client, Bucket) => client.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId }))),
+  );
 };
 
 /** The bytes of an object; `undefined` where there is none. */
-export const readObject = async (key: string): Promise<Uint8Array | undefined> => {
-  try {
-    return await onFiles(async (client, Bucket) => {
+export const readObject = (key: string): Promise<Uint8Array | undefined> =>
+  ifThere(
+    onFiles(async (client, Bucket) => {
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
       return Body?.transformToByteArray();
-    });
-  } catch (error) {
-    if (storageStatus(error) === 404) return undefined;
-    throw error;
-  }
-};
+    }),
+  );
 
 /**
  * A link by which anybody who has it can download an object, under this name, for an hour. Made without a network call.

@@ -1,5 +1,5 @@
 import type { Filter, UpdateFilter } from 'mongodb';
-import { queueBatch } from '../clients/queue-messages.ts';
+import { queueBatch } from '../clients/sqs.ts';
 import { log } from '../core/log.ts';
 import type { Leasable } from './lease.ts';
 import { type PageJob, workThroughPages } from './page-job.ts';

@@ -1,4 +1,4 @@
-import { delayMessage, sendMessage, sendMessages } from '../clients/queue-messages.ts';
+import { delayMessage, sendMessage, sendMessages } from '../clients/sqs.ts';
 import { workQueueSettings } from '../core/config.ts';
 import { describeError, log, requestIdNow } from '../core/log.ts';
 import type { Task } from './task.ts';

@@ -28,11 +28,7 @@ export const pinnedLookup: LookupFunction = (host, { all, family }, callback) =>
   ofFamily(host, family).then(
     (addresses) => {
       const [{ address, family: found }] = addresses;
-      if (all)
-        callback(
-          null,
-          addresses.map((each) => ({ ...each })),
-        );
+      if (all) callback(null, addresses);
       else callback(null, address, found);
     },
     (error: NodeJS.ErrnoException) => callback(error, ''),

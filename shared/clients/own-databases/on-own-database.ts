@@ -1,7 +1,7 @@
 import { type Db, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
+import { monitored } from '../commands.ts';
 import { mongoFailure, ownUnavailable } from '../mongo-failure.ts';
-import { monitored } from '../monitored-client.ts';
 import type { Placement } from '../placement.ts';
 import { isOverdue, timedOwn } from '../timed.ts';
 import { ClientCache, type Lease, type OpenDatabase } from './client-cache.ts';

@@ -1,4 +1,4 @@
-import { sendMessage, sendMessages, delayMessage as setDelay } from '../../clients/queue-messages.ts';
+import { sendMessage, sendMessages, delayMessage as setDelay } from '../../clients/sqs.ts';
 import { mailQueueSettings } from '../../core/config.ts';
 
 /** Puts the id of a mail job on the queue; 503 `SERVICE_UNAVAILABLE` if the queue did not accept it. */
