@@ -1,7 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
-import type { OwnIndex } from './indexes/own-index.ts';
-import { keysBuilt } from './indexes/owner-first.ts';
+import { keysBuilt, type OwnIndex } from './indexes/own-index.ts';
 
 /**
  * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept

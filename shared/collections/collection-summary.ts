@@ -1,16 +1,16 @@
+import { findPage } from '../clients/find-page.ts';
+import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import type { Field, RowSecurity } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
-import { estimateDocuments } from './count-documents.ts';
+import { activeIn, onCollections, requireRecord } from './control-collections.ts';
+import { estimateDocuments } from './on-collection.ts';
 
 /** A collection as the dashboard returns it (contract 6, "Records"); `documents` counts the active ones, roughly. */
-export interface CollectionSummary {
-  readonly name: string;
+export interface CollectionSummary extends Pick<CollectionRecord, 'name' | 'createdAt' | 'updatedAt'> {
   readonly schema: Field[] | null;
   readonly rls: RowSecurity;
   readonly documents: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 /** A collection with the estimated number of its active documents; asks the database once. */
@@ -22,3 +22,13 @@ export const summarize = async (project: Project, record: CollectionRecord): Pro
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
 });
+
+/** A page of a project's collections, by name. */
+export const listCollections = async (project: Project, request: PageRequest): Promise<Page<CollectionSummary>> => {
+  const found = await findPage(onCollections, activeIn(project), request, { sort: { name: 1 } });
+  return { ...found, items: await Promise.all(found.items.map((record) => summarize(project, record))) };
+};
+
+/** One collection of a project by its exact name; none → 404 `COLLECTION_NOT_FOUND`. */
+export const getCollection = async (project: Project, name: string): Promise<CollectionSummary> =>
+  summarize(project, await requireRecord(project, name));

@@ -37,6 +37,13 @@ export const isPrivate = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode
 /** An index of the developer's own by its keys, as pairs, in their order. */
 export type IndexKeys = readonly (readonly [path: string, kind: 1 | -1 | '2dsphere' | 'text'])[];
 
+const innerFields = ({ items, fields = [] }: ValueType): readonly Field[] =>
+  items ? [...innerFields(items), ...fields] : fields;
+
+/** The fields of a schema at every depth. */
+export const allFields = (fields: readonly Field[]): readonly Field[] =>
+  fields.flatMap((field) => [field, ...allFields(innerFields(field))]);
+
 /** A registered collection as the data plane sees it; `schema: null` accepts any JSON object. */
 export interface Collection {
   readonly name: string;

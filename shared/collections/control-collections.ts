@@ -1,9 +1,9 @@
-import { type Collection, type Filter, ObjectId } from 'mongodb';
+import { type Collection, type Filter, type FindOptions, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { Leased } from '../work/lease.ts';
-import { collectionNotFound } from './collection-not-found.ts';
 import type { CollectionRecord, CollectionState } from './collection-record.ts';
 
 type Passing = Exclude<CollectionState, 'active'>;
@@ -30,13 +30,25 @@ export const dueForRemoval = (): Filter<CollectionRecord> => ({
   $or: (['creating', 'deleting', 'dropped'] as const).map((state) => ({ state, updatedAt: { $lte: leaseEnd(state) } })),
 });
 
+/** Matches the active collections of a project. */
+export const activeIn = ({ id }: Pick<Project, 'id'>) => ({ projectId: new ObjectId(id), state: 'active' }) as const;
+
+/** The records of a project's active collections, read now. */
+export const activeRecords = (project: Project, options: FindOptions): Promise<CollectionRecord[]> =>
+  onCollections((collections) => collections.find(activeIn(project), { ...options, maxTimeMS: 5000 }).toArray());
+
+/** The refusal of a collection that is not registered (404); `name` is cut at 63 characters. */
+export const collectionNotFound = (name: string): AppError =>
+  new AppError(
+    'COLLECTION_NOT_FOUND',
+    `This project has no collection "${name.slice(0, 63)}", with exactly these letters. ` +
+      'Collections are made on the dashboard API: POST /api/projects/:projectId/collections.',
+  );
+
 /** The record of an active collection by its exact name, read now; none → 404 `COLLECTION_NOT_FOUND`. */
 export const requireRecord = async (project: Project, name: string): Promise<CollectionRecord> => {
   const record = await onCollections((collections) =>
-    collections.findOne(
-      { projectId: new ObjectId(project.id), name: { $eq: name }, state: 'active' },
-      { maxTimeMS: 5000 },
-    ),
+    collections.findOne({ ...activeIn(project), name: { $eq: name } }, { maxTimeMS: 5000 }),
   );
   if (!record) throw collectionNotFound(name);
   return record;

@@ -1,11 +1,8 @@
-import { ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
-import { forgetWhenSaved } from '../core/saved-projects.ts';
-import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import type { Project } from '../projects/project.ts';
 import type { Collection } from './collection.ts';
-import { type CollectionRecord, toCollection } from './collection-record.ts';
-import { collectionBytes, mostCollectionBytes } from './collection-weight.ts';
+import { collectionBytes, collectionCache } from './collection-cache.ts';
+import { toCollection } from './collection-record.ts';
+import { activeIn, onCollections } from './control-collections.ts';
 
 interface Found {
   readonly collections: ReadonlyMap<string, Collection>;
@@ -14,19 +11,11 @@ interface Found {
   readonly wanted: number;
 }
 
-const bytesOf = ({ collections }: Found): number =>
-  [...collections.values()].reduce((sum, collection) => sum + collectionBytes(collection), 0);
-
-const isMiss = ({ collections, wanted }: Found): boolean => collections.size < wanted;
-
-const cache = new ShortCache<Found>(
-  5000,
-  2000,
-  { isMiss, size: 500, ttlMs: absenceMs },
-  { of: bytesOf, most: mostCollectionBytes },
-);
-
-forgetWhenSaved((projectId) => cache.forget((_key, found) => found.projectId === projectId));
+const cache = collectionCache<Found>({
+  isMiss: ({ collections, wanted }) => collections.size < wanted,
+  bytesOf: ({ collections }) => collections.values().reduce((sum, collection) => sum + collectionBytes(collection), 0),
+  projectIdOf: ({ projectId }) => projectId,
+});
 
 /**
  * The active collections of a project among `names`, by exact name; a name that is not in the answer is not registered.
@@ -39,13 +28,10 @@ export const findCollections = async (
   const wanted = [...new Set(names)].sort();
   if (wanted.length === 0) return new Map();
   const { collections } = await cache.get(JSON.stringify([project.id, ...wanted]), () =>
-    onControl(async (db) => {
-      const records = await db
-        .collection<CollectionRecord>('collections')
-        .find({ projectId: new ObjectId(project.id), name: { $in: wanted }, state: 'active' }, { maxTimeMS: 5000 })
-        .toArray();
+    onCollections(async (records) => {
+      const found = await records.find({ ...activeIn(project), name: { $in: wanted } }, { maxTimeMS: 5000 }).toArray();
       return {
-        collections: new Map(records.map((record) => [record.name, toCollection(record)])),
+        collections: new Map(found.map((record) => [record.name, toCollection(record)])),
         projectId: project.id,
         wanted: wanted.length,
       };

@@ -1,13 +1,11 @@
 import { clock } from '../core/clock.ts';
-import { forgetWhenSaved } from '../core/saved-projects.ts';
-import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
 import type { Project } from '../projects/project.ts';
 import { type KeyKind, onProjects, type ProjectRecord, toProject } from '../projects/project-record.ts';
 import { type OwnerFacts, withOwner } from '../projects/with-owner.ts';
 import type { Collection } from './collection.ts';
+import { collectionBytes, collectionCache } from './collection-cache.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
-import { collectionBytes, mostCollectionBytes } from './collection-weight.ts';
 import { isCollectionName } from './schema/collection-name.ts';
 
 /** The project a key opens, the kind of the key, and the one collection that was asked for with it. */
@@ -25,25 +23,15 @@ interface Found extends KeyMatch {
 
 type Row = ProjectRecord & OwnerFacts & { readonly collection: readonly CollectionRecord[] };
 
-/** Whether what was asked for does not exist: a key that opens nothing, a collection that is not registered. */
-const isMiss = (found: Found | undefined): boolean => found === undefined || (found.asked !== '' && !found.collection);
+const bytesOf = ({ project, collection }: Found): number =>
+  project.allowedDomains.join().length + (collection ? collectionBytes(collection) : 0);
 
-const bytesOf = (found: Found | undefined): number =>
-  found ? found.project.allowedDomains.join().length + (found.collection ? collectionBytes(found.collection) : 0) : 0;
-
-/**
- * Settings take effect within 5 s everywhere (contract 1), so nothing is cached for longer, and that something does not
- * exist for half a second. Misses are cached separately, so that a flood of invented keys and names does not evict
- * projects.
- */
-const cache = new ShortCache<Found | undefined>(
-  5000,
-  2000,
-  { isMiss, size: 500, ttlMs: absenceMs },
-  { of: bytesOf, most: mostCollectionBytes },
-);
-
-forgetWhenSaved((projectId) => cache.forget((_key, found) => found?.project.id === projectId));
+const cache = collectionCache<Found | undefined>({
+  // A key that opens nothing, or a collection that is not registered.
+  isMiss: (found) => found === undefined || (found.asked !== '' && !found.collection),
+  bytesOf: (found) => (found ? bytesOf(found) : 0),
+  projectIdOf: (found) => found?.project.id,
+});
 
 const find = async (hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
   const [row] = await onProjects((projects) =>

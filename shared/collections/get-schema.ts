@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import type { Collection, Field, RowSecurity } from './collection.ts';
-import { collectionNotFound } from './collection-not-found.ts';
+import { collectionNotFound } from './control-collections.ts';
 
 /** What `GET /api/schemas/:collection` shows of a collection; `model` is empty for a schema-free one. */
 export interface CollectionView {

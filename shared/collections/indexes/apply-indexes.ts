@@ -2,11 +2,28 @@ import type { IndexDescription } from 'mongodb';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Collection } from '../collection.ts';
+import { type CollectionRecord, toCollection } from '../collection-record.ts';
 import { requireRecord } from '../control-collections.ts';
 import { schemaConflict } from '../schema/schema-conflicts.ts';
 import { managedIndexes } from './indexes.ts';
+import { namesOf, toIndexDescription } from './own-index.ts';
 import { buildIndexes, dropObsoleteIndexes } from './sync-indexes.ts';
-import { formerNames, wantedIndexes } from './wanted-indexes.ts';
+
+const ownOf = ({ indexes = [] }: CollectionRecord) => indexes.filter(({ ready }) => ready);
+
+/** Every index that a collection should have: the service's own, and those of the developer's that are built. */
+export const wantedIndexes = (record: CollectionRecord): readonly IndexDescription[] => [
+  ...managedIndexes(toCollection(record)),
+  ...ownOf(record).map((index) => toIndexDescription(index, record)),
+];
+
+/** Names under which the developer's own indexes may still be built from before row security was switched. */
+export const formerNames = (record: CollectionRecord): readonly string[] => {
+  const wanted = new Set(wantedIndexes(record).map(({ name }) => name));
+  return ownOf(record)
+    .flatMap(({ name }) => namesOf(name))
+    .filter((name) => !wanted.has(name));
+};
 
 const build = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
   unlessTaken(buildIndexes(project, name, wanted), (error) => {

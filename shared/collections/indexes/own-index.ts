@@ -1,8 +1,8 @@
 import type { IndexDescription } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import type { IndexKeys } from '../collection.ts';
+import { type IndexKeys, isPrivate, type RowSecurity } from '../collection.ts';
+import { unsafeNames } from '../schema/field-key.ts';
 import { managedPrefix } from './indexes.ts';
-import { keysBuilt, nameBuilt, type Ownership } from './owner-first.ts';
 
 /** Kind of one key of an index. */
 export type IndexKind = IndexKeys[number][1];
@@ -23,14 +23,15 @@ export interface NewIndex {
 }
 
 const maxKeys = 16;
-const unsafe: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '_bsontype']);
 const wellFormedName = /^[A-Za-z0-9_.-]{1,100}$/;
 
 const invalid = (message: string): AppError => new AppError('INVALID_INDEX', message);
 
 const isPath = (path: string): boolean =>
   path.length <= 200 &&
-  path.split('.').every((part) => part !== '' && !part.startsWith('$') && !part.includes('\0') && !unsafe.has(part));
+  path
+    .split('.')
+    .every((part) => part !== '' && !part.startsWith('$') && !part.includes('\0') && !unsafeNames.has(part));
 
 /** The name and keys of a new index, checked; without a name it gets MongoDB's usual one. Else 400 `INVALID_INDEX`. */
 export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' | 'keys'> => {
@@ -51,14 +52,38 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' |
   return { name: wanted, keys: pairs };
 };
 
+/** What the indexes of a collection follow from. */
+type Ownership = Omit<RowSecurity, 'trash'>;
+
 /**
- * The index as MongoDB builds it. Without the other override a field `language` of any document would change its text.
+ * The keys that an index of the developer's own is built with. In a private collection it begins with the owner, so
+ * that no plan that serves one owner looks at documents of another; one that names the owner at a later place is meant
+ * for the secret key and stays. A text index cannot: MongoDB would then search the documents of one owner only.
+ */
+export const keysBuilt = (keys: IndexKeys, rls: Ownership): IndexKeys => {
+  const isGeo = keys.some(([, kind]) => kind === '2dsphere');
+  const stays = keys.some(([path, kind]) => kind === 'text' || (path === rls.ownerField && !isGeo));
+  if (!isPrivate(rls) || stays) return keys;
+  return [[rls.ownerField, 1], ...keys.filter(([path]) => path !== rls.ownerField)];
+};
+
+/** The name of the index with the owner before its keys; the developer's own name stands for it as it was asked for. */
+const ownerFirstName = (name: string): string => `${managedPrefix}owner_first_${name}`;
+
+/** Both names that an index may have been built under, while row security was as it is now or as it was before. */
+export const namesOf = (name: string): readonly string[] => [name, ownerFirstName(name)];
+
+/**
+ * The index as MongoDB builds it, under another name where its keys are others than were asked for. Without the other override a field `language` of any document would change its text.
  */
 export const toIndexDescription = (
   { name, keys }: Pick<OwnIndex, 'name' | 'keys'>,
   { rls }: { readonly rls: Ownership },
-): IndexDescription => ({
-  name: nameBuilt(name, keys, rls),
-  key: new Map(keysBuilt(keys, rls)),
-  ...(keys.some(([, kind]) => kind === 'text') ? { language_override: 'basaltTextLanguage' } : {}),
-});
+): IndexDescription => {
+  const built = keysBuilt(keys, rls);
+  return {
+    name: built === keys ? name : ownerFirstName(name),
+    key: new Map(built),
+    ...(keys.some(([, kind]) => kind === 'text') && { language_override: 'basaltTextLanguage' }),
+  };
+};

@@ -5,11 +5,17 @@ import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireRecord } from '../control-collections.ts';
 import { onCollection } from '../on-collection.ts';
-import { type IndexKind, type NewIndex, type OwnIndex, parseNewIndex, toIndexDescription } from './own-index.ts';
-import { namesOf } from './owner-first.ts';
+import { wantedIndexes } from './apply-indexes.ts';
+import {
+  type IndexKind,
+  type NewIndex,
+  namesOf,
+  type OwnIndex,
+  parseNewIndex,
+  toIndexDescription,
+} from './own-index.ts';
 import { confirmIndex, releaseIndex, removeIndex, reserveIndex } from './reserve-index.ts';
-import { buildIndexes, buildLimitMs, isAlreadyGone, isIndexConflict } from './sync-indexes.ts';
-import { wantedIndexes } from './wanted-indexes.ts';
+import { buildIndexes, buildLimitMs, dropIfThere, isIndexConflict } from './sync-indexes.ts';
 
 /** An index of the developer's own as the dashboard returns it (contract 6, "Records"). */
 export interface IndexView {
@@ -44,13 +50,7 @@ const refusal = (cause: unknown): AppError | undefined => {
 
 const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
   onCollection(project, collectionName, async (db) => {
-    for (const built of namesOf(name)) {
-      try {
-        await db.collection(collectionName).dropIndex(built);
-      } catch (error) {
-        if (!isAlreadyGone(error)) throw error;
-      }
-    }
+    for (const built of namesOf(name)) await dropIfThere(db, collectionName, built);
   });
 
 /**

@@ -1,12 +1,11 @@
-import { ObjectId } from 'mongodb';
 import { AppError, statusOf } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { onCollections } from '../control-collections.ts';
+import { activeRecords } from '../control-collections.ts';
 import { onCollection } from '../on-collection.ts';
 import { usersCollection } from '../schema/collection-name.ts';
+import { wantedIndexes } from './apply-indexes.ts';
 import { buildMissing } from './sync-indexes.ts';
-import { wantedIndexes } from './wanted-indexes.ts';
 
 /** A collection that a database could not be made ready for. */
 export interface Unprepared {
@@ -17,16 +16,8 @@ export interface Unprepared {
 /** Collections prepared side by side: as many as a customer's database gets connections. */
 const workers = 2;
 
-const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
-  onCollections((collections) =>
-    collections
-      .find({ projectId: new ObjectId(project.id), state: 'active' }, { sort: { slot: 1 }, maxTimeMS: 5000 })
-      .toArray(),
-  );
-
-const prepare = (project: Project, record: CollectionRecord, limitMs: number): Promise<void> => {
-  return onCollection(project, record.name, (db) => buildMissing(db, record.name, wantedIndexes(record)), limitMs);
-};
+const prepare = (project: Project, record: CollectionRecord, limitMs: number): Promise<void> =>
+  onCollection(project, record.name, (db) => buildMissing(db, record.name, wantedIndexes(record)), limitMs);
 
 const outOfTime = ({ placement }: Project): AppError =>
   new AppError(
@@ -44,7 +35,7 @@ const isRefusal = (error: unknown): error is AppError => error instanceof AppErr
  * own database `OWN_DATABASE_UNAVAILABLE`.
  */
 export const prepareDatabase = async (project: Project, limitMs: number): Promise<readonly Unprepared[]> => {
-  const waiting = (await recordsOf(project)).filter(({ name }) => name !== usersCollection);
+  const waiting = (await activeRecords(project, { sort: { slot: 1 } })).filter(({ name }) => name !== usersCollection);
   const end = performance.now() + limitMs;
   const unprepared: Unprepared[] = [];
   const work = async (): Promise<void> => {

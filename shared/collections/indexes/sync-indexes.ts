@@ -14,6 +14,15 @@ const indexNotFound = 27;
 export const isAlreadyGone = (error: unknown): boolean =>
   error instanceof MongoServerError && (error.code === indexNotFound || error.code === namespaceNotFound);
 
+/** Drops an index of a collection, where there is one of this name. */
+export const dropIfThere = async (db: Db, name: string, index: string): Promise<void> => {
+  try {
+    await db.collection(name).dropIndex(index);
+  } catch (error) {
+    if (!isAlreadyGone(error)) throw error;
+  }
+};
+
 const existingIndexes = async (db: Db, name: string): Promise<IndexDescriptionInfo[]> => {
   try {
     return await db.collection(name).listIndexes().toArray();
@@ -85,11 +94,6 @@ export const dropObsoleteIndexes = (
     for (const index of await existingIndexes(db, name)) {
       if (index.name === undefined || keep.has(index.name)) continue;
       if (!index.name.startsWith(managedPrefix) && !former.includes(index.name)) continue;
-      await db
-        .collection(name)
-        .dropIndex(index.name)
-        .catch((error: unknown) => {
-          if (!isAlreadyGone(error)) throw error;
-        });
+      await dropIfThere(db, name, index.name);
     }
   });

@@ -5,9 +5,8 @@ import { projectSaved } from '../../core/saved-projects.ts';
 import type { Project } from '../../projects/project.ts';
 import { removeUserItems } from '../../projects/project-items.ts';
 import { changeHeld, deleteHeld, takeOver } from '../../work/lease.ts';
-import { collectionNotFound } from '../collection-not-found.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
+import { collectionNotFound, leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
 import { usersCollection } from '../schema/collection-name.ts';
 import { dropCollection, mayGoOn } from './drop-collection.ts';
 
@@ -38,7 +37,7 @@ const dropDocuments = async (project: Project, { name, dropUri }: CollectionReco
  * as `dropped`, until it is claimed again; `isLast` says that none does. Where the project has a database of its own,
  * what the collection left behind in ours goes too.
  */
-export const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
+const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
   const { _id, name } = claimed;
   await dropDocuments(project, claimed);
   if (name === usersCollection && !(await removeUserItems(project.id, sessionsLimitMs)).complete) return;
@@ -51,13 +50,19 @@ export const finishDeletion = async (project: Project, claimed: CollectionRecord
   }
 };
 
-/** Takes over a deletion, or the removal of a creation, that was cut short; one of any number of callers gets it. */
-export const claimForDeletion = (found: CollectionRecord): Promise<CollectionRecord | null> =>
-  takeOver(leasedCollections, found, { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } });
-
-/** Whether no function can have the collection cached any more, judged by the record before it was claimed. */
-export const isForgotten = ({ state, updatedAt }: CollectionRecord): boolean =>
-  state !== 'deleting' || updatedAt <= leaseEnd('dropped');
+/**
+ * Takes over a deletion, or the removal of a creation, that was cut short, and finishes it; one of any number of callers
+ * gets it. False for the others.
+ */
+export const takeOverDeletion = async (project: Project, found: CollectionRecord): Promise<boolean> => {
+  const claim = { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } } as const;
+  const claimed = await takeOver(leasedCollections, found, claim);
+  if (!claimed) return false;
+  // Judged by the record before it was claimed: whether no function can have the collection cached any more.
+  const isForgotten = found.state !== 'deleting' || found.updatedAt <= leaseEnd('dropped');
+  await finishDeletion(project, claimed, isForgotten);
+  return true;
+};
 
 /**
  * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no

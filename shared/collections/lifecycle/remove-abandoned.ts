@@ -4,7 +4,7 @@ import { deleteHeld, putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { dueForRemoval, leasedCollections } from '../control-collections.ts';
-import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
+import { takeOverDeletion } from './delete-collection.ts';
 
 const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   const project = await readProject(record.projectId);
@@ -16,9 +16,7 @@ const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   // A collection of the developer's own database may have stood before its creation here was cut short: it stays.
   if (record.state === 'creating' && project.placement.kind === 'external')
     return deleteHeld(leasedCollections, record);
-  const claimed = await claimForDeletion(record);
-  if (!claimed) return false;
-  await finishDeletion(project, claimed, isForgotten(record));
+  if (!(await takeOverDeletion(project, record))) return false;
   log.info({ job: 'remove-projects', project: project.id, collection: record.name, was: record.state });
   return true;
 };

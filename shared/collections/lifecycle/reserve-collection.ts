@@ -11,7 +11,7 @@ import { takeOver } from '../../work/lease.ts';
 import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
-import { claimForDeletion, finishDeletion, isForgotten } from './delete-collection.ts';
+import { takeOverDeletion } from './delete-collection.ts';
 
 /** How long a creation waits for a deletion of the same name that is under way. */
 const patienceMs = 3000;
@@ -46,12 +46,6 @@ const insert = async (record: CollectionRecord): Promise<CollectionRecord | null
   return (await unlessTaken(inserted, () => null)) && record;
 };
 
-/** Finishes what is left of a deletion, so that the name can be taken; nothing where another caller does. */
-const makeWay = async (project: Project, leftover: CollectionRecord): Promise<void> => {
-  const claimed = await claimForDeletion(leftover);
-  if (claimed) await finishDeletion(project, claimed, isForgotten(leftover));
-};
-
 const attempt = async (project: Project, wanted: Collection, waitUntil: number): Promise<CollectionRecord | null> => {
   const records = await recordsOf(project);
   const nameKey = wanted.name.toLowerCase();
@@ -74,7 +68,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
   );
   if (slot === undefined) throw limitReached(project);
   if (same) {
-    await makeWay(project, same);
+    await takeOverDeletion(project, same);
     return null;
   }
   const projectId = new ObjectId(project.id);

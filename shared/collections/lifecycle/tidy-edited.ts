@@ -6,7 +6,7 @@ import type { Project } from '../../projects/project.ts';
 import { putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { onCollections } from '../control-collections.ts';
+import { activeIn, onCollections } from '../control-collections.ts';
 import { tidyIndexes } from '../indexes/apply-indexes.ts';
 
 /** Longer than an edit takes, with all that it may still have under way in the database. */
@@ -16,10 +16,7 @@ const quietMs = 2 * 60_000;
 export const beginEdit = async (project: Project, name: string): Promise<Date> => {
   const editingSince = new Date(clock.now());
   await onCollections((collections) =>
-    collections.updateOne(
-      { projectId: new ObjectId(project.id), name: { $eq: name }, state: 'active' },
-      { $set: { editingSince } },
-    ),
+    collections.updateOne({ ...activeIn(project), name: { $eq: name } }, { $set: { editingSince } }),
   );
   return editingSince;
 };

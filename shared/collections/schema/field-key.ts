@@ -2,7 +2,7 @@ import { systemFields } from '../collection.ts';
 import { schemaError } from './schema-error.ts';
 
 /** Names that JavaScript or the database driver reads in their own way. */
-const unsafe: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '_bsontype']);
+export const unsafeNames: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '_bsontype']);
 
 const reasonAgainst = (key: string): string | undefined => {
   if (key === '') return 'has an empty name';
@@ -11,7 +11,7 @@ const reasonAgainst = (key: string): string | undefined => {
   if (key.startsWith('$')) return 'has a name that begins with $';
   if (key.includes('\0')) return 'has a NUL character in its name';
   if (!key.isWellFormed()) return 'has a name that is not well-formed Unicode';
-  return unsafe.has(key) ? 'has a reserved name' : undefined;
+  return unsafeNames.has(key) ? 'has a reserved name' : undefined;
 };
 
 /**

@@ -6,15 +6,10 @@ import { requireFieldKey } from './field-key.ts';
 import { schemaError } from './schema-error.ts';
 
 /** Row security as a developer writes it; what is left out of a new collection's has its default. */
-export interface RowSecurityInput {
-  readonly enabled: boolean;
-  readonly mode?: RowSecurity['mode'] | null | undefined;
-  readonly ownerField?: string | null | undefined;
-  readonly trash?: RowSecurity['trash'] | null | undefined;
-}
+export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges;
 
 /** Row security as an edit gives it, in parts. */
-export type RowSecurityChanges = { readonly [K in keyof RowSecurityInput]?: RowSecurityInput[K] | null | undefined };
+export type RowSecurityChanges = { readonly [K in keyof RowSecurity]?: RowSecurity[K] | null | undefined };
 
 /**
  * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId` and everyone's trash. The

@@ -1,4 +1,4 @@
-import type { Document, ObjectId } from 'mongodb';
+import type { Db, Document, ObjectId } from 'mongodb';
 import { AppError, type FieldError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Field } from '../collection.ts';
@@ -10,7 +10,6 @@ const examples = 5;
 /** Constraints that one pass over the collection checks. */
 const perPass = 25;
 const limitMs = 20_000;
-const options = { maxTimeMS: limitMs - 2000, allowDiskUse: true };
 
 interface Broken {
   readonly count: number;
@@ -24,6 +23,17 @@ const toError = (field: string, message: string, { count, examples: ids }: Broke
   examples: ids.map(String),
 });
 
+const firstOf = async <T extends Document>(
+  project: Project,
+  name: string,
+  pipeline: Document[],
+): Promise<T | undefined> => {
+  const options = { maxTimeMS: limitMs - 2000, allowDiskUse: true };
+  const aggregate = (db: Db) => db.collection(name).aggregate<T>(pipeline, options).toArray();
+  const [found] = await onCollection(project, name, aggregate, limitMs);
+  return found;
+};
+
 const breaking = ({ schema }: Constraint): Document[] => [
   { $match: { $nor: [{ $jsonSchema: schema }] } },
   { $group: { _id: null, count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id' } } } },
@@ -31,16 +41,8 @@ const breaking = ({ schema }: Constraint): Document[] => [
 
 const checkPass = async (project: Project, name: string, constraints: readonly Constraint[]): Promise<FieldError[]> => {
   const facets = Object.fromEntries(constraints.map((constraint, index) => [`c${index}`, breaking(constraint)]));
-  const [found] = await onCollection(
-    project,
-    name,
-    (db) =>
-      db
-        .collection(name)
-        .aggregate<Record<string, Broken[]>>([{ $match: { isDeleted: { $ne: true } } }, { $facet: facets }], options)
-        .toArray(),
-    limitMs,
-  );
+  const active = { $match: { isDeleted: { $ne: true } } };
+  const found = await firstOf<Record<string, Broken[]>>(project, name, [active, { $facet: facets }]);
   return constraints.flatMap(({ path, message }, index) => {
     const [broken] = found?.[`c${index}`] ?? [];
     return broken ? [toError(path, message, broken)] : [];
@@ -48,35 +50,14 @@ const checkPass = async (project: Project, name: string, constraints: readonly C
 };
 
 const checkUnique = async (project: Project, name: string, field: Field): Promise<FieldError[]> => {
-  const [found] = await onCollection(
-    project,
-    name,
-    (db) =>
-      db
-        .collection(name)
-        .aggregate<Broken>(
-          [
-            { $match: uniqueFilter(field) },
-            { $group: { _id: `$${field.key}`, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
-            { $match: { n: { $gt: 1 } } },
-            { $group: { _id: null, count: { $sum: '$n' }, ids: { $firstN: { n: examples, input: '$ids' } } } },
-            {
-              $project: {
-                count: 1,
-                examples: {
-                  $slice: [
-                    { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } },
-                    examples,
-                  ],
-                },
-              },
-            },
-          ],
-          options,
-        )
-        .toArray(),
-    limitMs,
-  );
+  const ids = { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } };
+  const found = await firstOf<Broken>(project, name, [
+    { $match: uniqueFilter(field) },
+    { $group: { _id: `$${field.key}`, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
+    { $match: { n: { $gt: 1 } } },
+    { $group: { _id: null, count: { $sum: '$n' }, ids: { $firstN: { n: examples, input: '$ids' } } } },
+    { $project: { count: 1, examples: { $slice: [ids, examples] } } },
+  ]);
   return found ? [toError(field.key, 'must be unique', found)] : [];
 };
 

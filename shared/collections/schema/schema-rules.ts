@@ -1,4 +1,4 @@
-import type { Field, ValueType } from '../collection.ts';
+import { allFields, type Field, type ValueType } from '../collection.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { isCollectionName } from './collection-name.ts';
 import { requireFieldKey } from './field-key.ts';
@@ -77,12 +77,6 @@ const parseFields = (values: readonly unknown[], parent: string, level: number):
   return fields;
 };
 
-const countItems = ({ items, fields }: ValueType): number =>
-  (items ? countItems(items) : 0) + countFields(fields ?? []);
-
-const countFields = (fields: readonly Field[]): number =>
-  fields.reduce((count, field) => count + 1 + countItems(field), 0);
-
 /**
  * Reads a schema as a developer writes it: a list of fields, or `null` for a collection that takes any JSON object.
  * Fills defaults in, so that what is stored is complete. Anything that breaks a rule of the specification's "Collection
@@ -93,7 +87,7 @@ export const parseSchema = (value: unknown): readonly Field[] | null => {
   if (!Array.isArray(value)) throw schemaError('', 'schema must be a list of fields, or null for any JSON object');
   if (value.length === 0) throw schemaError('', 'At least one field is required');
   const fields = parseFields(value, '', 1);
-  if (countFields(fields) > maxFieldsInAll)
+  if (allFields(fields).length > maxFieldsInAll)
     throw schemaError('', `schema has more than ${maxFieldsInAll} fields in all`);
   requireIndexRoom(fields);
   return fields;

@@ -1,5 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
-import { collectionNotFound } from '../../collections/collection-not-found.ts';
+import { collectionNotFound } from '../../collections/control-collections.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Keyed } from './api-key.ts';
 import type { Middleware } from './middleware-types.ts';

@@ -1,6 +1,5 @@
-import { ObjectId } from 'mongodb';
 import { onManaged } from '../../clients/mongo.ts';
-import { onCollections } from '../../collections/control-collections.ts';
+import { activeIn, onCollections } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { storageUsage } from '../../files/storage-usage.ts';
 import { mailUsage } from '../../mail/outbox/mail-quota.ts';
@@ -28,9 +27,7 @@ const countUsers = (project: Project): Promise<number> =>
   onManaged(project, (db) => db.collection(usersCollection).estimatedDocumentCount({ maxTimeMS: 5000 }));
 
 const countCollections = (project: Project): Promise<number> =>
-  onCollections((collections) =>
-    collections.countDocuments({ projectId: new ObjectId(project.id), state: 'active' }, { maxTimeMS: 5000 }),
-  );
+  onCollections((collections) => collections.countDocuments(activeIn(project), { maxTimeMS: 5000 }));
 
 /**
  * Reads every counter of a project side by side. Documents in a database of its own are not measured: no limit holds

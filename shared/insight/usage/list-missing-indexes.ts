@@ -1,8 +1,7 @@
-import { ObjectId } from 'mongodb';
 import { isPrivate } from '../../collections/collection.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
-import { onCollections } from '../../collections/control-collections.ts';
-import { keysBuilt } from '../../collections/indexes/owner-first.ts';
+import { activeRecords } from '../../collections/control-collections.ts';
+import { keysBuilt } from '../../collections/indexes/own-index.ts';
 import { clock } from '../../core/clock.ts';
 import type { Project } from '../../projects/project.ts';
 import { readStats } from './read-stats.ts';
@@ -52,13 +51,6 @@ const askedFor = (wanted: Keys, { owner }: ListShape, { rls }: CollectionRecord)
     ? [...wanted, [rls.ownerField, 1]]
     : wanted;
 
-const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
-  onCollections((collections) =>
-    collections
-      .find({ projectId: new ObjectId(project.id), state: 'active' }, { limit: maxCollections, maxTimeMS: 5000 })
-      .toArray(),
-  );
-
 const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: number; ms: number }>> => {
   const sums = new Map<string, { lists: number; ms: number }>();
   for (const day of [dayOf(clock.now()), dayOf(clock.now() - dayMs)]) {
@@ -79,7 +71,8 @@ const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: nu
 export const listMissingIndexes = async (project: Project): Promise<readonly MissingIndex[]> => {
   const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);
   if (sums.length === 0) return [];
-  const records = new Map((await recordsOf(project)).map((record) => [record.name, record]));
+  const active = await activeRecords(project, { limit: maxCollections });
+  const records = new Map(active.map((record) => [record.name, record]));
   const found = sums.flatMap(([text, { lists, ms }]): MissingIndex[] => {
     const shape = JSON.parse(text) as ListShape;
     const record = records.get(shape.collection);

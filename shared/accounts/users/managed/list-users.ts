@@ -1,5 +1,5 @@
 import { onManaged } from '../../../clients/mongo.ts';
-import { estimateDocuments } from '../../../collections/count-documents.ts';
+import { estimateDocuments } from '../../../collections/on-collection.ts';
 import type { Page, PageRequest } from '../../../core/page.ts';
 import type { Project } from '../../../projects/project.ts';
 import type { UserRecord } from '../user-record.ts';

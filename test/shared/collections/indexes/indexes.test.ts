@@ -7,10 +7,14 @@ import {
   type RowSecurity,
 } from '../../../../shared/collections/collection.ts';
 import type { CollectionRecord } from '../../../../shared/collections/collection-record.ts';
+import { formerNames, wantedIndexes } from '../../../../shared/collections/indexes/apply-indexes.ts';
 import { managedIndexes } from '../../../../shared/collections/indexes/indexes.ts';
-import { type OwnIndex, parseNewIndex, toIndexDescription } from '../../../../shared/collections/indexes/own-index.ts';
-import { keysBuilt } from '../../../../shared/collections/indexes/owner-first.ts';
-import { formerNames, wantedIndexes } from '../../../../shared/collections/indexes/wanted-indexes.ts';
+import {
+  keysBuilt,
+  type OwnIndex,
+  parseNewIndex,
+  toIndexDescription,
+} from '../../../../shared/collections/indexes/own-index.ts';
 
 const field = (key: string, rest: Partial<Field> = {}): Field => ({
   key,
