@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
+import { entriesIn } from '../entries-in.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 import { countInFacet, countKeeping, type Kept } from './kept-memory.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
@@ -43,11 +44,7 @@ interface Tally extends Kept {
   readonly joined: Set<string>;
 }
 
-const countKeys = (value: unknown): number => {
-  if (Array.isArray(value)) return value.reduce((sum: number, element) => sum + countKeys(element), 0);
-  if (!isJsonObject(value)) return 0;
-  return Object.values(value).reduce((sum: number, inner) => sum + 1 + countKeys(inner), 0);
-};
+const countKeys = (value: unknown): number => entriesIn(value).reduce((sum) => sum + 1, 0);
 
 /** The same where texts may stand for fields, which counts them as names. */
 const countNames = (value: unknown): number => {

@@ -1,26 +1,14 @@
 import { MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
 import { AppError } from '../../core/errors.ts';
-import { isJsonObject } from '../write/schema-values.ts';
+import { entriesIn } from '../entries-in.ts';
 import { guardRefusal } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline } from './pipeline.ts';
 import { queryTimeout } from './read-results.ts';
 
-const addOperators = (value: unknown, operators: Set<string>): void => {
-  if (Array.isArray(value)) {
-    for (const element of value) addOperators(element, operators);
-  } else if (isJsonObject(value)) {
-    for (const [key, inner] of Object.entries(value)) {
-      if (key.startsWith('$')) operators.add(key);
-      addOperators(inner, operators);
-    }
-  }
-};
-
 /** The stage or operator that MongoDB complains about, if the caller wrote it. */
 const culprit = (error: MongoServerError, pipeline: Pipeline): string => {
-  const written = new Set<string>();
-  addOperators(pipeline, written);
+  const written = new Set(entriesIn(pipeline).map(([key]) => key));
   const named = error.message.match(/\$[A-Za-z]+/g) ?? [];
   return named.find((name) => written.has(name)) ?? 'a stage';
 };
