@@ -10,15 +10,15 @@ export type JsonObject = { readonly [key: string]: unknown };
  */
 export type Document = { readonly _id: ObjectId; readonly [key: string]: unknown };
 
+/** The id that a JSON value of 24 hexadecimal characters is; `undefined` for any other. */
+export const idOf = (value: unknown): ObjectId | undefined =>
+  typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? ObjectId.createFromHexString(value) : undefined;
+
 /** A document id from a path. Malformed → 400 `INVALID_ID`. */
 export const documentId = (id: string): ObjectId => {
-  if (!/^[0-9a-f]{24}$/i.test(id)) {
-    throw new AppError(
-      'INVALID_ID',
-      `"${id.slice(0, 40)}" is not a document id: it must be 24 hexadecimal characters.`,
-    );
-  }
-  return ObjectId.createFromHexString(id);
+  const read = idOf(id);
+  if (read) return read;
+  throw new AppError('INVALID_ID', `"${id.slice(0, 40)}" is not a document id: it must be 24 hexadecimal characters.`);
 };
 
 /** The refusal of a document that is missing, trashed, or hidden from the caller. */

@@ -1,4 +1,6 @@
+import type { Project } from '../projects/project.ts';
 import type { Document } from './document.ts';
+import { wireDocument } from './wire-value.ts';
 
 /**
  * A stored document as callers see it: one without system fields (own database, imported) is active, so it shows
@@ -10,5 +12,6 @@ export const present = (document: Document): Document => {
   return { ...document, isDeleted: isDeleted ?? false, deletedAt: deletedAt ?? null };
 };
 
-/** True for a document in the trash; everything else is active. */
-export const isTrashed = (document: Document): boolean => document.isDeleted === true;
+/** The same of a document that the driver decoded: only one of a customer's own database needs its wire form made. */
+export const presentStored = ({ placement }: Project, document: Document): Document =>
+  present(placement.kind === 'managed' ? document : wireDocument(document));

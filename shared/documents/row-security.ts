@@ -3,7 +3,7 @@ import { type Collection, isPrivate } from '../collections/collection.ts';
 import { AppError } from '../core/errors.ts';
 import type { Caller } from '../projects/project.ts';
 import type { Document } from './document.ts';
-import { isTrashed } from './present.ts';
+import { isActive, isTrashed } from './trash/trash-conditions.ts';
 
 /** The refusal of a request that needs to know which user it comes from (401). */
 export const tokenMissing = (): AppError =>
@@ -41,17 +41,11 @@ export const ownedBy = (ownerField: string, userId: string): Filter<MongoDocumen
 const owns = ({ rls }: Collection, { userId }: Caller, document: Document): boolean =>
   userId !== undefined && document[rls.ownerField] === userId;
 
-const hidesFrom = (collection: Collection, caller: Caller): boolean =>
-  caller.kind === 'publishable' && isPrivate(collection.rls);
-
-const isOwn = ({ rls }: Collection, { userId }: Caller): Filter<MongoDocument> | undefined =>
-  userId === undefined ? undefined : ownedBy(rls.ownerField, userId);
+/** Whether no active document of the collection is hidden from the caller. */
+export const mayReadAll = ({ rls }: Collection, caller: Caller): boolean => caller.kind === 'secret' || !isPrivate(rls);
 
 const hidesTrash = ({ rls }: Collection, caller: Caller): boolean =>
   caller.kind === 'publishable' && rls.enabled && rls.trash === 'owner';
-
-/** Whether no active document of the collection is hidden from the caller. */
-export const mayReadAll = (collection: Collection, caller: Caller): boolean => !hidesFrom(collection, caller);
 
 /**
  * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
@@ -62,19 +56,19 @@ export const readFilter = (
   caller: Caller,
   includeDeleted: boolean,
 ): Filter<MongoDocument> | undefined => {
-  const own = isOwn(collection, caller);
-  if (hidesFrom(collection, caller)) {
+  const { userId } = caller;
+  const own = userId === undefined ? undefined : ownedBy(collection.rls.ownerField, userId);
+  if (!mayReadAll(collection, caller)) {
     if (!own) throw tokenMissing();
     return own;
   }
   if (!includeDeleted || !hidesTrash(collection, caller)) return undefined;
-  const active = { isDeleted: { $ne: true } };
-  return own ? { $or: [active, own] } : active;
+  return own ? { $or: [isActive, own] } : isActive;
 };
 
 /** Whether the caller may read a document that was already fetched: `readFilter`, decided in code. */
 export const mayRead = (collection: Collection, caller: Caller, document: Document): boolean => {
-  const isHidden = hidesFrom(collection, caller) || (hidesTrash(collection, caller) && isTrashed(document));
+  const isHidden = !mayReadAll(collection, caller) || (hidesTrash(collection, caller) && isTrashed(document));
   return !isHidden || owns(collection, caller, document);
 };
 

@@ -1,6 +1,6 @@
-import { ObjectId } from 'mongodb';
 import type { ScalarType } from '../collections/schema/field-types.ts';
 import { parseDate } from './date-value.ts';
+import { idOf } from './document.ts';
 
 /** How values of a type are read; each reader returns `undefined` for what is no value of the type. */
 interface ScalarRules {
@@ -30,9 +30,6 @@ export const booleanOf = (text: string): boolean | undefined =>
 
 const dateOf = (text: string): Date | undefined =>
   parseDate(/^-?\d{5,16}$/.test(text) ? Number(text) : text) ?? parseDate(numberOf(text));
-
-const idOf = (value: unknown): ObjectId | undefined =>
-  typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? ObjectId.createFromHexString(value) : undefined;
 
 const asIs = (text: string): string => text;
 

@@ -1,5 +1,8 @@
 import { Decimal128, Long, MaxKey, MinKey, Timestamp } from 'mongodb';
-import type { Project } from '../projects/project.ts';
+
+/** True for an object that is none of a class: of JSON, or a document inside another. */
+export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const wireObject = (value: object): unknown => {
   if (Array.isArray(value)) {
@@ -9,7 +12,7 @@ const wireObject = (value: object): unknown => {
     }
     return value;
   }
-  if (Object.getPrototypeOf(value) === Object.prototype) return wireDocument(value as Record<string, unknown>);
+  if (isPlainObject(value)) return wireDocument(value);
   if (value instanceof Timestamp) return value;
   if (value instanceof Long) return value.toNumber();
   if (value instanceof Decimal128) return Number(value.toString());
@@ -32,6 +35,13 @@ export const wireDocument = <T extends Record<string, unknown>>(document: T): T 
   return document;
 };
 
-/** The same for a document that the driver decoded; only documents of a customer's own database can need it. */
-export const wireDocumentOf = <T extends Record<string, unknown>>({ placement }: Project, document: T): T =>
-  placement.kind === 'managed' ? document : wireDocument(document);
+/**
+ * A stored value as the driver takes it: where an object has a field `_bsontype` of its own, which only databases of a
+ * project's own can hold, the driver would read it as a type that it is not, so it becomes a map of its fields.
+ */
+export const sendable = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sendable);
+  if (!isPlainObject(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, sendable(inner)] as const);
+  return Object.hasOwn(value, '_bsontype') ? new Map(entries) : Object.fromEntries(entries);
+};

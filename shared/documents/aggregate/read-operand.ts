@@ -1,7 +1,7 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { parseDate } from '../date-value.ts';
-import type { JsonObject } from '../document.ts';
+import { idOf, type JsonObject } from '../document.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 import { invalidPipeline } from './pipeline.ts';
 import { requireOwnNames } from './variable-names.ts';
@@ -37,10 +37,9 @@ const readText = (text: string): string => {
 };
 
 const readObjectId = (value: unknown): ObjectId => {
-  if (typeof value !== 'string' || !/^[0-9a-f]{24}$/i.test(value)) {
-    throw invalidPipeline('{"$oid"} must hold 24 hexadecimal characters.');
-  }
-  return ObjectId.createFromHexString(value);
+  const id = idOf(value);
+  if (!id) throw invalidPipeline('{"$oid"} must hold 24 hexadecimal characters.');
+  return id;
 };
 
 const readDate = (value: unknown): Date => {

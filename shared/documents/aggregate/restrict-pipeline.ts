@@ -1,5 +1,6 @@
 import type { JsonObject } from '../document.ts';
 import { barrier } from '../read/revealing-condition.ts';
+import { isActive } from '../trash/trash-conditions.ts';
 import { convertMatch } from './convert-match.ts';
 import { firstStages, tellsOfOthers } from './first-stages.ts';
 import { joinByFields } from './join-by-fields.ts';
@@ -20,7 +21,7 @@ const preserving: ReadonlySet<string> = new Set([
 ]);
 
 const conditionOf = ({ readFilter }: Source, { includeDeleted }: Rewriting): JsonObject | undefined => {
-  const active = includeDeleted ? undefined : { isDeleted: { $ne: true } };
+  const active = includeDeleted ? undefined : isActive;
   return readFilter ? both(active, readFilter) : active;
 };
 

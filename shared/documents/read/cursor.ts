@@ -1,6 +1,6 @@
 import { BSON } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import { sendable } from '../sendable.ts';
+import { sendable } from '../wire-value.ts';
 import { typeOf } from './bson-order.ts';
 
 /** Where a page ended: the sort key of its last document, or that document's id where the key is too long to carry. */

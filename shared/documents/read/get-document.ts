@@ -2,9 +2,9 @@ import { onProject } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
-import { isTrashed, present } from '../present.ts';
+import { presentStored } from '../present.ts';
 import { mayRead, readFilter } from '../row-security.ts';
-import { wireDocumentOf } from '../wire-value.ts';
+import { isTrashed } from '../trash/trash-conditions.ts';
 import { populateDocument } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 
@@ -36,7 +36,7 @@ export const getDocument = async (
   if (!document || (isTrashed(document) && !includeDeleted) || !mayRead(collection, caller, document)) {
     throw documentNotFound();
   }
-  const shown = present(wireDocumentOf(project, document));
+  const shown = presentStored(project, document);
   return populate.length === 0
     ? shown
     : populateDocument({ project, collection, caller, paths: populate, includeDeleted }, shown);

@@ -5,6 +5,7 @@ import { recordSlowList } from '../../insight/usage/slow-lists.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { mayReadAll, readFilter } from '../row-security.ts';
+import { isActive } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import { filterConditions, filteredFields } from './filters.ts';
@@ -16,7 +17,7 @@ import { refPaths } from './populate-path.ts';
 import { type RowPage, readPage, readPosition } from './read-page.ts';
 import { mayReveal } from './revealing-condition.ts';
 import { sortFingerprint } from './sort.ts';
-import { countMatching, filteredTotal, isActive, type Total, unfilteredTotal } from './total.ts';
+import { countMatching, filteredTotal, type Total, unfilteredTotal } from './total.ts';
 
 /** `data` of a list answer: `page` with offset pagination, `cursor` and `nextCursor` with cursor pagination. */
 export interface DocumentPage extends Total {

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import type { Collection, ValueType } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
+import { isPlainObject } from '../wire-value.ts';
 import { isPosition, typeAt } from './field-at.ts';
 import { shown } from './field-path.ts';
 
@@ -26,9 +27,6 @@ export const refPaths = (collection: Collection, paths: readonly string[]): read
     return { segments: path.split('.'), target };
   });
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-
 /**
  * A copy of a value in which every reference at the end of a path, through arrays too, is what `replace` makes of it.
  */
@@ -39,6 +37,6 @@ export const mapRefs = (value: unknown, segments: readonly string[], replace: (i
     return value.map((item, index) => (index === Number(segment) ? mapRefs(item, rest, replace) : item));
   }
   if (segment === undefined) return value instanceof ObjectId ? replace(value) : value;
-  if (!isObject(value) || !Object.hasOwn(value, segment)) return value;
+  if (!isPlainObject(value) || !Object.hasOwn(value, segment)) return value;
   return { ...value, [segment]: mapRefs(value[segment], rest, replace) };
 };

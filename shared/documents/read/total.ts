@@ -1,8 +1,9 @@
-import { type AggregateOptions, type Db, MinKey, MongoServerError } from 'mongodb';
+import { type AggregateOptions, type Db, MongoServerError } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
+import { isActive, isInTrash } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { withHint } from './owner-hint.ts';
 import { selected } from './sort-key-pipeline.ts';
@@ -18,9 +19,6 @@ export interface Total {
 const exactUpTo = 10_000;
 const options: AggregateOptions = { maxTimeMS: 5000 };
 const namespaceNotFound = 26;
-
-/** The condition of active documents: `isDeleted` is not `true`, so a document without system fields is active. */
-export const isActive: Condition = { isDeleted: { $ne: true } };
 
 const capped = (count: number): Total =>
   count > exactUpTo ? { total: exactUpTo, totalCapped: true } : { total: count };
@@ -76,9 +74,6 @@ const counted = (name: string, match: Condition, as: string, limit: number | und
   },
 });
 
-/** The lower bound lets the partial index of the trash answer without reading a document; it holds for every one. */
-const isTrash: Condition = { isDeleted: true, deletedAt: { $gte: new MinKey() } };
-
 interface Counts {
   readonly metadata: number;
   readonly real: number | undefined;
@@ -88,7 +83,7 @@ const readCounts = async (db: Db, name: string, includeDeleted: boolean, check: 
   const pipeline = [
     { $collStats: { count: {} } },
     { $project: { _id: 0, count: 1 } },
-    ...(includeDeleted ? [] : [counted(name, isTrash, 'trash', undefined)]),
+    ...(includeDeleted ? [] : [counted(name, isInTrash, 'trash', undefined)]),
     ...(check ? [counted(name, includeDeleted ? {} : isActive, 'real', exactUpTo + 1)] : []),
   ];
   try {

@@ -2,8 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
-import { present } from '../present.ts';
-import { wireDocumentOf } from '../wire-value.ts';
+import { presentStored } from '../present.ts';
 import { changeDocument } from '../write/change-document.ts';
 import { mustHaveRoom, nothingAdded } from '../write/document-size.ts';
 
@@ -28,5 +27,5 @@ export const restoreDocument = async (
     write: (documents, filter) =>
       documents.findOneAndUpdate(filter, { $set: { isDeleted: false, deletedAt: null } }, { returnDocument: 'after' }),
   });
-  return present(wireDocumentOf(project, recovered));
+  return presentStored(project, recovered);
 };

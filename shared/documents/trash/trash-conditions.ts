@@ -1,8 +1,15 @@
 import { MinKey } from 'mongodb';
+import type { Document } from '../document.ts';
 import type { Condition } from '../read/condition.ts';
 
+/** True for a document in the trash; everything else is active, one without system fields too. */
+export const isTrashed = (document: Document): boolean => document.isDeleted === true;
+
+/** The condition of active documents. */
+export const isActive: Condition = { isDeleted: { $ne: true } };
+
 /*
- * Each names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the
+ * Each of those below names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the
  * trash serves.
  */
 

@@ -4,8 +4,8 @@ import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
-import { isTrashed } from '../present.ts';
 import { mayWrite, notOwner, writeFilter } from '../row-security.ts';
+import { isActive, isTrashed } from '../trash/trash-conditions.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 
 /** A write to one document, decided by one conditional command. */
@@ -21,7 +21,7 @@ export interface DocumentChange<T> {
 const attempts = 5;
 
 const states: Readonly<Record<DocumentChange<unknown>['state'], Filter<MongoDocument>>> = {
-  active: { isDeleted: { $ne: true } },
+  active: isActive,
   trashed: { isDeleted: true },
   any: {},
 };

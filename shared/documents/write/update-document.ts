@@ -3,9 +3,8 @@ import { clock } from '../../core/clock.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import type { Document, JsonObject } from '../document.ts';
-import { present } from '../present.ts';
+import { presentStored } from '../present.ts';
 import { requireWriteAccess } from '../row-security.ts';
-import { wireDocumentOf } from '../wire-value.ts';
 import { changeDocument } from './change-document.ts';
 import { planUpdate, withoutGrowth } from './update-plan.ts';
 
@@ -37,5 +36,5 @@ export const updateDocument = async (
         { returnDocument: 'after' },
       ),
   });
-  return present(wireDocumentOf(project, updated));
+  return presentStored(project, updated);
 };

@@ -3,7 +3,7 @@ import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
 import type { Document } from '../../documents/document.ts';
 import { present } from '../../documents/present.ts';
-import { isActive } from '../../documents/read/total.ts';
+import { isActive } from '../../documents/trash/trash-conditions.ts';
 import { wireDocument } from '../../documents/wire-value.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ExportRecord } from '../transfer-record.ts';

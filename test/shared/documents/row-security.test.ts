@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../../shared/collections/collection.ts';
-import { isTrashed, present } from '../../../shared/documents/present.ts';
+import { present } from '../../../shared/documents/present.ts';
 import {
   mayRead,
   mayWrite,
@@ -10,6 +10,7 @@ import {
   requireWriteAccess,
   writeFilter,
 } from '../../../shared/documents/row-security.ts';
+import { isTrashed } from '../../../shared/documents/trash/trash-conditions.ts';
 import type { Caller } from '../../../shared/projects/project.ts';
 import { refusalOf } from '../../support/samples/refusal.ts';
 import { everything, owned, ownedPrivately } from './collections.ts';
