@@ -1,4 +1,4 @@
-import { createDocument } from '../../../shared/documents/write/create-document.ts';
+import { createDocument } from '../../../shared/documents/write/create-documents.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';

@@ -9,11 +9,10 @@ import { readFilter } from '../row-security.ts';
 import { maxDocumentBytes } from '../write/document-size.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
-import type { Pipeline, Stage } from './pipeline.ts';
+import type { Pipeline, Source, Stage } from './pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
 import { readResults } from './read-results.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
-import type { Source } from './sources.ts';
 
 const limitMs = 5000;
 

@@ -3,8 +3,7 @@ import { isPrivate } from '../../collections/collection.ts';
 import type { JsonObject } from '../document.ts';
 import { mayReveal, searchesText } from '../read/revealing-condition.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { invalidPipeline, type Stage, stageParts } from './pipeline.ts';
-import { both, type Source } from './sources.ts';
+import { both, invalidPipeline, type Source, type Stage, stageParts } from './pipeline.ts';
 
 const insteadOf: ReadonlyMap<string, string> = new Map([
   ['$graphLookup', 'Use $lookup with a pipeline, once for each step'],

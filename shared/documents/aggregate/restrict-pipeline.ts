@@ -4,8 +4,7 @@ import { isActive } from '../trash/trash-conditions.ts';
 import { convertMatch } from './convert-match.ts';
 import { firstStages, tellsOfOthers } from './first-stages.ts';
 import { joinByFields } from './join-by-fields.ts';
-import { type Pipeline, type Stage, stageParts } from './pipeline.ts';
-import { both, type Source, type Sources } from './sources.ts';
+import { both, type Pipeline, type Source, type Sources, type Stage, stageParts } from './pipeline.ts';
 
 interface Rewriting extends Sources {
   /** Some source has documents that the caller may not read. */

@@ -2,7 +2,9 @@ import { clock } from '../../core/clock.ts';
 import { onProjects, type ProjectRecord } from '../../projects/project-record.ts';
 import { type Requeued, requeue } from '../../work/requeue.ts';
 import { queueTasks } from '../../work/work-queue.ts';
-import { purgeLease } from './purge-times.ts';
+
+/** A purge that was queued or begun, and has not ended by then, is queued again. */
+export const purgeLease = (): Date => new Date(clock.now() + 3600_000);
 
 /** Projects whose trash is due to be purged; those whose never was come before all. */
 export const duePurges: Requeued<ProjectRecord> = {

@@ -8,8 +8,11 @@ import { onProjects, type ProjectRecord } from '../../projects/project-record.ts
 import { changeHeld, type Leased } from '../../work/lease.ts';
 import { queueTask } from '../../work/work-queue.ts';
 import { purgeProject } from './purge-project.ts';
-import { nextPurge, purgeLease } from './purge-times.ts';
+import { purgeLease } from './queue-purges.ts';
 import type { Removal } from './remove-trashed.ts';
+
+/** When a project is looked through next: a little less than a day, so that an hourly schedule keeps to the day. */
+const nextPurge = (): Date => new Date(clock.now() + 23 * 3600_000);
 
 /** A purge that has been asked for meanwhile, as of a trash that is to be emptied, is not taken for done. */
 const leasedPurges: Leased<ProjectRecord> = { on: onProjects, lease: 'trashDueAt', while: ['state'] };

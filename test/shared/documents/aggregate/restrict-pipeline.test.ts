@@ -1,8 +1,7 @@
 import { MinKey, ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import type { Pipeline } from '../../../../shared/documents/aggregate/pipeline.ts';
+import type { Pipeline, Source } from '../../../../shared/documents/aggregate/pipeline.ts';
 import { restrictPipeline } from '../../../../shared/documents/aggregate/restrict-pipeline.ts';
-import type { Source } from '../../../../shared/documents/aggregate/sources.ts';
 import { people, posts, refusal, todos } from './collections.ts';
 
 const hex = '0123456789abcdef01234567';
