@@ -1,11 +1,13 @@
 import { type DatabaseUri, parseDatabaseUri, redactedHost } from '../../clients/own-databases/database-uri.ts';
 import { prepareDatabase, type Unprepared } from '../../collections/indexes/prepare-database.ts';
+import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { changeProject } from '../change-project.ts';
 import type { OwnedProject } from '../find-owned-project.ts';
-import { databaseUriId } from '../project-record.ts';
-import type { ProjectView } from '../project-view.ts';
+import type { Project } from '../project.ts';
+import { databaseUriId, type PlacementRecord, toPlacement } from '../project-record.ts';
+import { type ProjectView, toProjectView } from '../project-view.ts';
 import { seal } from '../sealed.ts';
-import { placedIn, placeProject } from './place-project.ts';
 import { restrictedUri } from './refusals.ts';
 import { requireAccess } from './require-access.ts';
 
@@ -34,6 +36,16 @@ const schemaConflict = (unprepared: readonly Unprepared[]): AppError =>
     },
   );
 
+/** The project as it will be once its documents live there. */
+const placedIn = (project: Project, placement: PlacementRecord): Project => ({
+  ...project,
+  placement: toPlacement(project.id, placement),
+});
+
+/** Changes where the project's documents are; takes effect in every function within 5 s, in this process at once. */
+const placeProject = (owned: OwnedProject, placement: PlacementRecord): Promise<ProjectView> =>
+  changeProject(owned, { $set: { placement, updatedAt: new Date(clock.now()) } });
+
 /**
  * Places a project's documents in a database of its own: verifies the URI, builds the collections' indexes there, and
  * only then has requests go there. Documents are not copied; those in our database stay there. Anything but a database
@@ -56,4 +68,28 @@ export const connectDatabase = async (owned: OwnedProject, text: string): Promis
   // For collections created or edited in the meantime; a failure here does not undo the connection.
   await prepareDatabase(placed, againLimitMs).catch(() => undefined);
   return view;
+};
+
+const managed = { kind: 'managed', cell: 'main' } as const;
+
+/**
+ * The project after it was disconnected; `unfit`: names of collections whose documents in our database violate their
+ * schema.
+ */
+export interface Disconnected {
+  readonly view: ProjectView;
+  readonly unfit: readonly string[];
+}
+
+/**
+ * Places a project's documents in our database again, with what it had there before; nothing is copied, and the
+ * project's own database stays as it is. `unfit` names the collections of which our database holds documents that their
+ * schema does not allow: such a thing must not keep a project in a database that may be gone. Nothing to do where none
+ * is connected.
+ */
+export const disconnectDatabase = async (owned: OwnedProject): Promise<Disconnected> => {
+  const { project, record } = owned;
+  if (project.placement.kind === 'managed') return { view: toProjectView(record, project.plan), unfit: [] };
+  const unprepared = await prepareDatabase(placedIn(project, managed), indexLimitMs);
+  return { view: await placeProject(owned, managed), unfit: unprepared.map(({ collection }) => collection) };
 };

@@ -1,7 +1,8 @@
 import type { IndexDescription } from 'mongodb';
 import { developerIndexes } from '../../accounts/developers/developer-record.ts';
 import { tokenIndexes } from '../../accounts/developers/tokens/token-record.ts';
-import { onControl } from '../../clients/mongo.ts';
+import { closeMongo, onControl } from '../../clients/mongo.ts';
+import { forgetSecrets } from '../../clients/secrets.ts';
 import { mailLogIndexes } from '../../mail/mail-log.ts';
 import { suppressionIndexes } from '../../mail/suppressions/suppression.ts';
 import { templateIndexes } from '../../mail/templates/template-record.ts';
@@ -48,3 +49,13 @@ export const ensureControlIndexes = (): Promise<void> =>
   onControl(async (db) => {
     for (const [name, indexes] of Object.entries(controlIndexes)) await db.collection(name).createIndexes([...indexes]);
   });
+
+/**
+ * Makes the indexes of the control database with the URI as it is now: a process that is still there from a deployment
+ * that failed has the one that it failed with.
+ */
+export const prepareControl = async (): Promise<void> => {
+  await closeMongo();
+  forgetSecrets();
+  await ensureControlIndexes();
+};
