@@ -3,8 +3,7 @@ import type { Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf, publicUrl } from './bucket-of.ts';
 import { fileKey, fileNotFound, pendingKey, requirePathOf } from './file-path.ts';
-import { storageIdOf } from './storage-keys.ts';
-import type { FileRef } from './upload-items.ts';
+import { type FileRef, refOf } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
 /** Response of `confirm-upload` (contract 4). */
@@ -16,14 +15,10 @@ export interface ConfirmedUpload {
   readonly warning?: string;
 }
 
-const notReady = (): AppError =>
-  new AppError(
-    'UPLOAD_NOT_READY',
-    'The file has not arrived yet. Finish the upload to the signed URL, then try again.',
-    {
-      retryAfter: 1,
-    },
-  );
+const notReady = (): AppError => {
+  const message = 'The file has not arrived yet. Finish the upload to the signed URL, then try again.';
+  return new AppError('UPLOAD_NOT_READY', message, { retryAfter: 1 });
+};
 
 const mismatch = (size: number, stored: number): AppError =>
   new AppError('SIZE_MISMATCH', `size is ${size}, but the file was uploaded, or announced, with ${stored} bytes.`, {
@@ -46,11 +41,7 @@ const requireSize = async (ref: FileRef, stored: StoredObject, size: number): Pr
  * Puts the version of the upload that is pending now to its public place, if nothing is there yet: whichever copy comes
  * first stays. Returns what is there; `null` where there is nothing and nothing to copy.
  */
-const publish = async (
-  bucket: Bucket,
-  ref: FileRef,
-  size: number,
-): Promise<{ readonly stored: StoredObject; readonly copied: boolean } | null> => {
+const publish = async (bucket: Bucket, ref: FileRef, size: number) => {
   const from = pendingKey(ref.filePath);
   const to = fileKey(ref.filePath);
   const pending = await bucket.head(from);
@@ -99,7 +90,7 @@ const answer = (project: Project, path: string): ConfirmedUpload => {
  */
 export const confirmUpload = async (project: Project, filePath: string, size: number): Promise<ConfirmedUpload> => {
   requirePathOf(project.id, filePath);
-  const ref = { projectId: project.id, storageId: storageIdOf(project.storage), filePath };
+  const ref = refOf(project, filePath);
   const bucket = await bucketOf(project);
   const published = await publish(bucket, ref, size);
   if (published) await settle(bucket, ref, published.stored, published.copied, size);

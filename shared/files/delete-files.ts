@@ -3,7 +3,7 @@ import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { fileKey, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
 import { findFile } from './find-file.ts';
-import { storageIdOf } from './storage-keys.ts';
+import { refOf } from './upload-items.ts';
 import { discharge } from './upload-states.ts';
 
 /** Takes a file out of the table and its size out of the quota; false where there is no such file (any more). */
@@ -11,7 +11,7 @@ const forget = async (project: Project, filePath: string): Promise<boolean> => {
   if (!isPathOf(project.id, filePath)) return false;
   const file = await findFile(project, filePath);
   if (!file) return false;
-  return discharge({ projectId: project.id, storageId: storageIdOf(project.storage), filePath }, file.size);
+  return discharge(refOf(project, filePath), file.size);
 };
 
 /** What has been uploaded to a path, confirmed or not: a later confirm finds nothing to publish. */
@@ -25,11 +25,8 @@ const removeBytes = async (project: Project, filePaths: readonly string[]): Prom
   try {
     await (await bucketOf(project)).remove(filePaths.flatMap(objectsAt));
   } catch (error) {
-    log.warn({
-      message: 'Bytes of deleted files wait for the sweep',
-      project: project.id,
-      error: describeError(error),
-    });
+    const message = 'Bytes of deleted files wait for the sweep';
+    log.warn({ message, project: project.id, error: describeError(error) });
   }
 };
 

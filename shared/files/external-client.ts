@@ -6,6 +6,7 @@ import { timedOwn } from '../clients/timed.ts';
 import { AppError } from '../core/errors.ts';
 import { LimitedHandler } from './limited-handler.ts';
 import type { OnBucket } from './s3-bucket.ts';
+import { portOf } from './storage-endpoint.ts';
 import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
 
 /** Longest wait for one call; a copy takes the storage its time, as there is no limit to the size. */
@@ -19,9 +20,9 @@ const clients = new Map<string, S3Client>();
 type Address = Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>;
 
 const openClient = ({ endpoint, region }: Address, credentials: StorageKeys): S3Client => {
-  const { hostname, port, protocol } = new URL(endpoint);
+  const url = new URL(endpoint);
   // Node asks no look-up for a host that is an address, so that one has to be looked at here.
-  if (isRestrictedHost(hostname, Number(port || (protocol === 'http:' ? 80 : 443)))) throw new RestrictedHost();
+  if (isRestrictedHost(url.hostname, portOf(url))) throw new RestrictedHost();
   return publishCommands(
     new S3Client({
       endpoint,

@@ -3,7 +3,7 @@ import { get } from '../table/item.ts';
 import { publicUrl } from './bucket-of.ts';
 import { nameIn } from './file-path.ts';
 import { storageIdOf } from './storage-keys.ts';
-import { type FileItem, fileItemKey, filePathOf } from './upload-items.ts';
+import { type FileItem, fileItemKey, filePathOf, refOf } from './upload-items.ts';
 
 /** A confirmed file, as lists show it. */
 export interface StoredFile {
@@ -32,7 +32,6 @@ export const toStoredFile = (project: Project, item: FileItem): StoredFile => {
 
 /** The confirmed file at a path that `requirePathOf` lets through. */
 export const findFile = async (project: Project, filePath: string): Promise<StoredFile | undefined> => {
-  const ref = { projectId: project.id, storageId: storageIdOf(project.storage), filePath };
-  const item = await get<FileItem>(fileItemKey(ref));
+  const item = await get<FileItem>(fileItemKey(refOf(project, filePath)));
   return item && toStoredFile(project, item);
 };

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { type Readable, Transform } from 'node:stream';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { pinnedLookup } from '../clients/net/pinned-lookup.ts';
 
@@ -15,9 +15,7 @@ const limited = (body: Readable): Readable => {
       done(bytes > maxAnswerBytes ? new Error('The answer of the storage is too long') : null, chunk);
     },
   });
-  body.on('error', (error) => limit.destroy(error));
-  limit.on('close', () => body.destroy());
-  return body.pipe(limit);
+  return pipeline(body, limit, () => undefined);
 };
 
 const agentOptions = { keepAlive: true, maxSockets: 20, timeout: 60_000, lookup: pinnedLookup };

@@ -2,8 +2,8 @@ import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { newFilePath, pendingKey } from './file-path.ts';
-import { storageIdOf } from './storage-keys.ts';
 import { storageLimit } from './storage-usage.ts';
+import { refOf } from './upload-items.ts';
 import { reserve } from './upload-states.ts';
 
 const MiB = 1024 * 1024;
@@ -46,7 +46,6 @@ export const requestUpload = async (
   const filePath = newFilePath(project.id, filename);
   const bucket = await bucketOf(project);
   const signedUrl = await bucket.presignUpload(pendingKey(filePath), { ...upload, expiresIn: urlSeconds });
-  const ref = { projectId: project.id, storageId: storageIdOf(project.storage), filePath };
-  if (!(await reserve(ref, upload, limit))) throw full(limit ?? 0);
+  if (!(await reserve(refOf(project, filePath), upload, limit))) throw full(limit ?? 0);
   return { signedUrl, filePath };
 };

@@ -7,7 +7,12 @@ import { AppError } from '../core/errors.ts';
 export const invalidStorage = (message: string, field: string | undefined, cause?: unknown): AppError =>
   new AppError('INVALID_STORAGE', message, { cause, ...(field ? { errors: [{ field, message }] } : {}) });
 
-const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
+/** The port of an address, said or not. */
+export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
+
+/** The refusal of an endpoint that is, or leads, where no customer may go. */
+export const privateEndpoint = (): AppError =>
+  invalidStorage('endpoint must be a host on the public internet; this one is private or reserved.', 'endpoint');
 
 /**
  * The endpoint of a customer's storage as it is kept: `https`, with nothing after its path, on a host of the public
@@ -26,7 +31,7 @@ export const checkedEndpoint = async (text: string): Promise<string> => {
     await checkedAddresses(url.hostname, port);
   } catch (error) {
     throw error instanceof RestrictedHost
-      ? invalidStorage('endpoint must be a host on the public internet; this one is private or reserved.', 'endpoint')
+      ? privateEndpoint()
       : invalidStorage('endpoint could not be reached: its host has no address.', 'endpoint', error);
   }
   return url.href.replace(/\/+$/, '');

@@ -1,10 +1,45 @@
 import { randomUUID } from 'node:crypto';
+import { RestrictedHost } from '../clients/net/restricted-host.ts';
+import { storageStatus } from '../clients/s3.ts';
+import { AppError } from '../core/errors.ts';
 import type { Bucket } from './bucket.ts';
-import { invalidStorage } from './storage-endpoint.ts';
-import { type Step, storageRefusal } from './storage-refusal.ts';
+import { invalidStorage, privateEndpoint } from './storage-endpoint.ts';
 
 const content = Buffer.from('A test of the connection. It may be deleted.\n');
 const contentType = 'text/plain';
+
+/** What was tried when it failed, in the words of a message. */
+type Step = 'write' | 'read' | 'copy' | 'delete';
+
+const unknownKeys = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidSecurity', 'Unauthorized']);
+const otherRegion = new Set([
+  'AuthorizationHeaderMalformed',
+  'AuthorizationQueryParametersError',
+  'IllegalLocationConstraintException',
+  'PermanentRedirect',
+  'TemporaryRedirect',
+]);
+
+/** What a failed test of a customer's storage means, for that customer; the storage's own message is never repeated. */
+const storageRefusal = (step: Step, error: unknown): AppError => {
+  const origin = error instanceof AppError ? error.cause : error;
+  const code = String((origin as { readonly name?: unknown }).name);
+  const status = storageStatus(origin);
+  if (origin instanceof RestrictedHost) return privateEndpoint();
+  if (code === 'NoSuchBucket') return invalidStorage('bucket does not exist at this endpoint.', 'bucket', origin);
+  if (unknownKeys.has(code) || status === 401) {
+    return invalidStorage('The storage refused accessKeyId and secretAccessKey.', 'accessKeyId', origin);
+  }
+  if (otherRegion.has(code)) return invalidStorage('region is not the one of this bucket.', 'region', origin);
+  if (status === 403) {
+    const message = `The storage does not let this access key ${step} objects of the bucket.`;
+    return invalidStorage(message, 'accessKeyId', origin);
+  }
+  if (status === undefined) {
+    return invalidStorage('endpoint could not be reached, or its TLS certificate is not valid.', 'endpoint', origin);
+  }
+  return invalidStorage(`The storage failed to ${step} a test object; it answered ${status}.`, undefined, origin);
+};
 
 const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
   try {

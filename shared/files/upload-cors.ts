@@ -9,20 +9,11 @@ export const uploadCors = {
   maxAgeSeconds: 3600,
 } as const;
 
-/** A rule of S3's CORS configuration, as its console and `put-bucket-cors` take it. */
-export interface BucketCorsRule {
-  readonly AllowedOrigins: readonly string[];
-  readonly AllowedMethods: readonly string[];
-  readonly AllowedHeaders: readonly string[];
-  readonly ExposeHeaders: readonly string[];
-  readonly MaxAgeSeconds: number;
-}
-
 /**
- * The same for a bucket of a project's own, to be pasted there. `OPTIONS` is no method that S3 takes in a rule: it
- * answers preflights by the others.
+ * The same for a bucket of a project's own, to be pasted there as S3's console and `put-bucket-cors` take it. `OPTIONS`
+ * is no method that S3 takes in a rule: it answers preflights by the others.
  */
-export const bucketCors: readonly BucketCorsRule[] = [
+export const bucketCors = [
   {
     AllowedOrigins: uploadCors.origins,
     AllowedMethods: uploadCors.methods,

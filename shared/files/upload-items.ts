@@ -1,5 +1,7 @@
+import type { Project } from '../projects/project.ts';
 import { itemKey, type Key, projectScope, sortPrefix } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
+import { storageIdOf } from './storage-keys.ts';
 
 /**
  * One path under one storage: what is known of it in the table is `upload` (requested), then `file` (confirmed), then
@@ -11,6 +13,13 @@ export interface FileRef {
   readonly storageId: string;
   readonly filePath: string;
 }
+
+/** A path under the storage that its project has now. */
+export const refOf = ({ id, storage }: Project, filePath: string): FileRef => ({
+  projectId: id,
+  storageId: storageIdOf(storage),
+  filePath,
+});
 
 /** A requested upload; `requestedAt` in ms since 1970. */
 export type UploadItem = Key & {

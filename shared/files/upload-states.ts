@@ -9,9 +9,10 @@ import { type FileItem, type FileRef, fileItemKey, quotaKey, type UploadItem, up
  * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which
  * takes the path from one item to the next and the quota along; there is no way back, and no path is given out twice.
  */
-export type UploadState =
-  | { readonly kind: 'requested'; readonly size: number }
-  | { readonly kind: 'confirmed'; readonly size: number };
+export interface UploadState {
+  readonly kind: 'requested' | 'confirmed';
+  readonly size: number;
+}
 
 const given = 'attribute_exists(pk)';
 

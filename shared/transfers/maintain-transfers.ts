@@ -1,21 +1,60 @@
 import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
+import { managedBucket } from '../files/managed-bucket.ts';
+import { type PageJob, workThroughPages } from '../work/page-job.ts';
 import { type Requeued, requeue } from '../work/requeue.ts';
 import { queueTasks } from '../work/work-queue.ts';
-import { removeImportedFiles, removeTransfers } from './remove-transfers.ts';
-import { onTransfers, type TransferRecord } from './transfer-record.ts';
+import { abortUpload } from './transfer-file.ts';
+import { onTransfers, type TransferRecord, transferKey } from './transfer-record.ts';
 import { whenLost } from './transfer-times.ts';
+
+const now = (): Date => new Date(clock.now());
+const among = (records: readonly TransferRecord[]) => ({ _id: { $in: records.map(({ _id }) => _id) } });
 
 /** Exports and imports that have come no further for too long. */
 export const lostTransfers: Requeued<TransferRecord> = {
   name: 'maintain-transfers',
   on: onTransfers,
   dueAt: 'dueAt',
-  due: () => ({ active: true, dueAt: { $lte: new Date(clock.now()) } }),
+  due: () => ({ active: true, dueAt: { $lte: now() } }),
   open: { active: true },
   send: (ids) => queueTasks(ids.map((transferId) => ({ task: 'transfer', transferId }))),
   lostAt: whenLost,
   limitMs: 60_000,
+};
+
+/** The files first, for good: a record that is gone would leave nobody to know of them. */
+const remove = async (records: readonly TransferRecord[]): Promise<number> => {
+  for (const record of records) {
+    if (record.kind === 'export' && record.uploadId) await abortUpload(transferKey(record), record.uploadId);
+  }
+  await managedBucket.remove(records.map(transferKey));
+  await onTransfers((transfers) => transfers.deleteMany({ ...among(records), expiresAt: { $lte: now() } }));
+  return records.length;
+};
+
+const removeFiles = async (records: readonly TransferRecord[]): Promise<number> => {
+  await managedBucket.remove(records.map(transferKey));
+  await onTransfers((transfers) => transfers.updateMany(among(records), { $unset: { fileEndsAt: '' } }));
+  return records.length;
+};
+
+const inPages = { on: onTransfers, page: 100, limitMs: 60_000 };
+
+/** Exports and imports that are kept no longer. */
+export const oldTransfers: PageJob<TransferRecord> = {
+  ...inPages,
+  dueAt: 'expiresAt',
+  due: () => ({ expiresAt: { $lte: now() }, fileEndsAt: { $not: { $gt: now() } } }),
+  step: remove,
+};
+
+/** Imports that have ended, whose files nobody can upload again. */
+export const importedFiles: PageJob<TransferRecord> = {
+  ...inPages,
+  dueAt: 'fileEndsAt',
+  due: () => ({ fileEndsAt: { $lte: now() } }),
+  step: removeFiles,
 };
 
 /**
@@ -24,8 +63,8 @@ export const lostTransfers: Requeued<TransferRecord> = {
  */
 export const maintainTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
   const queued = await requeue(lostTransfers);
-  const removed = await removeTransfers();
-  const files = await removeImportedFiles();
+  const removed = await workThroughPages(oldTransfers);
+  const files = await workThroughPages(importedFiles);
   if (removed + files > 0) log.info({ job: 'maintain-transfers', removed, files });
   return { queued, removed };
 };

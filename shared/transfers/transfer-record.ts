@@ -12,6 +12,13 @@ export const importFormats = ['ndjson', 'csv'] as const;
 /** Format of an import. */
 export type ImportFormat = (typeof importFormats)[number];
 
+/** Content type of a file of each format. */
+export const contentTypes: Readonly<Record<ExportFormat | ImportFormat, string>> = {
+  ndjson: 'application/x-ndjson',
+  json: 'application/json',
+  csv: 'text/csv',
+};
+
 /** `awaiting`: an import whose file has not been uploaded yet. `done`, `failed` and `cancelled` are final. */
 export const transferStates = ['awaiting', 'queued', 'running', 'done', 'failed', 'cancelled'] as const;
 /** State of a transfer. */
@@ -101,26 +108,18 @@ export interface ImportRecord extends Transfer {
 /** A document of `control.transfers`. */
 export type TransferRecord = ExportRecord | ImportRecord;
 
+const uniqueIn = (partialFilterExpression: object, name: string, key: IndexDescription['key']): IndexDescription => ({
+  name,
+  key,
+  unique: true,
+  partialFilterExpression,
+});
+
 /** Indexes of `control.transfers`; the unique ones decide between parallel starts. */
 export const transferIndexes: readonly IndexDescription[] = [
-  {
-    key: { projectId: 1, collectionName: 1, kind: 1 },
-    name: 'active',
-    unique: true,
-    partialFilterExpression: { active: true },
-  },
-  {
-    key: { projectId: 1, slot: 1 },
-    name: 'slot',
-    unique: true,
-    partialFilterExpression: { slot: { $exists: true } },
-  },
-  {
-    key: { ownerId: 1, turn: 1 },
-    name: 'turn',
-    unique: true,
-    partialFilterExpression: { turn: { $exists: true } },
-  },
+  uniqueIn({ active: true }, 'active', { projectId: 1, collectionName: 1, kind: 1 }),
+  uniqueIn({ slot: { $exists: true } }, 'slot', { projectId: 1, slot: 1 }),
+  uniqueIn({ turn: { $exists: true } }, 'turn', { ownerId: 1, turn: 1 }),
   { key: { ownerId: 1, dueAt: 1 }, name: 'waiting', partialFilterExpression: { waits: true } },
   { key: { dueAt: 1 }, name: 'due', partialFilterExpression: { active: true } },
   { key: { expiresAt: 1 }, name: 'expired' },

@@ -37,17 +37,8 @@ const shown = { kind: 1, collectionName: 1, active: 1, slot: 1, expiresAt: 1 } a
 const unendedOf = (project: Project): Promise<readonly Unended[]> =>
   onTransfers(async (transfers) => {
     const projectId = new ObjectId(project.id);
-    const records = await transfers
-      .find(
-        {
-          $or: [
-            { projectId, slot: { $exists: true } },
-            { projectId, active: true },
-          ],
-        },
-        { projection: shown, maxTimeMS: 5000 },
-      )
-      .toArray();
+    const unended = [{ slot: { $exists: true } }, { active: true as const }].map((state) => ({ projectId, ...state }));
+    const records = await transfers.find({ $or: unended }, { projection: shown, maxTimeMS: 5000 }).toArray();
     const now = new Date(clock.now());
     const outlived = records.filter(({ expiresAt }) => expiresAt <= now);
     if (outlived.length === 0) return records;

@@ -1,33 +1,22 @@
 import { downloadLink } from './transfer-file.ts';
 import {
-  type ExportFormat,
+  contentTypes,
   type ExportRecord,
-  type ImportFormat,
   type ImportRecord,
   type LineError,
   type TransferRecord,
-  type TransferState,
   transferKey,
 } from './transfer-record.ts';
 
-interface TransferView {
+/** Until `expiresAt` this can be asked for, and the file is kept; `failure` says why it failed. */
+interface TransferView extends Pick<TransferRecord, 'state' | 'createdAt' | 'updatedAt' | 'expiresAt'> {
   readonly _id: string;
   readonly collection: string;
-  readonly state: TransferState;
-  /** Why it failed. */
   readonly failure: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  /** Until when this can be asked for, and the file is kept. */
-  readonly expiresAt: Date;
 }
 
 /** An export as the dashboard returns it. `url` is a link that works for an hour, once the file is complete. */
-export interface ExportView extends TransferView {
-  readonly format: ExportFormat;
-  readonly includeDeleted: boolean;
-  readonly count: number;
-  readonly bytes: number;
+export interface ExportView extends TransferView, Pick<ExportRecord, 'format' | 'includeDeleted' | 'count' | 'bytes'> {
   readonly url: string | null;
 }
 
@@ -35,10 +24,7 @@ export interface ExportView extends TransferView {
  * An import as the dashboard returns it: how many lines became documents, how many did not, and what was wrong with the
  * first of those.
  */
-export interface ImportView extends TransferView {
-  readonly format: ImportFormat;
-  readonly inserted: number;
-  readonly rejected: number;
+export interface ImportView extends TransferView, Pick<ImportRecord, 'format' | 'inserted' | 'rejected'> {
   readonly errors: LineError[];
 }
 
@@ -47,35 +33,23 @@ export type TransferItem =
   | ({ readonly kind: 'export' } & Omit<ExportView, 'url'>)
   | ({ readonly kind: 'import' } & Omit<ImportView, 'errors'>);
 
-const types: Readonly<Record<ExportFormat, string>> = { ndjson: 'application/x-ndjson', json: 'application/json' };
-
-const common = (record: TransferRecord): TransferView => ({
-  _id: record._id.toHexString(),
-  collection: record.collectionName,
-  state: record.state,
-  failure: record.failure ?? null,
-  createdAt: record.createdAt,
-  updatedAt: record.updatedAt,
-  expiresAt: record.expiresAt,
-});
+const common = (record: TransferRecord): TransferView => {
+  const { _id, collectionName: collection, state, failure = null, createdAt, updatedAt, expiresAt } = record;
+  return { _id: _id.toHexString(), collection, state, failure, createdAt, updatedAt, expiresAt };
+};
 
 const linkTo = (record: ExportRecord): Promise<string> =>
-  downloadLink(transferKey(record), `${record.collectionName}.${record.format}`, types[record.format]);
+  downloadLink(transferKey(record), `${record.collectionName}.${record.format}`, contentTypes[record.format]);
 
-const exportFields = (record: ExportRecord) => ({
-  ...common(record),
-  format: record.format,
-  includeDeleted: record.includeDeleted,
-  count: record.count,
-  bytes: record.bytes,
-});
+const exportFields = (record: ExportRecord) => {
+  const { format, includeDeleted, count, bytes } = record;
+  return { ...common(record), format, includeDeleted, count, bytes };
+};
 
-const importFields = (record: ImportRecord) => ({
-  ...common(record),
-  format: record.format,
-  inserted: record.inserted,
-  rejected: record.rejected,
-});
+const importFields = (record: ImportRecord) => {
+  const { format, inserted, rejected } = record;
+  return { ...common(record), format, inserted, rejected };
+};
 
 /** An export as the dashboard shows it, with a fresh link if it is complete. */
 export const toExportView = async (record: ExportRecord): Promise<ExportView> => ({

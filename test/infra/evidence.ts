@@ -58,7 +58,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'transfers/transfer-file.ts#readObject',
     'transfers/import/start-import.ts#startImport',
     'transfers/import/start-import.ts#startUploadedImport',
-    'transfers/remove-transfers.ts#removeTransfers',
+    'transfers/maintain-transfers.ts#maintainTransfers',
     'projects/removal/remove-project-files.ts#removeProjectFiles',
   ],
   'work-queue': ['work/work-queue.ts#queueTask', 'work/work-queue.ts#queueTasks'],

@@ -9,16 +9,11 @@ import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts'
 import { minPartBytes, readStretch } from './export-part.ts';
 import { requireExportRoom } from './export-room.ts';
 
-interface Framing {
-  readonly before: string;
-  readonly between: string;
-  readonly after: string;
-}
-
-const framings: Readonly<Record<ExportFormat, Framing>> = {
+/** What stands before, between and after the documents. */
+const framings = {
   ndjson: { before: '', between: '\n', after: '\n' },
   json: { before: '[\n', between: ',\n', after: '\n]\n' },
-};
+} satisfies Readonly<Record<ExportFormat, object>>;
 
 /** An empty list of lines has no end of line. */
 const framed = (body: Buffer, { format, count }: ExportRecord, added: number, end: boolean): Buffer => {

@@ -52,8 +52,8 @@ const idsOf = async (db: Db, name: string, documents: readonly Document[]): Prom
   return new Set(found.map(({ _id }) => _id.toHexString()));
 };
 
-const toLineErrors = (line: number, failure: WriteError): LineError[] => {
-  const error = writeFailure(failure);
+/** What an error that is the caller's says about a line; any other is thrown. */
+export const lineErrors = (line: number, error: unknown): LineError[] => {
   if (!(error instanceof AppError)) throw error;
   const { errors = [{ field: '', message: error.message }] } = error;
   return errors.map(({ field, message }) => ({ line, field, message }));
@@ -68,24 +68,19 @@ export const insertBatch = async (
   { name }: Collection,
   batch: readonly Prepared[],
 ): Promise<readonly (readonly LineError[])[]> => {
-  await requireDatabaseRoom(
-    project,
-    batch.reduce((bytes, { size }) => bytes + size, 0),
-  );
+  const bytes = batch.reduce((sum, { size }) => sum + size, 0);
+  await requireDatabaseRoom(project, bytes);
   const documents = batch.map(({ document }) => document);
   const refusals = await onProject(
     project,
     async (db) => {
       const failed = await insert(db, name, documents);
       if (failed.length === 0) return [];
-      const there = await idsOf(
-        db,
-        name,
-        failed.flatMap(({ index }) => documents[index] ?? []),
-      );
+      const refused = failed.flatMap(({ index }) => documents[index] ?? []);
+      const there = await idsOf(db, name, refused);
       return failed.filter(({ index }) => !there.has(documents[index]?._id.toHexString() ?? ''));
     },
     insertLimitMs,
   );
-  return refusals.map((failure) => toLineErrors(batch[failure.index]?.line ?? 0, failure));
+  return refusals.map((failure) => lineErrors(batch[failure.index]?.line ?? 0, writeFailure(failure)));
 };

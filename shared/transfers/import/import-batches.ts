@@ -1,9 +1,8 @@
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
 import { newDocument } from '../../documents/write/new-document.ts';
 import type { ImportRecord, LineError } from '../transfer-record.ts';
-import { importedId, maxLines, type Prepared } from './import-batch.ts';
+import { importedId, lineErrors, maxLines, type Prepared } from './import-batch.ts';
 import { type ImportLine, UnreadableFile } from './import-lines.ts';
 
 /** A batch is stored when it has so many documents, or so many bytes of them. */
@@ -53,9 +52,7 @@ const prepare = (collection: Collection, record: ImportRecord, line: ImportLine,
     const { document, size } = newDocument(collection, { kind: 'secret' }, line.body, clock.now());
     batch.add({ line: line.line, size, document: { ...document, _id: importedId(record, line.line) } });
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const { errors = [{ field: '', message: error.message }] } = error;
-    batch.reject(errors.map(({ field, message }) => ({ line: line.line, field, message })));
+    batch.reject(lineErrors(line.line, error));
   }
 };
 

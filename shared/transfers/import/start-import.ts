@@ -8,7 +8,7 @@ import type { Project } from '../../projects/project.ts';
 import { findImport, transferNotFound } from '../find-transfer.ts';
 import { newTransfer, queued, queueTransfer } from '../new-transfer.ts';
 import { originOf } from '../transfer-context.ts';
-import { type ImportFormat, type ImportRecord, onTransfers, transferKey } from '../transfer-record.ts';
+import { contentTypes, type ImportFormat, type ImportRecord, onTransfers, transferKey } from '../transfer-record.ts';
 import { endTransfer } from '../transfer-runs.ts';
 import { insertTransfer, orRunning } from '../transfer-slots.ts';
 import { uploadSeconds } from '../transfer-times.ts';
@@ -32,8 +32,6 @@ export interface StartedImport extends ImportView {
   readonly signedUrl: string | null;
   readonly contentType: string;
 }
-
-const contentTypes: Readonly<Record<ImportFormat, string>> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
 
 const newImport = async (project: Project, collectionName: string, format: ImportFormat): Promise<ImportRecord> => ({
   ...(await newTransfer(project, collectionName)),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../../../shared/collections/collection.ts';
-import { csvLines } from '../../../../shared/transfers/export/csv-lines.ts';
+import { csvLines } from '../../../../shared/transfers/import/csv-lines.ts';
 import { type ImportLine, ndjsonLines } from '../../../../shared/transfers/import/import-lines.ts';
 
 const free: Collection = {

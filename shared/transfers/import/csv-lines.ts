@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import { bodyOf, type Column, columnsOf } from '../import/csv-columns.ts';
-import { type ImportLine, UnreadableFile } from '../import/import-lines.ts';
+import { bodyOf, type Column, columnsOf } from './csv-columns.ts';
+import { type ImportLine, UnreadableFile } from './import-lines.ts';
 
 interface Row {
   readonly record: readonly string[];
