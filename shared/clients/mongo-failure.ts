@@ -59,10 +59,7 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [10396001, ['INVALID_UPDATE', 'A path of the update cannot be used.']],
 ]);
 
-/**
- * The field that the driver's text of a duplicate key names first; matched against the document, as names may hold `:
- * `.
- */
+/** The field that the text of a duplicate key names first; matched against the document, as names may hold `: `. */
 const fieldInText = ({ errmsg = '', err }: WriteError): string | undefined => {
   const [, named = ''] = errmsg.split('dup key: { ', 2);
   return Object.keys(err.op ?? {})

@@ -45,10 +45,7 @@ const connect = async (patience: Patience): Promise<MongoClient> => {
   return monitored((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
 };
 
-/**
- * The client of our own cluster in this process, and a second one where operations are to take long; connects on first
- * use.
- */
+/** The client of our own cluster in this process, and a second one for long operations; connects on first use. */
 const managedClient = (patience: Patience): Promise<MongoClient> => {
   let client = managed.get(patience);
   if (!client) {

@@ -1,7 +1,4 @@
-/**
- * Where a project's documents live: one of our clusters, or the project's own database. Its users live in ours either
- * way.
- */
+/** Where a project's documents live: a cluster of ours, or its own database. Its users live in ours either way. */
 export type Placement =
   | { readonly kind: 'managed'; readonly cell: string }
   | {

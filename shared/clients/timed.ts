@@ -38,10 +38,7 @@ export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<
   }
 };
 
-/**
- * The same for a call to what is a project's own: however slow that is, it cannot bring a request near the end of its
- * function's time.
- */
+/** The same for what is a project's own, which cannot bring a request near the end of its function's time. */
 export const timedOwn = <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
   const startedAt = currentRequest.getStore()?.startedAt;
   const leftMs = startedAt === undefined ? limitMs : ownLimitMs - (performance.now() - startedAt);

@@ -26,10 +26,7 @@ export interface CollectionRecord {
   readonly indexes?: readonly OwnIndex[];
   /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
-  /**
-   * The stored URI of the own database that its documents are to be dropped in: the project may be in another one by
-   * then.
-   */
+  /** The stored URI of the own database to drop its documents in: the project may be in another one by then. */
   readonly dropUri?: string;
   /** While an edit is under way, or was cut short: its indexes may be others than its schema has. */
   readonly editingSince?: Date;

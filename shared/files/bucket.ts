@@ -25,10 +25,7 @@ export interface UploadTerms {
  * own. A storage that does not answer → 503 `SERVICE_UNAVAILABLE` (ours) or `STORAGE_UNAVAILABLE` (theirs).
  */
 export interface Bucket {
-  /**
-   * A URL to which exactly these bytes may be PUT; content type and length are part of its signature. Made without a
-   * network call.
-   */
+  /** A URL to which exactly these bytes of this type may be PUT. Made without a network call. */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;
   /** `null` where there is no such object. */
   head(key: string): Promise<StoredObject | null>;

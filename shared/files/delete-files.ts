@@ -46,10 +46,7 @@ export interface DeletedFiles {
   readonly notFound: readonly string[];
 }
 
-/**
- * Deletes up to 100 files, each as `deleteFile` does, and their bytes in one go; a path that is no file stops none of
- * the others.
- */
+/** Deletes up to 100 files as `deleteFile` does, their bytes in one go; a path that is no file stops no other. */
 export const deleteFiles = async (project: Project, filePaths: readonly string[]): Promise<DeletedFiles> => {
   const deleted: string[] = [];
   const notFound: string[] = [];

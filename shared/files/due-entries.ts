@@ -26,10 +26,7 @@ const backoff: Backoff = { first: hour, times: 2, most: 24 * hour };
 /** Partitions per day, among which entries are spread by their path. */
 export const shards = 10;
 
-/**
- * Storages of projects' own have a queue to themselves: those that do not answer keep nobody waiting whose files are in
- * ours.
- */
+/** Storages of projects' own have their own queue: those that do not answer keep nobody waiting whose files we keep. */
 export type DueQueue = 'managed' | 'external';
 
 const queueOf = ({ storageId }: FileRef): DueQueue => (storageId === managedStorageId ? 'managed' : 'external');

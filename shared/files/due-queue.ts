@@ -29,10 +29,7 @@ const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
   return until <= now ? until : now - farBackMs;
 };
 
-/**
- * Moves that time on to `time`, never back, but from one that has yet to come by the clock of the run that began at
- * `now`.
- */
+/** Moves that time on to `time`, never back, except from one that the run that began at `now` finds in the future. */
 const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise<void> => {
   await write({
     update: doneKey(queue),

@@ -6,10 +6,7 @@ const maxNameLength = 100;
 
 const shape = /^([0-9a-f]{24})\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}_(?!.*\.\.)([A-Za-z0-9._-]{1,100})$/;
 
-/**
- * A file name that means nothing to a path, a shell or a reader's eye: `[A-Za-z0-9._-]`, no `..`, at most 100
- * characters.
- */
+/** A file name of at most 100 of `[A-Za-z0-9._-]`, without `..`: nothing to a path, a shell or a reader's eye. */
 export const sanitisedName = (filename: string): string => {
   const name = filename.replace(/[^A-Za-z0-9._-]/gu, '_').replace(/\.{2,}/g, '.');
   const [ending = ''] = /\.[A-Za-z0-9]{1,10}$/.exec(name) ?? [];

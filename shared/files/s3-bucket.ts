@@ -3,10 +3,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ifThere, storageStatus } from '../clients/s3.ts';
 import type { Bucket, Copy } from './bucket.ts';
 
-/**
- * Runs a call on one bucket: failures are the runner's to translate, answers of the storage (404, 409, 412) come
- * through.
- */
+/** Runs a call on one bucket and translates failures; answers of the storage (404, 409, 412) come through. */
 export type OnBucket = <T>(call: (client: S3Client, bucket: string) => Promise<T>) => Promise<T>;
 
 /** Neither is signed into a URL unless it is named; with them the storage itself refuses other types and sizes. */

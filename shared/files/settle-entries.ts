@@ -15,19 +15,13 @@ import { expire, stateOf } from './upload-states.ts';
 /** Paths of one page that are looked at or put off, and storages that are asked, at the same time. */
 const lanes = 5;
 
-/**
- * A storage of a project's own that does not let us in for so long after something was due there is not asked for it
- * again.
- */
+/** For so long after something was due there, a storage of a project's own that does not let us in is asked for it. */
 const patienceMs = 7 * 24 * 60 * 60 * 1000;
 
 /** Longest wait for the removal of a page's objects from a storage of a project's own. */
 const externalLimitMs = 10_000;
 
-/**
- * A storage that has failed so often in a run is not tried again in it: one that does not answer must not use up its
- * time.
- */
+/** After so many failures a run tries a storage no more: one that does not answer must not use up its time. */
 const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
 
 /** The objects of a path that nobody needs (any more). A request that nobody confirmed expires here. */

@@ -3,10 +3,7 @@ import { itemKey, type Key, projectScope, sortPrefix } from '../table/item-key.t
 import * as kinds from '../table/keys.ts';
 import { storageIdOf } from './storage-keys.ts';
 
-/**
- * One path under one storage: what is known of it in the table is `upload` (requested), then `file` (confirmed), then
- * nothing.
- */
+/** One path under one storage: in the table `upload` (requested), then `file` (confirmed), then nothing. */
 export interface FileRef {
   readonly projectId: string;
   /** See `storageIdOf`. */

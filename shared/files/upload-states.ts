@@ -24,10 +24,7 @@ const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update =
   values,
 });
 
-/**
- * → requested: takes `size` bytes of the quota. False where there is less room than that; `limit` in bytes, `null` for
- * none.
- */
+/** → requested: takes `size` bytes of the quota; false where `limit` leaves less (bytes, `null` for none). */
 export const reserve = async (
   ref: FileRef,
   upload: { readonly size: number; readonly contentType: string },

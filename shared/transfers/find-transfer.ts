@@ -31,10 +31,7 @@ export const findTransfer = async (
   return record;
 };
 
-/**
- * The import of a collection with an id; malformed, unknown, another collection's or outlived → 404
- * `TRANSFER_NOT_FOUND`.
- */
+/** An import of a collection; malformed, unknown, another collection's or outlived → 404 `TRANSFER_NOT_FOUND`. */
 export const findImport = async (project: Project, collectionName: string, id: string): Promise<ImportRecord> =>
   (await findTransfer(project, id, { kind: 'import', collectionName })) as ImportRecord;
 

@@ -18,10 +18,7 @@ const orLost = async (changed: Promise<boolean>): Promise<void> => {
   if (!(await changed)) throw new TransferLost();
 };
 
-/**
- * Saves the progress of a run. Work done before the run could learn of a cancellation counts too; then →
- * `TransferLost`.
- */
+/** Saves the progress of a run, also of one that was cancelled before it could know: then → `TransferLost`. */
 export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<void> => {
   const { _id, leasedUntil } = record;
   const update: object = { $set: { ...progress, tries: 0, updatedAt: new Date(clock.now()) } };

@@ -20,10 +20,7 @@ const transferRunning = (cause?: unknown): AppError =>
     { cause },
   );
 
-/**
- * The unique index on active transfers decides: one export and one import a collection at a time → 409
- * `TRANSFER_RUNNING`.
- */
+/** A unique index decides: one active export and one import a collection at a time → 409 `TRANSFER_RUNNING`. */
 export const orRunning = <T>(write: Promise<T>): Promise<T> =>
   unlessTaken(write, (error) => {
     throw transferRunning(error);

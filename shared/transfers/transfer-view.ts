@@ -20,10 +20,7 @@ export interface ExportView extends TransferView, Pick<ExportRecord, 'format' | 
   readonly url: string | null;
 }
 
-/**
- * An import as the dashboard returns it: how many lines became documents, how many did not, and what was wrong with the
- * first of those.
- */
+/** An import as the dashboard returns it: how many lines became documents or did not, and why the first did not. */
 export interface ImportView extends TransferView, Pick<ImportRecord, 'format' | 'inserted' | 'rejected'> {
   readonly errors: LineError[];
 }

@@ -7,10 +7,7 @@ import { queueTransfer } from './new-transfer.ts';
 import { leasedTransfers, onTransfers, type TransferRecord } from './transfer-record.ts';
 import { lease, whenLost } from './transfer-times.ts';
 
-/**
- * How many transfers of all projects of one owner run at once: fewer than the queue has runs, so that nobody has them
- * all.
- */
+/** How many transfers of one owner run at once: fewer than the queue has runs, so that nobody has them all. */
 const mostRunning = 2;
 
 const active = (id: string) => ({ _id: new ObjectId(id), active: true as const });
@@ -41,10 +38,7 @@ export const claimTransfer = async (id: string): Promise<TransferRecord | null> 
   return null;
 };
 
-/**
- * Queues the transfer of the same owner that has waited longest for its turn, if there is one; the schedule makes up
- * for failures.
- */
+/** Queues the transfer of the same owner that has waited longest; the schedule makes up for failures. */
 export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
   try {
     const next = await onTransfers((transfers) =>

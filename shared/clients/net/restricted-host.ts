@@ -14,10 +14,7 @@ const internalDomains = ['localhost', 'localdomain', 'local', 'internal'];
 
 const metadataNames = new Set(['metadata', 'instance-data', 'metadata.goog']);
 
-/**
- * Labels of letters, digits, hyphens and underscores; the last one has a letter first, as else it is a number in some
- * base.
- */
+/** Labels of letters, digits, hyphens and underscores; the last one begins with a letter, as else it is a number. */
 const domainName = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const isInternalName = (name: string): boolean =>

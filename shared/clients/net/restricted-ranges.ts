@@ -1,9 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/**
- * Where no address that a customer gives may lead: what is not on the public internet, and what stands for such
- * (contract 7).
- */
+/** What is not on the public internet, and what stands for such: no customer's address leads there (contract 7). */
 const ranges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -48,10 +45,7 @@ for (const range of ranges) {
   restricted[family].addSubnet(network, Number(prefix), `ipv${family}`);
 }
 
-/**
- * The family of an address that is written as Node takes one without asking the DNS, and has no zone; 0 for every other
- * text.
- */
+/** The family of an address as Node takes one without asking the DNS, without a zone; 0 for every other text. */
 export const addressFamily = (text: string): 0 | 4 | 6 => {
   const family = text.includes('%') ? 0 : isIP(text);
   return family === 4 || family === 6 ? family : 0;

@@ -1,7 +1,4 @@
-/**
- * What the driver has in this file and does not declare: the connection that its clients make unless they are told of
- * another.
- */
+/** What the driver has in this file and does not declare: the connection that its clients make by default. */
 declare module 'mongodb/lib/cmap/connection.js' {
   import type { EventEmitter } from 'node:events';
   import type { Duplex, Transform } from 'node:stream';

@@ -13,10 +13,7 @@ export interface Target {
 /** What a TXT record may say. */
 const fromText: ReadonlySet<string> = new Set(['authSource', 'replicaSet']);
 
-/**
- * SRV targets must be in the domain of the name they were looked up for; otherwise whoever controls the DNS could
- * redirect elsewhere.
- */
+/** SRV targets must be in the domain of the name looked up, or whoever controls the DNS could redirect elsewhere. */
 const isBeside = (target: string, name: string): boolean => {
   const labels = name.split('.');
   const domain = (labels.length < 3 ? labels : labels.slice(1)).join('.');

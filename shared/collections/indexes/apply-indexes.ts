@@ -31,10 +31,7 @@ const build = (project: Project, name: string, wanted: readonly IndexDescription
     throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
   });
 
-/**
- * Builds what must hold before an edit does: unique indexes. A value that came in twice meanwhile → 409
- * `SCHEMA_CONFLICT`.
- */
+/** Builds unique indexes, which must hold before an edit does. A value that came in twice → 409 `SCHEMA_CONFLICT`. */
 export const buildConstraints = (project: Project, collection: Collection): Promise<void> =>
   build(
     project,

@@ -79,10 +79,7 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
 export const buildIndexes = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
   onCollection(project, name, (db) => buildMissing(db, name, wanted), buildLimitMs);
 
-/**
- * Drops the service's own indexes that are not wanted any more, and those named `former`; others of the developer's
- * stay.
- */
+/** Drops the service's own indexes that are not wanted any more, and those named `former`; others stay. */
 export const dropObsoleteIndexes = (
   project: Project,
   name: string,

@@ -14,10 +14,7 @@ const reasonAgainst = (key: string): string | undefined => {
   return unsafeNames.has(key) ? 'has a reserved name' : undefined;
 };
 
-/**
- * Refuses a field name that cannot be stored or addressed; at the top level the system fields too. 400
- * `INVALID_SCHEMA`.
- */
+/** Refuses a name that cannot be stored or addressed, and system fields at the top level: 400 `INVALID_SCHEMA`. */
 export const requireFieldKey = (key: string, path: string, topLevel: boolean): void => {
   const reason = reasonAgainst(key) ?? (topLevel && systemFields.has(key) ? 'is written by the service' : undefined);
   if (reason) throw schemaError(path.slice(0, 200), reason);

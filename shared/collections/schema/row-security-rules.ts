@@ -49,10 +49,7 @@ export const changedRowSecurity = (
   trash: input?.trash ?? before.trash,
 });
 
-/**
- * The owner is the user who writes, so a default of that field would never be used; as of a required field, it is
- * dropped.
- */
+/** The owner is the user who writes: a default of that field, as of a required one, is never used and is dropped. */
 export const withoutOwnerDefault = (
   schema: readonly Field[] | null,
   { enabled, ownerField }: RowSecurity,

@@ -13,10 +13,7 @@ export const hiddenUserFields: ReadonlySet<string> = new Set([
 /** Whether the user's address is verified: written by the service only, visible to that user. */
 export const emailVerifiedField = 'emailVerified';
 
-/**
- * Whether a user is shut out, as the dashboard shows and takes it: a field of that name could be neither seen nor
- * changed.
- */
+/** What the dashboard calls a user who is shut out: a field of that name could be neither seen nor changed. */
 const disabledField = 'disabled';
 
 const requireString = (fields: readonly Field[], key: string): void => {

@@ -29,10 +29,7 @@ const countUsers = (project: Project): Promise<number> =>
 const countCollections = (project: Project): Promise<number> =>
   onCollections((collections) => collections.countDocuments(activeIn(project), { maxTimeMS: 5000 }));
 
-/**
- * Reads every counter of a project side by side. Documents in a database of its own are not measured: no limit holds
- * for them.
- */
+/** Reads every counter of a project side by side; of documents in its own database, which have no limit, none. */
 export const getUsage = async (project: Project): Promise<ProjectUsage> => {
   const plan = plans[project.plan];
   const [database, storage, mail, users, collections, requests] = await Promise.all([

@@ -1,7 +1,4 @@
-/**
- * Bounds of the classes that latencies are counted in: each is a quarter wider than the one before, from 1 ms to half a
- * minute.
- */
+/** Latencies are counted in classes, each a quarter wider than the one before, from 1 ms to half a minute. */
 const step = 1.25;
 const classes = 48;
 

@@ -29,10 +29,7 @@ const pieces = function* (bytes: Uint8Array): Generator<Uint8Array> {
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
-/**
- * Tells the line on which each row ends, one row after the other; the parser counts some ends of lines inside quotes
- * twice.
- */
+/** Tells the line on which each row ends, in order; the parser counts some ends of lines inside quotes twice. */
 class LineCounter {
   readonly #bytes: Uint8Array;
   #ends = 0;

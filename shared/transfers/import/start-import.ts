@@ -24,10 +24,7 @@ export interface NewImport {
   readonly size?: number | undefined;
 }
 
-/**
- * An import, and where its file is to be PUT, for ten minutes and with exactly this content type; `null` where it came
- * along.
- */
+/** An import, and where its file is to be PUT with this content type within ten minutes; `null` if it came along. */
 export interface StartedImport extends ImportView {
   readonly signedUrl: string | null;
   readonly contentType: string;
