@@ -51,7 +51,7 @@ const hidesTrash = ({ rls }: Collection, caller: Caller): boolean =>
  * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
  * may read all. A private collection without a user → 401 `TOKEN_MISSING`.
  */
-export const readFilter = (
+export const visibilityFilter = (
   collection: Collection,
   caller: Caller,
   includeDeleted: boolean,
@@ -66,7 +66,7 @@ export const readFilter = (
   return own ? { $or: [isActive, own] } : isActive;
 };
 
-/** Whether the caller may read a document that was already fetched: `readFilter`, decided in code. */
+/** Whether the caller may read a document that was already fetched: `visibilityFilter`, decided in code. */
 export const mayRead = (collection: Collection, caller: Caller, document: Document): boolean => {
   const isHidden = !mayReadAll(collection, caller) || (hidesTrash(collection, caller) && isTrashed(document));
   return !isHidden || owns(collection, caller, document);

@@ -5,13 +5,13 @@ import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { hintForAll, withHint } from '../read/owner-hint.ts';
-import { readFilter } from '../row-security.ts';
+import { visibilityFilter } from '../row-security.ts';
 import { maxDocumentBytes } from '../write/document-size.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
+import { loadResults } from './load-results.ts';
 import type { Pipeline, Source, Stage } from './pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
-import { readResults } from './read-results.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
 
 const limitMs = 5000;
@@ -25,7 +25,7 @@ const bounded = ({ placement }: Project, pipeline: Pipeline): Stage[] =>
 
 const sourceOf = (collection: Collection, caller: Caller, includeDeleted: boolean): Source => ({
   collection,
-  readFilter: readFilter(collection, caller, includeDeleted),
+  visibilityFilter: visibilityFilter(collection, caller, includeDeleted),
 });
 
 const joinedSources = async (
@@ -66,11 +66,11 @@ export const aggregateDocuments = async (
     includeDeleted,
   });
   const options = { raw: true, batchSize, maxTimeMS: limitMs, allowDiskUse: false };
-  const hint = main.readFilter && stages[0]?.$match ? hintForAll(collection, caller) : undefined;
+  const hint = main.visibilityFilter && stages[0]?.$match ? hintForAll(collection, caller) : undefined;
   return onProject(project, async (db) => {
     try {
       return await withHint(hint, (named) =>
-        readResults(db.collection(collection.name).aggregate(stages, { ...options, ...named }), limitMs),
+        loadResults(db.collection(collection.name).aggregate(stages, { ...options, ...named }), limitMs),
       );
     } catch (error) {
       throw pipelineFailure(error, pipeline);

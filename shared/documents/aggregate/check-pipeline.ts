@@ -3,8 +3,8 @@ import type { JsonObject } from '../document.ts';
 import { entriesIn } from '../entries-in.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 import { countInFacet, countKeeping, type Kept } from './kept-memory.ts';
+import { parseOperand } from './parse-operand.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
-import { readOperand } from './read-operand.ts';
 
 const allowedStages: ReadonlySet<string> = new Set([
   ...['$match', '$project', '$addFields', '$set', '$unset', '$group', '$sort', '$limit', '$skip', '$count', '$unwind'],
@@ -161,5 +161,5 @@ export const checkPipeline = (value: unknown): CheckedPipeline => {
   if (countNames(value) > maxKeys) {
     throw invalidPipeline(`The pipeline names more than ${maxKeys} fields and operators.`);
   }
-  return { pipeline: value.map((stage: Stage) => readOperand(stage) as Stage), joined: tally.joined };
+  return { pipeline: value.map((stage: Stage) => parseOperand(stage) as Stage), joined: tally.joined };
 };

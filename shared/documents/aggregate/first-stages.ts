@@ -26,7 +26,7 @@ const forVectors = (condition: unknown): unknown => {
 };
 
 /** What a stage that reads an index by itself may do where documents are hidden. */
-const keepWithin = (stage: Stage, source: Source, readFilter: JsonObject): Stage => {
+const keepWithin = (stage: Stage, source: Source, visibilityFilter: JsonObject): Stage => {
   const [name, operand] = stageParts(stage);
   if (name === '$search') throw tellsOfOthers(name, source);
   if (name === '$match' && searchesText(operand)) throw tellsOfOthers('$text', source);
@@ -40,7 +40,7 @@ const keepWithin = (stage: Stage, source: Source, readFilter: JsonObject): Stage
   return {
     $vectorSearch: {
       ...search,
-      filter: both(forVectors(readFilter) as JsonObject, (search.filter as JsonObject | undefined) ?? {}),
+      filter: both(forVectors(visibilityFilter) as JsonObject, (search.filter as JsonObject | undefined) ?? {}),
     },
   };
 };
@@ -55,15 +55,15 @@ export const firstStages = (
   source: Source,
   ours: JsonObject | undefined,
 ): readonly [first: readonly Stage[], rest: readonly Stage[]] => {
-  const { readFilter } = source;
+  const { visibilityFilter } = source;
   const [given = {}, ...rest] = stages;
-  const first = readFilter ? keepWithin(given, source, readFilter) : given;
+  const first = visibilityFilter ? keepWithin(given, source, visibilityFilter) : given;
   const [name, operand] = stageParts(first);
   const within = (condition: JsonObject | undefined, theirs: unknown) =>
     condition ? both(condition, (theirs as JsonObject | undefined) ?? {}) : theirs;
   if (name === '$geoNear') {
     const near = operand as JsonObject;
-    const query = within(readFilter ? undefined : ofAnyOwner(source), within(ours, near.query));
+    const query = within(visibilityFilter ? undefined : ofAnyOwner(source), within(ours, near.query));
     return [[{ $geoNear: { ...near, ...(query === undefined ? {} : { query }) } }], rest];
   }
   if (!ours) return [[], stages];

@@ -29,7 +29,7 @@ export const memoryGuard = ({ bytes, withoutLists, notLists }: Limit, stage: str
 };
 
 /** The refusal that a guard has put into MongoDB's error (400 `RESULT_TOO_LARGE`), if it was one. */
-export const guardRefusal = (error: Error): AppError | undefined => {
+export const guardError = (error: Error): AppError | undefined => {
   const from = error.message.indexOf(begin);
   const to = error.message.indexOf(end);
   if (from < 0 || to < from) return undefined;

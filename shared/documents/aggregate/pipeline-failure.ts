@@ -2,9 +2,9 @@ import { MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
 import { AppError } from '../../core/errors.ts';
 import { entriesIn } from '../entries-in.ts';
-import { guardRefusal } from './memory-guard.ts';
+import { queryTimeout } from './load-results.ts';
+import { guardError } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline } from './pipeline.ts';
-import { queryTimeout } from './read-results.ts';
 
 /** The stage or operator that MongoDB complains about, if the caller wrote it. */
 const culprit = (error: MongoServerError, pipeline: Pipeline): string => {
@@ -59,7 +59,7 @@ export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => 
       'The pipeline builds a document of more than 16 MiB. Project fewer fields, or group into smaller parts.';
     return new AppError('RESULT_TOO_LARGE', message, { cause: error });
   }
-  const refusal = guardRefusal(error);
+  const refusal = guardError(error);
   if (refusal) return refusal;
   const name = culprit(error, pipeline);
   const kind = kinds.get(error.code);

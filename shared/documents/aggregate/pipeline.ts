@@ -15,10 +15,10 @@ export const stageParts = (stage: Stage): readonly [name: string, operand: unkno
 export const invalidPipeline = (message: string, cause?: unknown): AppError =>
   new AppError('INVALID_PIPELINE', message, { cause });
 
-/** A collection that documents are read from; `readFilter` is there where the caller may not read all of them. */
+/** A collection that documents are read from; `visibilityFilter` is there where the caller may not read all of them. */
 export interface Source {
   readonly collection: Collection;
-  readonly readFilter: JsonObject | undefined;
+  readonly visibilityFilter: JsonObject | undefined;
 }
 
 /** What a pipeline reads: the collection it runs on, and those it joins by name. */

@@ -19,9 +19,9 @@ const preserving: ReadonlySet<string> = new Set([
   ...['$match', '$sort', '$limit', '$skip', '$sample', '$geoNear', '$search', '$vectorSearch'],
 ]);
 
-const conditionOf = ({ readFilter }: Source, { includeDeleted }: Rewriting): JsonObject | undefined => {
+const conditionOf = ({ visibilityFilter }: Source, { includeDeleted }: Rewriting): JsonObject | undefined => {
   const active = includeDeleted ? undefined : isActive;
-  return readFilter ? both(active, readFilter) : active;
+  return visibilityFilter ? both(active, visibilityFilter) : active;
 };
 
 const joinedSource = (name: unknown, { joined }: Rewriting): Source => {
@@ -33,7 +33,7 @@ const joinedSource = (name: unknown, { joined }: Rewriting): Source => {
 const restrictLookup = (lookup: JsonObject, rewriting: Rewriting): JsonObject => {
   const source = joinedSource(lookup.from, rewriting);
   const theirs = (lookup.pipeline as Pipeline | undefined) ?? [];
-  if (source.readFilter) {
+  if (source.visibilityFilter) {
     const [rest, comparison] = joinByFields(lookup, source.collection.name);
     return { ...rest, pipeline: restrictSource(theirs, source, rewriting, comparison) };
   }
@@ -49,7 +49,7 @@ const restrictUnion = (operand: unknown, rewriting: Rewriting): JsonObject => {
 
 const restrictGraph = (graph: JsonObject, rewriting: Rewriting): JsonObject => {
   const source = joinedSource(graph.from, rewriting);
-  if (source.readFilter) throw tellsOfOthers('$graphLookup', source);
+  if (source.visibilityFilter) throw tellsOfOthers('$graphLookup', source);
   const theirs = convertMatch(source.collection, (graph.restrictSearchWithMatch as JsonObject | undefined) ?? {});
   const restrictSearchWithMatch = both(conditionOf(source, rewriting), theirs);
   return Object.keys(restrictSearchWithMatch).length === 0 ? graph : { ...graph, restrictSearchWithMatch };
@@ -108,7 +108,7 @@ const restrictSource = (
 ): Stage[] => {
   const stages = rewriteStages(pipeline, source, true, rewriting);
   const [first, rest] = firstStages(stages, source, conditionOf(source, rewriting));
-  return [...first, ...(source.readFilter ? [barrier] : []), ...behind, ...rest];
+  return [...first, ...(source.visibilityFilter ? [barrier] : []), ...behind, ...rest];
 };
 
 /**
@@ -118,6 +118,8 @@ const restrictSource = (
  * "Row security".
  */
 export const restrictPipeline = (pipeline: Pipeline, sources: Sources): Stage[] => {
-  const hidesDocuments = [sources.main, ...sources.joined.values()].some(({ readFilter }) => readFilter !== undefined);
+  const hidesDocuments = [sources.main, ...sources.joined.values()].some(
+    ({ visibilityFilter }) => visibilityFilter !== undefined,
+  );
   return restrictSource(pipeline, sources.main, { ...sources, hidesDocuments });
 };

@@ -3,13 +3,13 @@ import type { Collection } from '../../collections/collection.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
 import { presentStored } from '../present.ts';
-import { mayRead, readFilter } from '../row-security.ts';
+import { mayRead, visibilityFilter } from '../row-security.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
 import { populateDocument } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 
 /** Options of reading one document. */
-export interface ReadOptions {
+export interface GetDocumentOptions {
   readonly includeDeleted: boolean;
   /** `Ref` fields to replace by their documents, at most 5. */
   readonly populate?: readonly string[];
@@ -25,9 +25,9 @@ export const getDocument = async (
   collection: Collection,
   caller: Caller,
   id: string,
-  { includeDeleted, populate = [] }: ReadOptions,
+  { includeDeleted, populate = [] }: GetDocumentOptions,
 ): Promise<Document> => {
-  readFilter(collection, caller, includeDeleted);
+  visibilityFilter(collection, caller, includeDeleted);
   refPaths(collection, populate);
   const _id = documentId(id);
   const document = await onProject(project, (db) =>

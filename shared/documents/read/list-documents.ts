@@ -4,17 +4,17 @@ import { AppError } from '../../core/errors.ts';
 import { recordSlowList } from '../../insight/usage/slow-lists.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
-import { mayReadAll, readFilter } from '../row-security.ts';
+import { mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isActive } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import { filterConditions, filteredFields } from './filters.ts';
+import { findPosition, findRows, type RowPage } from './find-rows.ts';
 import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
 import { hintById, hintForList } from './owner-hint.ts';
 import { pageTooLarge } from './page-size.ts';
 import { populatePage } from './populate.ts';
 import { refPaths } from './populate-path.ts';
-import { type RowPage, readPage, readPosition } from './read-page.ts';
 import { mayReveal } from './revealing-condition.ts';
 import { sortFingerprint } from './sort.ts';
 import { countMatching, filteredTotal, type Total, unfilteredTotal } from './total.ts';
@@ -79,7 +79,7 @@ const positionOf = async (request: Request): Promise<readonly unknown[] | undefi
   const conditions = [{ _id: { $eq: position.id } } as Condition, ...knowable];
   const hint = knowable.length > 0 ? { hint: hintById(collection, caller) } : {};
   const named: Selection = { conditions, afterwards: [], ...hint };
-  const values = await readPosition(project, collection.name, named, query.sort);
+  const values = await findPosition(project, collection.name, named, query.sort);
   if (!values) throw invalidCursor();
   return values;
 };
@@ -114,7 +114,7 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
   const { project, collection, caller, query } = request;
   refPaths(collection, query.populate);
   const position = await positionOf(request);
-  const page = await readPage(project, collection.name, selectionOf(request), query, position);
+  const page = await findRows(project, collection.name, selectionOf(request), query, position);
   requireWhole(request, page.cut, page.rows.length);
   const [total, items] = await Promise.all([
     totalOf(request, page),
@@ -161,9 +161,9 @@ export const listDocuments = async (
   caller: Caller,
   entries: QueryEntries,
 ): Promise<DocumentPage | DocumentCount> => {
-  const knowable = conditionsOf(readFilter(collection, caller, true));
+  const knowable = conditionsOf(visibilityFilter(collection, caller, true));
   const query = parseListQuery(entries);
-  const readable = conditionsOf(readFilter(collection, caller, query.includeDeleted));
+  const readable = conditionsOf(visibilityFilter(collection, caller, query.includeDeleted));
   const filters = filterConditions(collection, query.filters);
   const request: Request = { project, collection, caller, query, readable, knowable, filters };
   const begin = performance.now();

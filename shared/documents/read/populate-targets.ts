@@ -6,7 +6,7 @@ import { publicProfile, publicProfileProjection } from '../../collections/schema
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { present } from '../present.ts';
-import { mayReadAll, readFilter } from '../row-security.ts';
+import { mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
@@ -60,7 +60,7 @@ const read = (
  * profiles are returned; in a private collection what the caller does not get keeps its id, so that nothing reveals
  * what exists. `undefined`: too large for any page.
  */
-export const readTargets = async (
+export const findTargets = async (
   project: Project,
   target: Collection | undefined,
   caller: Caller,
@@ -71,7 +71,7 @@ export const readTargets = async (
   const readsAll = mayReadAll(target, caller);
   if (!readsAll && caller.userId === undefined) return () => 'id';
   const isUsers = target.name === 'users';
-  const readable = readFilter(target, caller, includeDeleted);
+  const readable = visibilityFilter(target, caller, includeDeleted);
   const filter = { $and: [{ _id: { $in: [...ids] } }, ...(readable ? [readable] : [])] };
   const projection = isUsers ? { ...publicProfileProjection(target), isDeleted: 1 } : {};
   const found = await read(project, target.name, filter, projection, readable && hintById(target, caller));

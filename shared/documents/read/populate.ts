@@ -6,7 +6,7 @@ import type { Document } from '../document.ts';
 import { sizeOf } from '../write/document-size.ts';
 import { type Measured, PageBudget, Sized } from './page-size.ts';
 import { mapRefs, type RefPath, refPaths } from './populate-path.ts';
-import { type Replacements, readTargets } from './populate-targets.ts';
+import { findTargets, type Replacements } from './populate-targets.ts';
 
 /** What to populate, and on whose behalf. */
 export interface Population {
@@ -44,7 +44,7 @@ const readAll = async (
   );
   const read = await Promise.all(
     wanted.map(async ([name, ids]) => {
-      const replacements = await readTargets(project, collections.get(name), caller, [...ids.values()], includeDeleted);
+      const replacements = await findTargets(project, collections.get(name), caller, [...ids.values()], includeDeleted);
       return [name, replacements] as const;
     }),
   );

@@ -2,9 +2,9 @@ import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import type { Selection } from '../read/condition.ts';
+import { findRows } from '../read/find-rows.ts';
 import { parseListQuery } from '../read/list-query.ts';
 import { pageTooLarge } from '../read/page-size.ts';
-import { readPage } from '../read/read-page.ts';
 import type { Sort } from '../read/sort.ts';
 import { filteredTotal, type Total } from '../read/total.ts';
 import { daysLeft } from './grace.ts';
@@ -35,7 +35,7 @@ export const listTrash = async (
     ['limit', String(limit)],
   ]);
   const [{ rows, cut }, total] = await Promise.all([
-    readPage(project, collectionName, trashed, { ...asked, sort: latestFirst }),
+    findRows(project, collectionName, trashed, { ...asked, sort: latestFirst }),
     filteredTotal(project, collectionName, trashed),
   ]);
   if (cut) throw pageTooLarge(rows.length, 'Ask with a smaller limit, down to limit=1.');

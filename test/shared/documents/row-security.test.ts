@@ -6,8 +6,8 @@ import {
   mayRead,
   mayWrite,
   ownedBy,
-  readFilter,
   requireWriteAccess,
+  visibilityFilter,
   writeFilter,
 } from '../../../shared/documents/row-security.ts';
 import { isTrashed } from '../../../shared/documents/trash/trash-conditions.ts';
@@ -41,7 +41,7 @@ describe('writing', () => {
 
 describe('reading', () => {
   test('TOKEN_MISSING for a private collection without a user', () => {
-    expect(refusalOf(() => readFilter(ownedPrivately, anyone, false)).code).toBe('TOKEN_MISSING');
+    expect(refusalOf(() => visibilityFilter(ownedPrivately, anyone, false)).code).toBe('TOKEN_MISSING');
     expect(mayRead(ownedPrivately, anyone, { _id })).toBe(false);
   });
 
@@ -51,8 +51,8 @@ describe('reading', () => {
     ['all of a private one with the secret key', ownedPrivately, secret, undefined],
     ['what he owns of a private one with a user', ownedPrivately, ann, annsFilter],
   ])('gives %s', (_what, collection, caller, filter) => {
-    expect(readFilter(collection, caller, false)).toEqual(filter);
-    expect(readFilter(collection, caller, true)).toEqual(filter);
+    expect(visibilityFilter(collection, caller, false)).toEqual(filter);
+    expect(visibilityFilter(collection, caller, true)).toEqual(filter);
   });
 
   const ownTrash: Collection = { ...owned, rls: { ...owned.rls, trash: 'owner' } };
@@ -65,11 +65,11 @@ describe('reading', () => {
     ['all where row security is off', { ...ownTrash, rls: { ...ownTrash.rls, enabled: false } }, anyone, undefined],
     ['his own of a private one', { ...ownTrash, rls: { ...ownTrash.rls, mode: 'private' } }, ann, annsFilter],
   ])('gives, where the trash is its owner’s and asked for, %s', (_what, collection, caller, filter) =>
-    expect(readFilter(collection, caller, true)).toEqual(filter),
+    expect(visibilityFilter(collection, caller, true)).toEqual(filter),
   );
 
   test('needs no filter where the trash is its owner’s and not asked for', () =>
-    expect(readFilter(ownTrash, ann, false)).toBeUndefined());
+    expect(visibilityFilter(ownTrash, ann, false)).toBeUndefined());
 
   test.each<[unknown, boolean, boolean]>([
     ['ann', true, true],
@@ -85,7 +85,7 @@ describe('reading', () => {
 test('row security that is off hides nothing, whatever mode is kept for when it is on', () => {
   const off: Collection = { ...ownedPrivately, rls: { ...ownedPrivately.rls, enabled: false } };
   expect(off.rls.mode).toBe('private');
-  expect(readFilter(off, anyone, false)).toBeUndefined();
+  expect(visibilityFilter(off, anyone, false)).toBeUndefined();
   expect(mayRead(off, anyone, { _id })).toBe(true);
 });
 

@@ -16,8 +16,8 @@ const silent = { $expr: { $or: [{ $eq: ['$a', '$$b'] }, { $gt: ['$a', { $literal
 const text = { $text: { $search: 'x' } };
 const join = { localField: 'a', foreignField: 'b', as: 'x' };
 
-const whole = (collection: Source['collection']): Source => ({ collection, readFilter: undefined });
-const mine: Source = { collection: todos, readFilter: own };
+const whole = (collection: Source['collection']): Source => ({ collection, visibilityFilter: undefined });
+const mine: Source = { collection: todos, visibilityFilter: own };
 const joined = new Map([
   ['people', whole(people)],
   ['posts', whole(posts)],
@@ -136,8 +136,8 @@ describe('the pipeline of a private collection', () => {
   });
 
   test('filters $vectorSearch by what of the trash is hidden, without what it cannot filter by', () => {
-    const readFilter = { $or: [active, { userId: { $eq: 'me', $not: { $type: 'array' } } }] };
-    const [search] = run([{ $vectorSearch: {} }], { collection: posts, readFilter }, true);
+    const visibilityFilter = { $or: [active, { userId: { $eq: 'me', $not: { $type: 'array' } } }] };
+    const [search] = run([{ $vectorSearch: {} }], { collection: posts, visibilityFilter }, true);
     expect(search).toEqual({ $vectorSearch: { filter: { $or: [active, own] } } });
   });
 

@@ -57,30 +57,30 @@ const requireOwnNames = (operator: string, operand: unknown): void => {
     if (namesVariable.test(option)) requireOwnName(value, operator);
 };
 
-const readText = (text: string): string => {
+const parseText = (text: string): string => {
   const variable = blockedVariables.exec(text)?.[0];
   if (variable) throw invalidPipeline(`The variable ${variable} is not available.`);
   return text;
 };
 
-const readObjectId = (value: unknown): ObjectId => {
+const parseObjectId = (value: unknown): ObjectId => {
   const id = idOf(value);
   if (!id) throw invalidPipeline('{"$oid"} must hold 24 hexadecimal characters.');
   return id;
 };
 
-const readDate = (value: unknown): Date => {
+const parseExtendedDate = (value: unknown): Date => {
   const date = parseDate(value);
   if (!date) throw invalidPipeline('{"$date"} must hold an ISO 8601 date or whole milliseconds since 1970.');
   return date;
 };
 
 const extendedTypes: ReadonlyMap<string, (value: unknown) => unknown> = new Map<string, (value: unknown) => unknown>([
-  ['$oid', readObjectId],
-  ['$date', readDate],
+  ['$oid', parseObjectId],
+  ['$date', parseExtendedDate],
 ]);
 
-const readObject = (object: JsonObject): unknown => {
+const parseObject = (object: JsonObject): unknown => {
   const entries = Object.entries(object);
   for (const [key, value] of entries) {
     const read = extendedTypes.get(key);
@@ -93,7 +93,7 @@ const readObject = (object: JsonObject): unknown => {
       requireKey(key);
       requireOwnNames(key, value);
       if (key === '$meta') requireMeta(value);
-      return [key, readOperand(value)];
+      return [key, parseOperand(value)];
     }),
   );
 };
@@ -103,8 +103,8 @@ const readObject = (object: JsonObject): unknown => {
  * variables and `$meta` that tell too much, and variables of MongoDB's own that are set anew → 400 `INVALID_PIPELINE`;
  * server-side JavaScript and internal operators → 400 `BLOCKED_STAGE`.
  */
-export const readOperand = (value: unknown): unknown => {
-  if (typeof value === 'string') return readText(value);
-  if (Array.isArray(value)) return value.map(readOperand);
-  return isJsonObject(value) ? readObject(value) : value;
+export const parseOperand = (value: unknown): unknown => {
+  if (typeof value === 'string') return parseText(value);
+  if (Array.isArray(value)) return value.map(parseOperand);
+  return isJsonObject(value) ? parseObject(value) : value;
 };

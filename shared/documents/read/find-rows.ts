@@ -107,7 +107,7 @@ const open = (
  * With a cursor the page begins after `position`, and one document more is looked for, to know whether the list goes
  * on.
  */
-export const readPage = (
+export const findRows = (
   project: Project,
   collectionName: string,
   selection: Selection,
@@ -129,7 +129,7 @@ export const readPage = (
  * The sort key of one document, for a cursor that names it. `selection` decides which documents the caller may know of;
  * `undefined` for any other.
  */
-export const readPosition = (
+export const findPosition = (
   project: Project,
   collectionName: string,
   { conditions, hint }: Selection,

@@ -16,7 +16,7 @@ export const queryTimeout = (cause?: unknown): AppError =>
  * Reads all documents of a cursor that was opened with `raw: true`, ready for `JSON.stringify`, and closes it. Stops as
  * soon as they exceed 5 MiB of an answer (400 `RESULT_TOO_LARGE`) or `limitMs` have passed (400 `QUERY_TIMEOUT`).
  */
-export const readResults = async (cursor: AggregationCursor, limitMs: number): Promise<unknown[]> => {
+export const loadResults = async (cursor: AggregationCursor, limitMs: number): Promise<unknown[]> => {
   const start = performance.now();
   const budget = new PageBudget();
   const results: unknown[] = [];

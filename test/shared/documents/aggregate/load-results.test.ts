@@ -1,6 +1,6 @@
 import { type AggregationCursor, BSON } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { readResults } from '../../../../shared/documents/aggregate/read-results.ts';
+import { loadResults } from '../../../../shared/documents/aggregate/load-results.ts';
 
 const fakeCursor = (batches: Iterable<readonly object[]>) => {
   const left = batches[Symbol.iterator]();
@@ -31,29 +31,29 @@ const endless = function* (document: object) {
 describe('the results of an aggregation', () => {
   test('are all documents of all batches, and the cursor is closed', async () => {
     const { cursor, state } = fakeCursor([[{ a: 1 }, { a: 2 }], [{ a: 3 }]]);
-    expect(await readResults(cursor, 5000)).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }]);
+    expect(await loadResults(cursor, 5000)).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }]);
     expect(state.closed).toBe(true);
   });
 
   test('may be just under 5 MiB', async () => {
     const { cursor } = fakeCursor([Array.from({ length: 4 }, () => mebibyte('x'))]);
-    expect(await readResults(cursor, 5000)).toHaveLength(4);
+    expect(await loadResults(cursor, 5000)).toHaveLength(4);
   });
 
   test('RESULT_TOO_LARGE stops the reading at 5 MiB', async () => {
     const { cursor, state } = fakeCursor(endless(mebibyte('x')));
-    await expect(readResults(cursor, 60_000)).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
+    await expect(loadResults(cursor, 60_000)).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
     expect(state).toEqual({ read: 5, closed: true });
   });
 
   test('RESULT_TOO_LARGE counts JSON: a control character takes six bytes', async () => {
     const { cursor } = fakeCursor([[mebibyte('\u0001')]]);
-    await expect(readResults(cursor, 60_000)).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
+    await expect(loadResults(cursor, 60_000)).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
   });
 
   test('QUERY_TIMEOUT where reading takes too long', async () => {
     const { cursor, state } = fakeCursor(endless({}));
-    await expect(readResults(cursor, 5)).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
+    await expect(loadResults(cursor, 5)).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
     expect(state.closed).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { readOperand } from '../../../../shared/documents/aggregate/read-operand.ts';
+import { parseOperand } from '../../../../shared/documents/aggregate/parse-operand.ts';
 import { refusal } from './collections.ts';
 
 const hex = '0123456789abcdef01234567';
@@ -24,7 +24,7 @@ describe('Extended JSON in a pipeline', () => {
     ['$$ROOT', '$$ROOT'],
     ['$$USER_ROLES_2', '$$USER_ROLES_2'],
   ])('%j → %s', (value, expected) => {
-    expect(readOperand(value)).toEqual(expected);
+    expect(parseOperand(value)).toEqual(expected);
   });
 
   test.each<[string, unknown]>([
@@ -45,7 +45,7 @@ describe('Extended JSON in a pipeline', () => {
     ['INVALID_PIPELINE for no name', { $meta: { $literal: 'recordId' } }],
     ['INVALID_BODY for a NUL in a name', { 'a\0b': 1 }],
   ])('is refused: %s', (title, value) => {
-    expect(refusal(() => readOperand(value)).split(' ')[0]).toBe(title.split(' ')[0]);
+    expect(refusal(() => parseOperand(value)).split(' ')[0]).toBe(title.split(' ')[0]);
   });
 
   test.each<[string, unknown]>([
@@ -63,7 +63,7 @@ describe('Extended JSON in a pipeline', () => {
     ]),
     ['$let CURRENT deep inside', { $set: { a: [{ b: { $let: { vars: { a: 1, CURRENT: '$a' }, in: 1 } } }] } }],
   ])('INVALID_PIPELINE that says what to do for a variable of MongoDB itself: %s', (_what, value) => {
-    expect(refusal(() => readOperand(value))).toMatch(
+    expect(refusal(() => parseOperand(value))).toMatch(
       /^INVALID_PIPELINE \$\w+ cannot name a variable [A-Z_]+: .* Begin it with a small letter\.$/,
     );
   });
@@ -78,11 +78,11 @@ describe('Extended JSON in a pipeline', () => {
     ['a literal', { $literal: { as: 'CURRENT', vars: { CURRENT: 1 } } }],
     ['names of the usual kind', { $map: { input: '$a', as: 'current', in: '$$current' } }],
   ])('is kept: %s', (_what, value) => {
-    expect(readOperand(value)).toEqual(value);
+    expect(parseOperand(value)).toEqual(value);
   });
 
   test('keeps a field that is called __proto__ as a field', () => {
-    const value = readOperand(JSON.parse('{"a":{"__proto__":{"b":1}}}')) as { a: object };
+    const value = parseOperand(JSON.parse('{"a":{"__proto__":{"b":1}}}')) as { a: object };
     expect(Object.keys(value.a)).toEqual(['__proto__']);
     expect(Object.getPrototypeOf(value.a)).toBe(Object.prototype);
   });
