@@ -7,11 +7,11 @@ import { open } from '../projects/sealed.ts';
 import {
   type Bearer,
   type IssuedToken,
-  type ReadToken,
-  readToken,
   signToken,
   type TokenKind,
   tokenInvalid,
+  type VerifiedToken,
+  verifyToken,
 } from './session-jwt.ts';
 import { currentSigningKey, sealedTo, verifyingKeys } from './signing-keys.ts';
 
@@ -52,7 +52,7 @@ export const issueAccessToken = async (project: Project, bearer: Bearer): Promis
   return signToken(kindOf(project), await privateKeyOf(project, key), bearer, lifetimeSeconds, named);
 };
 
-type Verified = Omit<ReadToken, 'claims'>;
+type Verified = Omit<VerifiedToken, 'claims'>;
 
 /**
  * Tokens whose signature and claims were found good, by hash: a signature costs more than the rest of a cached read.
@@ -72,7 +72,7 @@ const check = async (project: Project, token: string): Promise<Verified> => {
     if (!key) throw tokenInvalid(kind);
     return publicKeyOf(project, key);
   };
-  const { claims, ...read } = await readToken(kind, keyFor, token);
+  const { claims, ...read } = await verifyToken(kind, keyFor, token);
   if (claims.projectId !== project.id) throw tokenInvalid(kind);
   return read;
 };

@@ -1,6 +1,6 @@
 import { serviceSettings } from '../core/config.ts';
 import { derivedKey } from '../projects/master-key.ts';
-import { type IssuedToken, readToken, signToken, type TokenKind } from './session-jwt.ts';
+import { type IssuedToken, signToken, type TokenKind, verifyToken } from './session-jwt.ts';
 
 /** The developer a dashboard token speaks for, and their session. */
 export interface DashboardBearer {
@@ -25,6 +25,6 @@ export const issueDashboardToken = async (
  * `TOKEN_INVALID`.
  */
 export const verifyDashboardToken = async (token: string): Promise<DashboardBearer> => {
-  const { userId, sessionId } = await readToken(kind, () => derivedKey('dashboard tokens'), token);
+  const { userId, sessionId } = await verifyToken(kind, () => derivedKey('dashboard tokens'), token);
   return { developerId: userId, sessionId };
 };

@@ -106,13 +106,13 @@ const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
  * "Login"): the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is
  * 429 `ACCOUNT_LOCKED`.
  */
-export const countAttempt = async (attempt: PasswordSignIn): Promise<void> => {
+export const countFailure = async (attempt: PasswordSignIn): Promise<void> => {
   await count(fromOnePlace, attempt);
   await count(fromAnywhere, attempt);
 };
 
 /** Takes a sign-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
-export const forgiveAttempt = async (attempt: PasswordSignIn): Promise<void> => {
+export const clearFailures = async (attempt: PasswordSignIn): Promise<void> => {
   const condition = 'failures > :none';
   await Promise.all([
     change(fromOnePlace, attempt, { set: 'failures = :none', condition, values: { none: 0 } }),

@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import type { AccountRecord, AccountStore } from './account-store.ts';
 import { canonicalEmail } from './email.ts';
-import { countAttempt, forgiveAttempt } from './lockout.ts';
+import { clearFailures, countFailure } from './lockout.ts';
 import { verifyPassword } from './passwords.ts';
 import type { Client } from './session-keys.ts';
 
@@ -22,11 +22,11 @@ export const provePassword = async <R extends AccountRecord>(
   find: () => Promise<R | undefined>,
 ): Promise<R | undefined> => {
   const attempt = { scope, address: canonicalEmail(email), ip };
-  await countAttempt(attempt);
+  await countFailure(attempt);
   const account = await find();
   const matches = await verifyPassword(password, account?.[hashField]);
   if (!account || !matches || account.isDisabled) return undefined;
-  await forgiveAttempt(attempt);
+  await clearFailures(attempt);
   return account;
 };
 

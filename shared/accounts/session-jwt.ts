@@ -60,14 +60,14 @@ export const signToken = async (
 };
 
 /** An access token that was found good. */
-export interface ReadToken extends Bearer {
+export interface VerifiedToken extends Bearer {
   readonly kid: string;
   readonly expiresAtMs: number;
   readonly claims: JWTPayload;
 }
 
 /** Reads an access token; anything but one of this kind, of ours and for now, is 401 `TOKEN_INVALID`. */
-export const readToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): Promise<ReadToken> => {
+export const verifyToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): Promise<VerifiedToken> => {
   if (token.length > maxLength) throw tokenInvalid(kind);
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keyFor, {

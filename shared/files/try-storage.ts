@@ -21,7 +21,7 @@ const otherRegion = new Set([
 ]);
 
 /** What a failed test of a customer's storage means, for that customer; the storage's own message is never repeated. */
-const storageRefusal = (step: Step, error: unknown): AppError => {
+const storageError = (step: Step, error: unknown): AppError => {
   const origin = error instanceof AppError ? error.cause : error;
   const code = String((origin as { readonly name?: unknown }).name);
   const status = storageStatus(origin);
@@ -45,7 +45,7 @@ const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
   try {
     return await act();
   } catch (error) {
-    throw storageRefusal(step, error);
+    throw storageError(step, error);
   }
 };
 

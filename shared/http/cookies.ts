@@ -26,5 +26,5 @@ export const cookie = (event: Event, name: string, value: string, { path, sameSi
   ].join('; ');
 
 /** The value of a cookie that the request carries. */
-export const readCookie = ({ cookies = [] }: Event, name: string): string | undefined =>
+export const getCookie = ({ cookies = [] }: Event, name: string): string | undefined =>
   cookies.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);

@@ -1,6 +1,6 @@
 import { sessionSeconds } from '../accounts/session-keys.ts';
 import { dashboardSettings } from '../core/config.ts';
-import { type CookieScope, cookie, readCookie } from './cookies.ts';
+import { type CookieScope, cookie, getCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
 
 const name = 'dashboard_refresh';
@@ -29,4 +29,4 @@ export const noDashboardCookies = (event: Event): string[] =>
 
 /** The refresh token that the cookie carries; one that another site makes the browser send is as if absent. */
 export const dashboardRefreshToken = (event: Event): string | undefined =>
-  countsCookies(event) ? readCookie(event, name) || undefined : undefined;
+  countsCookies(event) ? getCookie(event, name) || undefined : undefined;

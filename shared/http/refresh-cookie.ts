@@ -2,7 +2,7 @@ import { sessionSeconds } from '../accounts/session-keys.ts';
 import { allowsOrigin } from '../projects/allowed-origin.ts';
 import { ownSites } from '../projects/own-sites.ts';
 import type { Project } from '../projects/project.ts';
-import { type CookieScope, cookie, isPlainLoopback, readCookie } from './cookies.ts';
+import { type CookieScope, cookie, getCookie, isPlainLoopback } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
 
 /** A refresh token as it came with a request. */
@@ -46,7 +46,7 @@ export const noRefreshCookies = (event: Event, project: Project): string[] =>
 export const sentRefreshToken = (event: Event, project: Project): SentToken => {
   const header = event.headers['x-refresh-token'];
   if (header) return { token: header, inHeader: true };
-  const token = countsCookies(event, project) ? readCookie(event, nameFor(project)) : undefined;
+  const token = countsCookies(event, project) ? getCookie(event, nameFor(project)) : undefined;
   return { token: token || undefined, inHeader: false };
 };
 

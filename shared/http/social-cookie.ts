@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stateSeconds } from '../accounts/social/state.ts';
-import { type CookieScope, cookie, readCookie } from './cookies.ts';
+import { type CookieScope, cookie, getCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
 
 /** Who signs in: the path to which the cookie comes back. */
@@ -24,4 +24,4 @@ export const noSocialCookie = (event: Event, state: string, whose: Whose = 'user
 
 /** The verifier that this browser keeps for a state. */
 export const socialVerifier = (event: Event, state: string): string | undefined =>
-  readCookie(event, nameFor(state)) || undefined;
+  getCookie(event, nameFor(state)) || undefined;

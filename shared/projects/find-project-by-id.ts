@@ -43,4 +43,4 @@ export const requireProject = async (id: string): Promise<Project> => {
  * The active project with an id as it is now, for work that must not go on in a place that it has left; `undefined` for
  * others.
  */
-export const readProject = (projectId: ObjectId): Promise<Project | undefined> => read(projectId.toHexString());
+export const loadProject = (projectId: ObjectId): Promise<Project | undefined> => read(projectId.toHexString());

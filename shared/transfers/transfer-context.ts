@@ -2,7 +2,7 @@ import type { Collection } from '../collections/collection.ts';
 import { type CollectionRecord, toCollection } from '../collections/collection-record.ts';
 import { onCollections } from '../collections/control-collections.ts';
 import { databaseOf } from '../projects/database-of.ts';
-import { readProject } from '../projects/find-project-by-id.ts';
+import { loadProject } from '../projects/find-project-by-id.ts';
 import type { Project } from '../projects/project.ts';
 import { TransferFailure } from './transfer-failure.ts';
 import type { Origin, TransferRecord } from './transfer-record.ts';
@@ -25,9 +25,9 @@ export const originOf = (project: Project, { _id }: Pick<CollectionRecord, '_id'
  * Reads the project and collection of a transfer: a run takes minutes, and stale ones would make it read or write where
  * the project no longer is. Deleted or moved since the transfer was requested → `TransferFailure`.
  */
-export const readContext = async ({ projectId, origin, kind }: TransferRecord): Promise<TransferContext> => {
+export const loadContext = async ({ projectId, origin, kind }: TransferRecord): Promise<TransferContext> => {
   const [project, record] = await Promise.all([
-    readProject(projectId),
+    loadProject(projectId),
     onCollections((collections) =>
       collections.findOne({ _id: origin.collectionId, state: 'active' }, { maxTimeMS: 5000 }),
     ),

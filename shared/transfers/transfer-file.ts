@@ -47,7 +47,7 @@ export const abortUpload = async (key: string, UploadId: string): Promise<void> 
 };
 
 /** The bytes of an object; `undefined` where there is none. */
-export const readObject = (key: string): Promise<Uint8Array | undefined> =>
+export const loadObject = (key: string): Promise<Uint8Array | undefined> =>
   ifThere(
     onFiles(async (client, Bucket) => {
       const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));

@@ -34,7 +34,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'projects/members/invitation-limits.ts#countServiceMail',
     'mail/outbox/account-mail-limit.ts#countAccountMail',
   ],
-  lockouts: ['accounts/lockout.ts#countAttempt', 'accounts/lockout.ts#forgiveAttempt'],
+  lockouts: ['accounts/lockout.ts#countFailure', 'accounts/lockout.ts#clearFailures'],
   purge: ['projects/project-items.ts#removeProjectItems', 'projects/project-items.ts#removeUserItems'],
   verifiers: ['clients/lambda.ts#invokeFunction'],
   files: [
@@ -55,7 +55,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'transfers/transfer-file.ts#abortUpload',
     'transfers/transfer-file.ts#beginUpload',
     'transfers/transfer-file.ts#downloadLink',
-    'transfers/transfer-file.ts#readObject',
+    'transfers/transfer-file.ts#loadObject',
     'transfers/import/start-import.ts#startImport',
     'transfers/import/start-import.ts#startUploadedImport',
     'transfers/maintain-transfers.ts#maintainTransfers',
@@ -75,7 +75,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   'mail-webhook': ['mail/events/signing-secrets.ts#sharedSecrets'],
   'language-model': ['clients/chat-completions.ts#askLanguageModel'],
   'language-model-quota': ['insight/assistant/monthly-cap.ts#countProposal'],
-  usage: ['insight/usage/read-stats.ts#readStats'],
+  usage: ['insight/usage/load-stats.ts#loadStats'],
   health: ['insight/health/check-health.ts#checkHealth'],
 };
 

@@ -12,7 +12,7 @@ import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts'
 import { endCooldown, issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
 import { tokenItemKey } from '../../shared/accounts/email-tokens/token-item.ts';
 import { listSessions } from '../../shared/accounts/list-sessions.ts';
-import { countAttempt, forgiveAttempt } from '../../shared/accounts/lockout.ts';
+import { clearFailures, countFailure } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { requireSession } from '../../shared/accounts/require-session.ts';
 import { revokeSession } from '../../shared/accounts/revoke-session.ts';
@@ -20,7 +20,7 @@ import { revokeAllSessions, signOut } from '../../shared/accounts/revoke-session
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { type Use, usesOf } from '../../shared/http/uses.ts';
 import { countProposal, uncountProposal } from '../../shared/insight/assistant/monthly-cap.ts';
-import { readStats } from '../../shared/insight/usage/read-stats.ts';
+import { loadStats } from '../../shared/insight/usage/load-stats.ts';
 import { countUsage, flushTally } from '../../shared/insight/usage/tally.ts';
 import { countAccountMail } from '../../shared/mail/outbox/account-mail-limit.ts';
 import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/outbox/mail-quota.ts';
@@ -323,8 +323,8 @@ describe('every command that the code sends is granted', () => {
   test('lockouts', async () => {
     dynamo.onAnyCommand().resolves({});
     const attempt = { scope: developerScope, address: 'ada@example.com', ip: '192.0.2.1' };
-    await countAttempt(attempt);
-    await forgiveAttempt(attempt);
+    await countFailure(attempt);
+    await clearFailures(attempt);
     expectGranted(granted.lockouts.users);
   });
 
@@ -335,7 +335,7 @@ describe('every command that the code sends is granted', () => {
     await flushTally();
     expectGranted(rate);
     dynamo.resetHistory();
-    await readStats('requests', projectId, '2026-01-01');
+    await loadStats('requests', projectId, '2026-01-01');
     expectGranted(granted.usage.developers);
   });
 

@@ -54,3 +54,18 @@ test('no two types of shared/ have one name', () => {
   expect(files.size).toBeGreaterThan(300);
   expect([...files].filter(([, places]) => places.length > 1)).toEqual([]);
 });
+
+/** Words that say nothing of what is done; the field has its own: parse, find, load, get, list, deliver. */
+const vague =
+  /^(?:given|attempt|refusal|read)(?=[A-Z]|$)|^(?:Given|Attempt|Refusal|Read)(?=[A-Z]|$)|(?:Given|Attempt|Refusal)(?=[A-Z]|$)/;
+const vagueFile = /(?:^|-)(?:given|attempt|refusals?|read)(?=[-.])/;
+
+test('what shared/ exports, and its files, have the field’s words for names', () => {
+  const names = namesIn(
+    /^export (?:declare |abstract |async )*(?:type|interface|class|enum|const|let|function\*?) (\w+)/gm,
+  );
+  expect(names.length).toBeGreaterThan(1000);
+  expect(names.filter(([name]) => vague.test(name))).toEqual([]);
+  const files = globSync('shared/**/*.ts', { cwd: root });
+  expect(files.filter((file) => vagueFile.test(path.basename(file)))).toEqual([]);
+});

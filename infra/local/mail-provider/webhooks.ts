@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readSecrets, sign } from '../../../shared/mail/events/signature.ts';
+import { parseSecrets, sign } from '../../../shared/mail/events/signature.ts';
 
 /** Waits before the tries after the first, as long as the receiver does not take a delivery. */
 const retryMs = [500, 1000, 2000, 4000, 8000];
@@ -19,7 +19,7 @@ export class Webhooks {
 
   constructor({ url, secrets }: WebhookTarget) {
     this.#url = url;
-    this.#secret = readSecrets(secrets)[0];
+    this.#secret = parseSecrets(secrets)[0];
   }
 
   async send(type: string, data: object): Promise<void> {

@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { readSecrets } from '../../../shared/mail/events/signature.ts';
+import { parseSecrets } from '../../../shared/mail/events/signature.ts';
 import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 
 /** A secret by its settings: the value itself (local), or the ARN of what holds it (deployed). */
@@ -61,7 +61,7 @@ const rules: readonly SecretRule[] = [
     name: 'secret of the mail webhook',
     direct: 'MAIL_WEBHOOK_SECRET',
     arn: 'MAIL_WEBHOOK_SECRET_ARN',
-    isFilled: (value) => readSecrets(value).length > 0,
+    isFilled: (value) => parseSecrets(value).length > 0,
     missing: warning('holds no signing secret (whsec_…), so what becomes of mails is not learned', putIn),
   },
   {

@@ -1,5 +1,5 @@
 import { log } from '../../core/log.ts';
-import { readProject } from '../../projects/find-project-by-id.ts';
+import { loadProject } from '../../projects/find-project-by-id.ts';
 import { deleteHeld, putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
@@ -7,7 +7,7 @@ import { dueForRemoval, leasedCollections } from '../control-collections.ts';
 import { takeOverDeletion } from './delete-collection.ts';
 
 const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
-  const project = await readProject(record.projectId);
+  const project = await loadProject(record.projectId);
   if (!project) {
     // Removing the project removes it.
     await putOff(leasedCollections, record);

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
-import { readProject } from '../../projects/find-project-by-id.ts';
+import { loadProject } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
@@ -32,7 +32,7 @@ export const endEdit = (project: Project, name: string, editingSince: Date): Pro
 
 const tidy = async (record: CollectionRecord): Promise<boolean> => {
   const { projectId, name, editingSince } = record;
-  const project = await readProject(projectId);
+  const project = await loadProject(projectId);
   if (!project || !editingSince) {
     await putOff(editedCollections, record);
     return false;

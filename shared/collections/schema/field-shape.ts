@@ -37,7 +37,7 @@ export const keyOf = (value: unknown): string | undefined =>
   isObject(value) && typeof value.key === 'string' ? value.key : undefined;
 
 /** Reads one level of a definition; missing, ill-typed and unknown properties → 400 `INVALID_SCHEMA`. */
-export const readShape = <S extends typeof ItemsShape | typeof FieldShape>(
+export const parseShape = <S extends typeof ItemsShape | typeof FieldShape>(
   shape: S,
   value: unknown,
   path: string,

@@ -2,7 +2,7 @@ import { allFields, type Field, type ValueType } from '../collection.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { isCollectionName } from './collection-name.ts';
 import { requireFieldKey } from './field-key.ts';
-import { FieldShape, ItemsShape, keyOf, type RawField, type RawItems, readShape } from './field-shape.ts';
+import { FieldShape, ItemsShape, keyOf, parseShape, type RawField, type RawItems } from './field-shape.ts';
 import { fieldTypes, listTypes, withArticle } from './field-types.ts';
 import { schemaError } from './schema-error.ts';
 
@@ -36,7 +36,7 @@ const parseDetails = (raw: RawItems | RawField, path: string, level: number): Va
 
 const parseItems = (value: unknown, path: string, level: number): ValueType => {
   if (level > maxLevels) throw schemaError(path, `is nested more than ${maxLevels} levels deep`);
-  return parseDetails(readShape(ItemsShape, value, path), path, level);
+  return parseDetails(parseShape(ItemsShape, value, path), path, level);
 };
 
 const parseDefault = ({ type, default: value }: RawField, path: string): string | number | boolean => {
@@ -51,7 +51,7 @@ const parseDefault = ({ type, default: value }: RawField, path: string): string 
 
 const parseField = (value: unknown, parent: string, position: number, level: number): Field => {
   const path = join(parent, keyOf(value) || String(position));
-  const raw = readShape(FieldShape, value, path);
+  const raw = parseShape(FieldShape, value, path);
   requireFieldKey(raw.key, path, level === 1);
   if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
   if (raw.unique && !fieldTypes[raw.type].unique) throw schemaError(path, `is unique, which no ${raw.type} may be`);

@@ -1,5 +1,5 @@
 import type { GenericSchema, InferOutput } from 'valibot';
-import { readJsonBody } from '../json-body.ts';
+import { parseJsonBody } from '../json-body.ts';
 import type { PathParams, Route } from '../route.ts';
 import { parseInput } from '../validation.ts';
 import type { Event, Middleware } from './middleware-types.ts';
@@ -33,7 +33,7 @@ export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<
     const value: Unchecked = {
       params: event.pathParameters ?? {},
       query: route.query && parseInput(route.query, Object.fromEntries(queryPairs), 'INVALID_QUERY'),
-      body: route.body && parseInput(route.body, readJsonBody(event.body, event.isBase64Encoded), 'VALIDATION_FAILED'),
+      body: route.body && parseInput(route.body, parseJsonBody(event.body, event.isBase64Encoded), 'VALIDATION_FAILED'),
       queryPairs,
     };
     return { input: value as Input<R> };

@@ -2,7 +2,7 @@ import { clock } from '../../core/clock.ts';
 import { rateLimits } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { log } from '../../core/log.ts';
-import { countRequest, knownRefusal } from '../../projects/quota/rate-limit.ts';
+import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts';
 import { blockOf, OverLimit, type RateWindow, type Standing } from '../../projects/quota/rate-window.ts';
 import { methodsOf, type Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
@@ -61,7 +61,7 @@ export const rateLimitBeside = <Added>(route: Route, beside: Start<Added>): Midd
     before: async ({ event, context }) => {
       windows ??= windowsOf(route);
       const { sourceIp } = event.requestContext.http;
-      const known = knownRefusal(sourceIp, windows);
+      const known = knownOverLimit(sourceIp, windows);
       if (known) refuseOver(context, known);
       const added = beside(event);
       if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return added;

@@ -3,7 +3,7 @@ import { AppError, statusOf } from '../../core/errors.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events/receive-webhook.ts';
 import type { SignedDelivery } from '../../mail/events/signature.ts';
-import { countRequest, knownRefusal } from '../../projects/quota/rate-limit.ts';
+import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts';
 import { blockOf, deliveriesPerWindow, OverLimit } from '../../projects/quota/rate-window.ts';
 import { projectScope } from '../../table/item-key.ts';
 import type { Route } from '../route.ts';
@@ -75,7 +75,7 @@ export const signedWebhook = (route: Route): Middleware<AnswerHeaders, WithDeliv
     before: async (incoming) => {
       const { event, context } = incoming;
       const { sourceIp } = event.requestContext.http;
-      const known = looksUp && knownRefusal(sourceIp, windowsOf(route));
+      const known = looksUp && knownOverLimit(sourceIp, windowsOf(route));
       if (known && !mayLookUp(sourceIp)) refuseOver(context, known);
       let delivery: WithDelivery['delivery'];
       try {

@@ -10,11 +10,11 @@ export interface Proposal {
 }
 
 /** A proposal, or what is wrong with the answer, in words that the language model can go by. */
-export type ReadProposal =
+export type ParsedProposal =
   | { readonly usable: true; readonly proposal: Proposal }
   | { readonly usable: false; readonly reason: string };
 
-const refuse = (reason: string): ReadProposal => ({ usable: false, reason: reason.slice(0, 500) });
+const refuse = (reason: string): ParsedProposal => ({ usable: false, reason: reason.slice(0, 500) });
 
 /** Refuses what could not be sent back as it is when the collection is created. */
 const requirePlain = (key: string, value: unknown): unknown => {
@@ -51,7 +51,7 @@ const parse = (name: unknown, schema: unknown): Proposal => {
  * Reads what the language model answered by the rules that creating a collection has, so that a proposal which is shown
  * can be created. Anything besides `name` and `schema` in it is left out.
  */
-export const readProposal = (text: string): ReadProposal => {
+export const parseProposal = (text: string): ParsedProposal => {
   const object = objectIn(text);
   if (typeof object !== 'object' || object === null) return refuse('The answer is not one JSON object');
   try {

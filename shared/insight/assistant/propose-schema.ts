@@ -5,7 +5,7 @@ import { log } from '../../core/log.ts';
 import type { Project } from '../../projects/project.ts';
 import { instructions } from './instructions.ts';
 import { countProposal, uncountProposal } from './monthly-cap.ts';
-import { type Proposal, readProposal } from './proposal.ts';
+import { type Proposal, parseProposal } from './proposal.ts';
 
 /** The longest description, in characters. */
 export const maxPromptLength = 4000;
@@ -53,7 +53,7 @@ const propose = async (prompt: string): Promise<Proposal> => {
       ({ reason } = outcome);
       continue;
     }
-    const read = readProposal(outcome.content);
+    const read = parseProposal(outcome.content);
     if (read.usable) return read.proposal;
     ({ reason } = read);
     messages = [...begin, ...repair(outcome.content, reason)];

@@ -4,7 +4,7 @@ import { activeRecords } from '../../collections/control-collections.ts';
 import { keysBuilt } from '../../collections/indexes/own-index.ts';
 import { clock } from '../../core/clock.ts';
 import type { Project } from '../../projects/project.ts';
-import { readStats } from './read-stats.ts';
+import { loadStats } from './load-stats.ts';
 import type { ListShape } from './slow-lists.ts';
 import { dayOf } from './stats-items.ts';
 
@@ -54,7 +54,7 @@ const askedFor = (wanted: Keys, { owner }: ListShape, { rls }: CollectionRecord)
 const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: number; ms: number }>> => {
   const sums = new Map<string, { lists: number; ms: number }>();
   for (const day of [dayOf(clock.now()), dayOf(clock.now() - dayMs)]) {
-    for (const [name, value] of await readStats('queries', projectId, day)) {
+    for (const [name, value] of await loadStats('queries', projectId, day)) {
       const cut = name.indexOf('|');
       const shape = name.slice(cut + 1);
       const { lists, ms } = sums.get(shape) ?? { lists: 0, ms: 0 };

@@ -1,6 +1,6 @@
 import { clock } from '../../core/clock.ts';
 import { percentile } from './latency.ts';
-import { readStats } from './read-stats.ts';
+import { loadStats } from './load-stats.ts';
 import { dayOf } from './stats-items.ts';
 
 /** Requests of one route on one day. Latencies are in ms, at most a quarter too high. */
@@ -48,7 +48,7 @@ const total = (counts: ReadonlyMap<unknown, number>): number => [...counts.value
  * functions and written every few seconds, so the last of it may be missing.
  */
 export const getRequestStats = async (projectId: string, day = dayOf(clock.now())): Promise<DayStats> => {
-  const routes = [...sumsOf(await readStats('requests', projectId, day))].map(([route, { statuses, classes }]) => ({
+  const routes = [...sumsOf(await loadStats('requests', projectId, day))].map(([route, { statuses, classes }]) => ({
     route,
     requests: total(statuses),
     statuses: Object.fromEntries([...statuses].sort(([a], [b]) => a.localeCompare(b))),

@@ -75,7 +75,7 @@ const maxReasonLength = 500;
  * Reads the body of a delivery; `undefined` for events of other kinds and for what is no event. `sentAt` stands in for
  * a missing time.
  */
-export const readEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | undefined => {
+export const parseEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | undefined => {
   const parsed = v.safeParse(Envelope, parse(body));
   if (!parsed.success) return undefined;
   const { type, created_at: createdAt = '', data } = parsed.output;

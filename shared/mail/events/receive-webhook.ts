@@ -1,7 +1,7 @@
 import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { applyEvent } from './apply-event.ts';
-import { readEvent } from './event.ts';
+import { parseEvent } from './event.ts';
 import { isSignable, isSigned, type SignedDelivery } from './signature.ts';
 import { projectSecrets, sharedSecrets } from './signing-secrets.ts';
 
@@ -49,7 +49,7 @@ export const checkProjectDelivery = async (delivery: SignedDelivery, projectId: 
 export const receiveWebhook = async (delivery: CheckedDelivery | 'not configured'): Promise<string> => {
   if (delivery === 'not configured') return 'Webhook ignored: secret not configured.';
   const { id = '', timestamp, body, projectId } = delivery;
-  const event = readEvent(id, body, new Date(Number(timestamp) * 1000));
+  const event = parseEvent(id, body, new Date(Number(timestamp) * 1000));
   if (!event) return 'Webhook ignored: no event that changes a mail.';
   return (await applyEvent(event, projectId)) ? 'Webhook processed.' : 'Webhook ignored: no mail of this service.';
 };

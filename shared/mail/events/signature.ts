@@ -14,7 +14,7 @@ const toleranceSeconds = 300;
 const prefix = 'whsec_';
 const maxIdLength = 256;
 
-const readSecret = (text: string): Buffer | undefined => {
+const parseSecret = (text: string): Buffer | undefined => {
   if (!text.startsWith(prefix)) return undefined;
   const encoded = text.slice(prefix.length).replace(/=+$/, '');
   const bytes = Buffer.from(encoded, 'base64');
@@ -27,8 +27,8 @@ const readSecret = (text: string): Buffer | undefined => {
  * by another. Each is `whsec_` and base64; what is none is left out, so that none at all means a setting that cannot be
  * used.
  */
-export const readSecrets = (setting: string): readonly Buffer[] =>
-  setting.split(/[\s,]+/).flatMap((text) => readSecret(text) ?? []);
+export const parseSecrets = (setting: string): readonly Buffer[] =>
+  setting.split(/[\s,]+/).flatMap((text) => parseSecret(text) ?? []);
 
 /** The signatures of a header, `v1,<base64> v1,<base64> …`; those of other versions are left out. */
 const signaturesIn = (header: string): string[] =>

@@ -6,7 +6,7 @@ import { absenceMs, ShortCache } from '../../core/short-cache.ts';
 import { onProjects } from '../../projects/project-record.ts';
 import { webhookSecretId } from '../../projects/provider-key-change.ts';
 import { open } from '../../projects/sealed.ts';
-import { readSecrets } from './signature.ts';
+import { parseSecrets } from './signature.ts';
 
 /** A new secret is known that soon to functions that are running. */
 const secretAgeMs = 60_000;
@@ -14,7 +14,7 @@ const secretAgeMs = 60_000;
 /** The secrets of the account that all projects share; none where the setting is missing or cannot be used. */
 export const sharedSecrets = async (): Promise<readonly Buffer[]> => {
   const { MAIL_WEBHOOK_SECRET, MAIL_WEBHOOK_SECRET_ARN } = webhookSettings();
-  return readSecrets(
+  return parseSecrets(
     MAIL_WEBHOOK_SECRET ?? (MAIL_WEBHOOK_SECRET_ARN ? await secret(MAIL_WEBHOOK_SECRET_ARN, secretAgeMs) : ''),
   );
 };
@@ -36,7 +36,7 @@ const read = async (projectId: string): Promise<readonly Buffer[]> => {
     ),
   );
   const sealed = record?.sealedProviderWebhookSecret;
-  return sealed ? readSecrets(await open(sealed, webhookSecretId(projectId))) : [];
+  return sealed ? parseSecrets(await open(sealed, webhookSecretId(projectId))) : [];
 };
 
 /** The secret of a project's own account; none where there is no such project, or it has given none. */

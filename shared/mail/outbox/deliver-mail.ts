@@ -4,7 +4,7 @@ import { describeError, log, workFor } from '../../core/log.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { claim, type Leased, release } from '../../work/lease.ts';
 import { type MailLog, onMailLogs } from '../mail-log.ts';
-import { attemptMail } from './attempt-mail.ts';
+import { handOverMail } from './hand-over-mail.ts';
 import { heldSlots } from './mail-quota.ts';
 import { settleHeldSlots } from './reserve-slots.ts';
 import { mailTries, mailVisibilitySeconds, retryDelay, whenLost } from './retries.ts';
@@ -52,7 +52,7 @@ const releaseMail = async (mail: MailLog, inDoubt: boolean, reason: string, seco
 };
 
 const attempt = async ({ mail, wasInDoubt }: Claim, tries: number): Promise<Delivery> => {
-  const { outcome, subject } = await attemptMail(mail);
+  const { outcome, subject } = await handOverMail(mail);
   if (outcome.kind === 'accepted') {
     const { providerId } = outcome;
     await settleSent(mail, {

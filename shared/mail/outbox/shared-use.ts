@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import { readProject } from '../../projects/find-project-by-id.ts';
+import { loadProject } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import type { MailUse } from './mail-quota.ts';
 
@@ -18,7 +18,7 @@ const notVerified = (): AppError =>
  */
 export const requireVerifiedOwner = async (project: Sender): Promise<void> => {
   if (project.sealedProviderApiKey !== null || project.ownerVerified) return;
-  const now = await readProject(new ObjectId(project.id));
+  const now = await loadProject(new ObjectId(project.id));
   if (!now?.ownerVerified) throw notVerified();
 };
 

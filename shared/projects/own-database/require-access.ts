@@ -4,7 +4,7 @@ import type { DatabaseUri } from '../../clients/own-databases/database-uri.ts';
 import { verifierSettings } from '../../core/config.ts';
 import { requestIdNow } from '../../core/log.ts';
 import { seal } from '../sealed.ts';
-import { accessDenied, notConnected, notVerified, restrictedUri } from './refusals.ts';
+import { accessDenied, notConnected, notVerified, restrictedUri } from './database-errors.ts';
 import { type Verdict, verdicts } from './verdict.ts';
 import { type VerificationRequest, verificationId } from './verify-database.ts';
 

@@ -153,7 +153,7 @@ export class RateCounter {
 const counter = new RateCounter();
 
 /** What this process knows already of a source that is over a limit, as `RateCounter.refusal` tells it. */
-export const knownRefusal = (address: string, windows: readonly RateWindow[]): OverLimit | undefined =>
+export const knownOverLimit = (address: string, windows: readonly RateWindow[]): OverLimit | undefined =>
   counter.refusal(address, windows);
 
 /** Counts one request in the counter of this process, as `RateCounter.count` does. */

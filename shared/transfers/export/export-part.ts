@@ -71,7 +71,7 @@ const read = async (db: Db, place: TransferContext, isFirst: boolean, separator:
  * Reads the documents that come after the last one exported, until they fill a part, each in the form that the data API
  * gives it. Holds no more in memory than that and one batch of the database (16 MiB).
  */
-export const readStretch = (
+export const loadStretch = (
   project: Project,
   { collectionName, includeDeleted, last, count }: ExportRecord,
   separator: string,

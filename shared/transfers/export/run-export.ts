@@ -1,12 +1,12 @@
 import { clock } from '../../core/clock.ts';
 import { managedBucket } from '../../files/managed-bucket.ts';
 import type { Project } from '../../projects/project.ts';
-import { readContext } from '../transfer-context.ts';
+import { loadContext } from '../transfer-context.ts';
 import { TransferFailure } from '../transfer-failure.ts';
 import { beginUpload, completeUpload, type Part, uploadPart } from '../transfer-file.ts';
 import { type ExportFormat, type ExportRecord, transferKey } from '../transfer-record.ts';
 import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts';
-import { minPartBytes, readStretch } from './export-part.ts';
+import { loadStretch, minPartBytes } from './export-part.ts';
 import { requireExportRoom } from './export-room.ts';
 
 /** What stands before, between and after the documents. */
@@ -34,7 +34,7 @@ const cut = (bytes: Buffer): Buffer[] => {
 /** Writes one stretch of the file and returns the record as it is then. */
 const writeStretch = async (project: Project, record: ExportRecord): Promise<ExportRecord> => {
   const key = transferKey(record);
-  const stretch = await readStretch(project, record, framings[record.format].between);
+  const stretch = await loadStretch(project, record, framings[record.format].between);
   const bytes = framed(stretch.bytes, record, stretch.count, stretch.end);
   const progress = {
     count: record.count + stretch.count,
@@ -75,11 +75,11 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
   let record = claimed;
   while (!record.written) {
     if (clock.now() >= deadline) return requeueTransfer(record);
-    const { project } = await readContext(record);
+    const { project } = await loadContext(record);
     record = await writeStretch(project, record);
     await requireExportRoom(project, record);
   }
-  await readContext(record);
+  await loadContext(record);
   if (!(await complete(record))) {
     throw new TransferFailure('The file was lost on the way. Please start a new export.');
   }

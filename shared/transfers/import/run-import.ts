@@ -2,9 +2,9 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
-import { readContext } from '../transfer-context.ts';
+import { loadContext } from '../transfer-context.ts';
 import { TransferFailure } from '../transfer-failure.ts';
-import { readObject } from '../transfer-file.ts';
+import { loadObject } from '../transfer-file.ts';
 import { type ImportRecord, transferKey } from '../transfer-record.ts';
 import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts';
 import { csvLines } from './csv-lines.ts';
@@ -51,18 +51,18 @@ const linesOf = ({ format }: ImportRecord, bytes: Uint8Array, collection: Collec
  */
 export const runImport = async (claimed: ImportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;
-  const { collection, editedAt } = await readContext(claimed);
-  const bytes = await readObject(transferKey(claimed));
+  const { collection, editedAt } = await loadContext(claimed);
+  const bytes = await loadObject(transferKey(claimed));
   if (!bytes) throw new TransferFailure('The file is not there any more.');
   let record = claimed;
   for await (const batch of importBatches(linesOf(record, bytes, collection), collection, record)) {
-    const now = await readContext(record);
+    const now = await loadContext(record);
     // The lines were checked against a schema that has changed: the next run reads them by the new one.
     if (now.editedAt.getTime() !== editedAt.getTime()) return requeueTransfer(record);
     record = await store(now.project, collection, record, batch);
     if (batch.unreadable !== undefined) throw new TransferFailure(batch.unreadable);
     if (batch.isFull && clock.now() >= deadline) return requeueTransfer(record);
   }
-  await readContext(record);
+  await loadContext(record);
   return endTransfer(record, { state: 'done' });
 };

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { currentRequest } from '../../../shared/core/log.ts';
-import { readStats } from '../../../shared/insight/usage/read-stats.ts';
+import { loadStats } from '../../../shared/insight/usage/load-stats.ts';
 import { recordSlowList } from '../../../shared/insight/usage/slow-lists.ts';
 import { dayOf } from '../../../shared/insight/usage/stats-items.ts';
 import { maxShapes, storeShapes } from '../../../shared/insight/usage/store-shapes.ts';
@@ -13,7 +13,7 @@ process.env.USAGE_SECONDS = '3600';
 
 const newPlace = () => ({ projectId: new ObjectId().toHexString(), day: dayOf(Date.now()) });
 const counted = async ({ projectId, day }: ReturnType<typeof newPlace>) => {
-  const stats = await readStats('queries', projectId, day);
+  const stats = await loadStats('queries', projectId, day);
   return new Map([...stats].filter(([name]) => name.startsWith('n|')));
 };
 const shapes = (count: number, from = 0) =>

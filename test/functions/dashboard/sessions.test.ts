@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { listSessions } from '../../../shared/accounts/list-sessions.ts';
-import { countAttempt, forgiveAttempt } from '../../../shared/accounts/lockout.ts';
+import { clearFailures, countFailure } from '../../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.ts';
 import { requireSession } from '../../../shared/accounts/require-session.ts';
 import { revokeSession } from '../../../shared/accounts/revoke-session.ts';
@@ -176,47 +176,47 @@ describe('the sessions of a user', () => {
   });
 });
 
-describe('countAttempt', () => {
+describe('countFailure', () => {
   const newAttempt = () => ({ scope: projectScope(hex()), address: 'ann@example.com', ip: '192.0.2.7' });
 
   test('ACCOUNT_LOCKED for all but five of 50 at once, until 15 minutes after the first', async () => {
     const attempt = newAttempt();
-    expect(await outcomes(50, () => countAttempt(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
-    await expect(countAttempt(attempt)).rejects.toMatchObject({ retryAfter: expect.closeTo(900, -1) });
+    expect(await outcomes(50, () => countFailure(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
+    await expect(countFailure(attempt)).rejects.toMatchObject({ retryAfter: expect.closeTo(900, -1) });
     later(901_000);
-    expect(await outcomes(50, () => countAttempt(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
+    expect(await outcomes(50, () => countFailure(attempt))).toEqual({ ok: 5, ACCOUNT_LOCKED: 45 });
   });
 
   test('lets the same address in from elsewhere, other addresses, and the same address of another project', async () => {
     const attempt = newAttempt();
-    await outcomes(6, () => countAttempt(attempt));
-    expect(await outcomeOf(countAttempt({ ...attempt, ip: '192.0.2.8' }))).toBe('ok');
-    expect(await outcomeOf(countAttempt({ ...attempt, address: 'bob@example.com' }))).toBe('ok');
-    expect(await outcomeOf(countAttempt({ ...attempt, scope: projectScope(hex()) }))).toBe('ok');
-    expect(await outcomeOf(countAttempt(attempt))).toBe('ACCOUNT_LOCKED');
+    await outcomes(6, () => countFailure(attempt));
+    expect(await outcomeOf(countFailure({ ...attempt, ip: '192.0.2.8' }))).toBe('ok');
+    expect(await outcomeOf(countFailure({ ...attempt, address: 'bob@example.com' }))).toBe('ok');
+    expect(await outcomeOf(countFailure({ ...attempt, scope: projectScope(hex()) }))).toBe('ok');
+    expect(await outcomeOf(countFailure(attempt))).toBe('ACCOUNT_LOCKED');
   });
 
   test('ACCOUNT_LOCKED for one party that changes its address within a /64 of IPv6', async () => {
     const attempt = newAttempt();
-    const from = (index: number) => countAttempt({ ...attempt, ip: `2001:db8:1:2::${index.toString(16)}` });
+    const from = (index: number) => countFailure({ ...attempt, ip: `2001:db8:1:2::${index.toString(16)}` });
     expect(await outcomes(10, from)).toEqual({ ok: 5, ACCOUNT_LOCKED: 5 });
   });
 
   test('ACCOUNT_LOCKED for all but 100 in an hour from anywhere; each success makes room for itself only', async () => {
     const attempt = newAttempt();
     const from = (index: number) => ({ ...attempt, ip: `198.51.100.${index}` });
-    expect(await outcomes(150, (index) => countAttempt(from(index)))).toEqual({ ok: 100, ACCOUNT_LOCKED: 50 });
-    await forgiveAttempt(from(1));
-    expect(await outcomes(5, (index) => countAttempt(from(200 + index)))).toEqual({ ok: 1, ACCOUNT_LOCKED: 4 });
+    expect(await outcomes(150, (index) => countFailure(from(index)))).toEqual({ ok: 100, ACCOUNT_LOCKED: 50 });
+    await clearFailures(from(1));
+    expect(await outcomes(5, (index) => countFailure(from(200 + index)))).toEqual({ ok: 1, ACCOUNT_LOCKED: 4 });
     later(3_601_000);
-    expect(await outcomeOf(countAttempt(from(1)))).toBe('ok');
+    expect(await outcomeOf(countFailure(from(1)))).toBe('ok');
   });
 
   test('starts anew after a success', async () => {
     const attempt = newAttempt();
     for (let round = 0; round < 3; round++) {
-      expect(await outcomes(5, () => countAttempt(attempt))).toEqual({ ok: 5 });
-      await forgiveAttempt(attempt);
+      expect(await outcomes(5, () => countFailure(attempt))).toEqual({ ok: 5 });
+      await clearFailures(attempt);
     }
   });
 });

@@ -8,7 +8,7 @@ import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
 import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
 import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
-import { readObject } from '../../../shared/transfers/transfer-file.ts';
+import { loadObject } from '../../../shared/transfers/transfer-file.ts';
 import { transferKey } from '../../../shared/transfers/transfer-record.ts';
 import { workTries } from '../../../shared/work/retries.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
@@ -76,7 +76,7 @@ describe('in a database of the developer’s own', () => {
       expect(runs).toBeLessThan(20);
       await runTransfer(held._id.toHexString());
     }
-    const bytes = await readObject(transferKey(held));
+    const bytes = await loadObject(transferKey(held));
     const lines = new TextDecoder().decode(bytes).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { n: number }).n).sort()).toEqual([0, 0, 1, 1, 2, 2, 3, 3, 4, 4]);
 

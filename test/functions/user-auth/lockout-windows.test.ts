@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { countAttempt, forgiveAttempt, type PasswordSignIn } from '../../../shared/accounts/lockout.ts';
+import { clearFailures, countFailure, type PasswordSignIn } from '../../../shared/accounts/lockout.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
@@ -30,7 +30,7 @@ const later = (ms: number): void => {
 const untilLocked = async (placeOf: (n: number) => number): Promise<number> => {
   for (let n = 0; n < 200; n++) {
     try {
-      await countAttempt(from(placeOf(n)));
+      await countFailure(from(placeOf(n)));
     } catch (error) {
       expect(error).toMatchObject(locked);
       return n;
@@ -41,27 +41,27 @@ const untilLocked = async (placeOf: (n: number) => number): Promise<number> => {
 
 describe('the windows of a lockout', () => {
   test('429 after five in the next window, however many the last one counted', async () => {
-    for (let n = 0; n < 4; n++) await countAttempt(from(1));
+    for (let n = 0; n < 4; n++) await countFailure(from(1));
     later(15 * 60_000 + 1000);
     expect(await untilLocked(() => 1)).toBe(5);
   });
 
   test('429 after a hundred from anywhere, however many log-ins were taken back that nothing had counted', async () => {
-    for (let n = 0; n < 10; n++) await forgiveAttempt(from(n));
+    for (let n = 0; n < 10; n++) await clearFailures(from(n));
     expect(await untilLocked((n) => n)).toBe(100);
   });
 
   test('429 in a new place as long as it is locked out from anywhere, though the first place has succeeded', async () => {
     expect(await untilLocked((n) => n)).toBe(100);
-    await forgiveAttempt(from(0));
-    await countAttempt(from(300));
-    await expect(countAttempt(from(301))).rejects.toMatchObject(locked);
+    await clearFailures(from(0));
+    await countFailure(from(300));
+    await expect(countFailure(from(301))).rejects.toMatchObject(locked);
   });
 
   test('429 after five, and after a hundred, where the answer of each write was lost, so that the SDK repeated it', async () => {
     loseFirstAnswers();
     expect(await untilLocked(() => 1)).toBe(5);
-    await forgiveAttempt(from(1));
+    await clearFailures(from(1));
     expect(await untilLocked((n) => n + 2)).toBe(100 - 4);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cookie, readCookie } from '../../../shared/http/cookies.ts';
+import { cookie, getCookie } from '../../../shared/http/cookies.ts';
 import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 
 const event = (domainName: string, headers: Record<string, string> = {}, cookies?: string[]): Event =>
@@ -27,7 +27,7 @@ describe('cookie', () => {
   );
 });
 
-describe('readCookie', () => {
+describe('getCookie', () => {
   test.each<[string[] | undefined, string | undefined]>([
     [undefined, undefined],
     [[], undefined],
@@ -36,6 +36,6 @@ describe('readCookie', () => {
     [['xname=value', 'name2=value', 'name'], undefined],
     [['name='], ''],
   ])('in %j finds %j', (cookies, value) => {
-    expect(readCookie(event('localhost', {}, cookies), 'name')).toBe(value);
+    expect(getCookie(event('localhost', {}, cookies), 'name')).toBe(value);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../shared/core/errors.ts';
-import { readJsonBody } from '../../../shared/http/json-body.ts';
+import { parseJsonBody } from '../../../shared/http/json-body.ts';
 
 const codeOf = (text: string | undefined): string => {
   try {
-    readJsonBody(text, false);
+    parseJsonBody(text, false);
     return 'accepted';
   } catch (error) {
     return error instanceof AppError ? error.code : String(error);
@@ -50,11 +50,11 @@ describe('a request body', () => {
     ['duplicate names: the last one counts', '{"a":1,"a":2}', { a: 2 }],
     ['a body of exactly 1 MiB', JSON.stringify('a'.repeat(1024 * 1024 - 2)), 'a'.repeat(1024 * 1024 - 2)],
   ])('with %s is taken as sent', (_what, text, value) => {
-    expect(readJsonBody(text, false)).toEqual(value);
+    expect(parseJsonBody(text, false)).toEqual(value);
   });
 
   test('is decoded where the gateway encoded it', () => {
-    expect(readJsonBody(Buffer.from('{"a":"ü"}').toString('base64'), true)).toEqual({ a: 'ü' });
+    expect(parseJsonBody(Buffer.from('{"a":"ü"}').toString('base64'), true)).toEqual({ a: 'ü' });
   });
 
   test('does not change any prototype', () => {
@@ -70,5 +70,5 @@ test.each([
   ['{"password":hunter2}', 'The body is not valid JSON.'],
   ['{"a": in JSON at position 3}', 'The body is not valid JSON.'],
 ])('a body that is not JSON (%s) is said to stop being it where that is known, and never repeated', (text, message) => {
-  expect(() => readJsonBody(text, false)).toThrow(new AppError('INVALID_JSON', message));
+  expect(() => parseJsonBody(text, false)).toThrow(new AppError('INVALID_JSON', message));
 });

@@ -10,7 +10,7 @@ import { OverLimit } from '../../../shared/projects/quota/rate-window.ts';
 const table = vi.hoisted(() => ({ state: 'answers' as 'answers' | 'over' | 'known' | 'down', asked: 0 }));
 
 vi.mock('../../../shared/projects/quota/rate-limit.ts', () => ({
-  knownRefusal: () => (table.state === 'known' ? new OverLimit({ limit: 5, remaining: 0, reset: 60 }) : undefined),
+  knownOverLimit: () => (table.state === 'known' ? new OverLimit({ limit: 5, remaining: 0, reset: 60 }) : undefined),
   countRequest: async () => {
     table.asked += 1;
     if (table.state === 'down') throw new AppError('SERVICE_UNAVAILABLE', 'down');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import { readSecrets, sign } from '../../../shared/mail/events/signature.ts';
+import { parseSecrets, sign } from '../../../shared/mail/events/signature.ts';
 import { type Answer, call } from './client.ts';
 
 /** What can be different about a delivery, from what the provider would send now. */
@@ -27,7 +27,7 @@ export const eventOf = (type: string, data: object, minutes = 0) => ({
 /** The headers with which the provider signs these bytes. */
 export const signedHeaders = (body: Buffer, options: DeliveryOptions = {}): Record<string, string> => {
   const { id = `msg_${randomUUID()}`, timestamp = Math.floor(Date.now() / 1000) } = options;
-  const [secret = Buffer.alloc(0)] = readSecrets(options.secret ?? inject('stack').env.MAIL_WEBHOOK_SECRET ?? '');
+  const [secret = Buffer.alloc(0)] = parseSecrets(options.secret ?? inject('stack').env.MAIL_WEBHOOK_SECRET ?? '');
   return {
     'svix-id': id,
     'svix-timestamp': String(timestamp),

@@ -3,7 +3,7 @@ import { Collection, ObjectId } from 'mongodb';
 import { vi } from 'vitest';
 import { requireRecord } from '../../../shared/collections/control-collections.ts';
 import { managedBucket } from '../../../shared/files/managed-bucket.ts';
-import { readProject } from '../../../shared/projects/find-project-by-id.ts';
+import { loadProject } from '../../../shared/projects/find-project-by-id.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 import { originOf } from '../../../shared/transfers/transfer-context.ts';
 import {
@@ -20,7 +20,7 @@ const hourMs = 3600_000;
 export const idOf = ({ _id }: TransferRecord): string => _id.toHexString();
 
 const fields = async (projectId: string, collectionName: string) => {
-  const project = await readProject(new ObjectId(projectId));
+  const project = await loadProject(new ObjectId(projectId));
   if (!project) throw new Error('The project is gone');
   return {
     projectId: new ObjectId(projectId),

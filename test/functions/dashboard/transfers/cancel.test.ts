@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { completeUpload, readObject } from '../../../../shared/transfers/transfer-file.ts';
+import { completeUpload, loadObject } from '../../../../shared/transfers/transfer-file.ts';
 import {
   type ExportRecord,
   type ImportRecord,
@@ -72,7 +72,7 @@ describe('cancelling answers', () => {
     expect((await cancel(idOf(held))).status).toBe(200);
     await runTransfer(idOf(held));
     expect(await completeUpload(transferKey(held), uploadId, parts)).toBe(false);
-    expect(await readObject(transferKey(held))).toBeUndefined();
+    expect(await loadObject(transferKey(held))).toBeUndefined();
   });
 
   test('200 in the middle of a run: no file of the export is left once the run has ended', async () => {
@@ -88,7 +88,7 @@ describe('cancelling answers', () => {
     await running;
     const { state } = await recordOf(held);
     expect([status, state]).toEqual(state === 'done' ? [409, 'done'] : [200, 'cancelled']);
-    if (state === 'cancelled') expect(await readObject(transferKey(held))).toBeUndefined();
+    if (state === 'cancelled') expect(await loadObject(transferKey(held))).toBeUndefined();
   });
 
   test('200 again, and for all of 20 at once', async () => {

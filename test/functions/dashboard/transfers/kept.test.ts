@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { onControl } from '../../../../shared/clients/mongo.ts';
 import { maintainTransfers } from '../../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { readObject } from '../../../../shared/transfers/transfer-file.ts';
+import { loadObject } from '../../../../shared/transfers/transfer-file.ts';
 import { type ImportRecord, onTransfers, transferKey } from '../../../../shared/transfers/transfer-record.ts';
 import { newProject } from '../../../support/worlds/project.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
@@ -38,7 +38,7 @@ describe('deleting answers', () => {
     await onTransfers((transfers) => transfers.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } }));
     await maintainTransfers();
     await expect(recordOf(record)).rejects.toThrow('gone');
-    expect(await readObject(transferKey(record))).toBeUndefined();
+    expect(await loadObject(transferKey(record))).toBeUndefined();
     expect(await stored(at.domain, collection)).toBe(1);
   });
 

@@ -8,7 +8,7 @@ import { plans } from '../../../../shared/projects/plans.ts';
 import { startImport } from '../../../../shared/transfers/import/start-import.ts';
 import { maintainTransfers } from '../../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { completeUpload, readObject } from '../../../../shared/transfers/transfer-file.ts';
+import { completeUpload, loadObject } from '../../../../shared/transfers/transfer-file.ts';
 import { type ExportRecord, onTransfers, transferKey } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { newDeveloper, newProject } from '../../../support/worlds/project.ts';
@@ -115,10 +115,10 @@ test('the file of an import that has ended goes once its link has, and the repor
   const { _id } = await at.imported('notes', { format: 'csv', content: 'a\n1' });
   const record = await recordOf({ _id: new ObjectId(_id) });
   expect(record).toHaveProperty('fileEndsAt', new Date(record.createdAt.getTime() + 20 * 60_000));
-  expect(await readObject(transferKey(record))).toBeDefined();
+  expect(await loadObject(transferKey(record))).toBeDefined();
   await onTransfers((transfers) => transfers.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } }));
   await maintainTransfers();
-  expect(await readObject(transferKey(record))).toBeUndefined();
+  expect(await loadObject(transferKey(record))).toBeUndefined();
   expect(await recordOf(record)).not.toHaveProperty('fileEndsAt');
   expect(await at.dashboard('GET', 'notes', `imports/${_id}`)).toMatchObject({ body: { data: { inserted: 1 } } });
 });
@@ -141,7 +141,7 @@ describe('failed for an export with which a project has more than its plan keeps
     const { uploadId = '', parts, ...record } = (await recordOf(held)) as ExportRecord;
     expect(record).toMatchObject(isOver);
     expect(await completeUpload(transferKey(held), uploadId, parts)).toBe(false);
-    expect(await readObject(transferKey(held))).toBeUndefined();
+    expect(await loadObject(transferKey(held))).toBeUndefined();
   });
 
   test('together with others, until one of them is deleted', async () => {

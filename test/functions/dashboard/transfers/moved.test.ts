@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onControl } from '../../../../shared/clients/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { readObject } from '../../../../shared/transfers/transfer-file.ts';
+import { loadObject } from '../../../../shared/transfers/transfer-file.ts';
 import { type ImportRecord, type TransferRecord, transferKey } from '../../../../shared/transfers/transfer-record.ts';
 import { eventually } from '../../../support/clients/eventually.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
@@ -56,7 +56,7 @@ describe('failed where the project is in another database', () => {
       state: 'failed',
       failure: expect.stringContaining('another database') as unknown,
     });
-    expect(await readObject(transferKey(held))).toBeUndefined();
+    expect(await loadObject(transferKey(held))).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readProposal } from '../../../../shared/insight/assistant/proposal.ts';
+import { parseProposal } from '../../../../shared/insight/assistant/proposal.ts';
 
 const title = { key: 'title', type: 'String' };
 const complete = { ...title, required: false, unique: false };
@@ -31,7 +31,7 @@ describe('an answer is a proposal', () => {
       },
     ],
   ])('%s', (_what, text, proposal) => {
-    expect(readProposal(text)).toEqual({ usable: true, proposal });
+    expect(parseProposal(text)).toEqual({ usable: true, proposal });
   });
 });
 
@@ -80,11 +80,11 @@ describe('an answer is not usable', () => {
     ['with an operator as name', answer({ name: { $ne: null }, schema: [title] }), 'name must be a string'],
     ['of user accounts without email', answer({ name: 'users', schema: [title] }), 'email must be a required String'],
   ])('%s', (_what, text, reason) => {
-    expect(readProposal(text)).toEqual({ usable: false, reason: expect.stringContaining(reason) });
+    expect(parseProposal(text)).toEqual({ usable: false, reason: expect.stringContaining(reason) });
   });
 
   test('and the reason stays short, whatever the answer was', () => {
-    const read = readProposal(answer({ schema: [{ key: 'x'.repeat(100_000), type: 'String' }] }));
+    const read = parseProposal(answer({ schema: [{ key: 'x'.repeat(100_000), type: 'String' }] }));
     expect(read.usable ? 0 : read.reason.length).toBeLessThanOrEqual(500);
     expect(read.usable).toBe(false);
   });
@@ -98,6 +98,6 @@ test('256 KiB of braces and spaces are read', () => {
     `{${'} '.repeat(130_000)}`,
     '{"a":'.repeat(52_000),
   ]) {
-    expect(readProposal(text).usable).toBe(false);
+    expect(parseProposal(text).usable).toBe(false);
   }
 });

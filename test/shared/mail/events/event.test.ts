@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { readEvent } from '../../../../shared/mail/events/event.ts';
+import { parseEvent } from '../../../../shared/mail/events/event.ts';
 
 const sentAt = new Date('2030-01-01T00:00:00.000Z');
 const at = '2029-12-31T23:59:59.123Z';
 const logId = 'a'.repeat(24);
 
-const read = (event: unknown) => readEvent('msg_1', Buffer.from(JSON.stringify(event)), sentAt);
+const read = (event: unknown) => parseEvent('msg_1', Buffer.from(JSON.stringify(event)), sentAt);
 const sent = (data: object, more: object = {}) => read({ type: 'email.sent', created_at: at, data, ...more });
 
 describe('The status after', () => {
@@ -41,7 +41,7 @@ describe('No event that changes a mail is', () => {
     ['no JSON', '{'],
     ['nothing', ''],
   ])('%s', (_, text) => {
-    expect(readEvent('msg_1', Buffer.from(text), sentAt)).toBeUndefined();
+    expect(parseEvent('msg_1', Buffer.from(text), sentAt)).toBeUndefined();
   });
 });
 

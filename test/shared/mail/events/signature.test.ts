@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isSigned, readSecrets, type SignedDelivery, sign } from '../../../../shared/mail/events/signature.ts';
+import { isSigned, parseSecrets, type SignedDelivery, sign } from '../../../../shared/mail/events/signature.ts';
 
 const now = 1_800_000_000;
 const secretText = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 const otherText = `whsec_${Buffer.alloc(24, 8).toString('base64')}`;
-const [secret] = readSecrets(secretText) as [Buffer];
-const [other] = readSecrets(otherText) as [Buffer];
+const [secret] = parseSecrets(secretText) as [Buffer];
+const [other] = parseSecrets(otherText) as [Buffer];
 const body = Buffer.from('{"type":"email.sent","data":{"subject":"Grüße\u2028"}}');
 
 const good: SignedDelivery = {
@@ -101,6 +101,6 @@ describe('A setting holds', () => {
     ['none where it is no base64', 'whsec_not base64!', 0],
     ['none where it is base64 of another alphabet', 'whsec_-_-_', 0],
   ])('%s', (_, setting, count) => {
-    expect(readSecrets(setting)).toHaveLength(count);
+    expect(parseSecrets(setting)).toHaveLength(count);
   });
 });

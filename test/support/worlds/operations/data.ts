@@ -11,7 +11,7 @@ import { removeDeletedProjects } from '../../../../shared/projects/removal/remov
 import { startExport } from '../../../../shared/transfers/export/start-export.ts';
 import { startImport } from '../../../../shared/transfers/import/start-import.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { readObject } from '../../../../shared/transfers/transfer-file.ts';
+import { loadObject } from '../../../../shared/transfers/transfer-file.ts';
 import type { ExportRecord } from '../../../../shared/transfers/transfer-record.ts';
 import { transferKey } from '../../../../shared/transfers/transfer-record.ts';
 import { addTrashed, makePurgeDue, stored } from '../trash.ts';
@@ -67,7 +67,7 @@ const exportOf = (name: string, length: number): Operation => ({
       verify: async () => {
         const [transfer] = await transfersOf(world, project);
         requireEqual('the export', transfer?.state, 'done');
-        const bytes = await readObject(transferKey(transfer as ExportRecord));
+        const bytes = await loadObject(transferKey(transfer as ExportRecord));
         const lines = new TextDecoder().decode(bytes).trimEnd().split('\n');
         const numbers = lines.map((line) => (JSON.parse(line) as { n: number }).n);
         requireEqual('its lines', numbers, [0, 1, 2]);

@@ -2,7 +2,7 @@ import { get } from '../../table/item.ts';
 import { type StatsKind, statsKey } from './stats-items.ts';
 
 /** The counters of a day by their names; none where nothing was counted. */
-export const readStats = async (
+export const loadStats = async (
   kind: StatsKind,
   projectId: string,
   day: string,

@@ -88,7 +88,7 @@ const handOver = async (mail: MailLog, sealed: string): Promise<HandOver> => {
 /**
  * Makes one attempt to send the mail of a claimed job; never throws. The provider recognises a mail that is sent again.
  */
-export const attemptMail = async (mail: MailLog): Promise<HandOver> => {
+export const handOverMail = async (mail: MailLog): Promise<HandOver> => {
   const sealed = mail.job?.content;
   if (sealed === undefined) return refused('The provider did not say whether it took the mail');
   if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return refused('Not accepted in time');
