@@ -9,7 +9,7 @@ import { type MailLog, mailTag } from '../mail-log.ts';
 import { ownProviderKey } from '../provider-key.ts';
 import { renderAccountMail } from '../render-account-mail.ts';
 import { fromOf } from '../sender.ts';
-import { suppressedAmong } from '../suppressions/suppression.ts';
+import { receiversOf } from '../suppressions/suppression.ts';
 import { pauseAccount, waitForTurn } from './send-throttle.ts';
 
 /** The provider deduplicates a mail for 24 h; an attempt after that could send it twice. */
@@ -43,12 +43,6 @@ const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | u
   return apiKey ? { name: project.id, apiKey, from: project.providerFromEmail } : undefined;
 };
 
-const receiversOf = async ({ projectId, to }: MailLog): Promise<readonly string[]> => {
-  if (projectId === null) return to;
-  const suppressed = await suppressedAmong(projectId.toHexString(), to);
-  return to.filter((address) => !suppressed.has(address));
-};
-
 const compose = async (mail: MailLog, sealed: string, account: Account): Promise<OutgoingMail> => {
   const content = await openContent(sealed, mail._id);
   const { siteName } = content;
@@ -62,9 +56,10 @@ const compose = async (mail: MailLog, sealed: string, account: Account): Promise
           ...(await renderAccountMail({ wordsOf, template: content.template, siteName }, content.variables)),
           replyTo: [],
         };
+  const [to = []] = mail.projectId === null ? [mail.to] : await receiversOf(mail.projectId.toHexString(), [mail]);
   return {
     from: fromOf(account.from, siteName),
-    to: await receiversOf(mail),
+    to,
     replyTo: written.replyTo,
     subject: written.subject,
     html: written.html,

@@ -8,7 +8,7 @@ import type { Project } from '../../projects/project.ts';
 import { type MailLog, mailTag, onMailLogs } from '../mail-log.ts';
 import { providerFor } from '../provider-key.ts';
 import { fromOf } from '../sender.ts';
-import { suppressedAmong } from '../suppressions/suppression.ts';
+import { receiversOf } from '../suppressions/suppression.ts';
 import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
 import { keyedRequest } from './idempotency/idempotency-key.ts';
 import { once } from './idempotency/once.ts';
@@ -38,15 +38,12 @@ const resolvedSeconds = 45 * 60;
 const maxPauseSeconds = 3;
 
 const entriesOf = async ({ id }: Project, mails: readonly BatchMail[], ids: readonly ObjectId[]): Promise<Entry[]> => {
-  const suppressed = await suppressedAmong(
-    id,
-    mails.flatMap(({ to }) => to),
-  );
+  const receivers = await receiversOf(id, mails);
   return mails.map((mail, index) => ({
     ...mail,
     _id: ids[index] ?? newId(),
     everybody: mail.to,
-    to: mail.to.filter((address) => !suppressed.has(address)),
+    to: receivers[index] ?? [],
   }));
 };
 

@@ -5,7 +5,7 @@ import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import type { JobContent } from '../mail-content.ts';
 import { onMailLogs } from '../mail-log.ts';
-import { suppressedAmong } from '../suppressions/suppression.ts';
+import { receiversOf } from '../suppressions/suppression.ts';
 import { findTemplate } from '../templates/find-template.ts';
 import type { MailContent } from '../templates/mail-template.ts';
 import { renderTemplate } from '../templates/render-template.ts';
@@ -90,13 +90,12 @@ const queue = async (
 const accept = async (project: Project, request: MailRequest, _id: ObjectId): Promise<AcceptedMail> => {
   const { to, replyTo } = request;
   await requireVerifiedOwner(project);
-  const [{ content, templateUsed }, suppressed] = await Promise.all([
+  const [{ content, templateUsed }, [receivers = []]] = await Promise.all([
     wordsOf(project, request),
-    suppressedAmong(project.id, to),
+    receiversOf(project.id, [request]),
   ]);
   const usingByok = project.sealedProviderApiKey !== null;
   const row = { _id, projectId: project.id, to, subject: content.subject, usingByok, templateUsed };
-  const receivers = to.filter((address) => !suppressed.has(address));
   const usage =
     receivers.length === 0
       ? await suppress(project, row)

@@ -70,12 +70,15 @@ export const suppress = async (
 };
 
 /**
- * Those of the addresses (plain, or `Name <address>`), as they were given, that the project's mails leave out. One
- * query.
+ * The receivers of each mail, as they were given (plain, or `Name <address>`), but for those whom the project's mails
+ * leave out. One query.
  */
-export const suppressedAmong = async (projectId: string, addresses: readonly string[]): Promise<Set<string>> => {
-  if (addresses.length === 0) return new Set();
-  const wanted = [...new Set(addresses.map(canonicalAddress))];
+export const receiversOf = async (
+  projectId: string,
+  mails: readonly { readonly to: readonly string[] }[],
+): Promise<string[][]> => {
+  const wanted = [...new Set(mails.flatMap(({ to }) => to.map(canonicalAddress)))];
+  if (wanted.length === 0) return mails.map(() => []);
   const found = await onSuppressions((suppressions) =>
     suppressions
       .find(
@@ -85,5 +88,5 @@ export const suppressedAmong = async (projectId: string, addresses: readonly str
       .toArray(),
   );
   const suppressed = new Set(found.map(({ email }) => email));
-  return new Set(addresses.filter((address) => suppressed.has(canonicalAddress(address))));
+  return mails.map(({ to }) => to.filter((address) => !suppressed.has(canonicalAddress(address))));
 };

@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { suppressedAmong } from '../../../shared/mail/suppressions/suppression.ts';
+import { receiversOf } from '../../../shared/mail/suppressions/suppression.ts';
 import { deliver, eventOf } from '../../support/clients/webhook.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
@@ -46,7 +46,7 @@ describe('The webhook of a project’s own account', () => {
     const mail = await sentMail(project, { known });
     expect(await deliverTo(project.id, eventOf('email.bounced', mail.data))).toMatchObject(processed);
     expect(await statusOf(mail._id)).toBe('bounced');
-    expect([...(await suppressedAmong(project.id, mail.to))]).toEqual(mail.to);
+    expect(await receiversOf(project.id, [mail])).toEqual([[]]);
   });
 
   test('says nothing about mails of another project, nor about those that the shared account sent', async () => {
@@ -58,7 +58,7 @@ describe('The webhook of a project’s own account', () => {
     ]) {
       expect(await deliverTo(project.id, eventOf('email.complained', mail.data, -11))).toMatchObject(foreign);
       expect(await statusOf(mail._id)).toBe('sent');
-      expect([...(await suppressedAmong(other.id, mail.to))]).toEqual([]);
+      expect(await receiversOf(other.id, [mail])).toEqual([mail.to]);
     }
   });
 
