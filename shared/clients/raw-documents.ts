@@ -9,9 +9,16 @@ export const rawDocument = (given: unknown): Uint8Array => {
   throw new TypeError('A document was read without raw: true');
 };
 
-/** The documents that a cursor with `raw: true` has fetched and not handed out yet. */
-export const rawBatch = (cursor: Pick<AbstractCursor<unknown>, 'readBufferedDocuments'>): readonly Uint8Array[] =>
-  cursor.readBufferedDocuments().map(rawDocument);
+/** The documents of a cursor with `raw: true` as they are fetched; it is closed wherever the reading ends. */
+export async function* rawBatches(
+  cursor: Pick<AbstractCursor<unknown>, 'hasNext' | 'readBufferedDocuments' | 'close'>,
+): AsyncGenerator<readonly Uint8Array[]> {
+  try {
+    while (await cursor.hasNext()) yield cursor.readBufferedDocuments().map(rawDocument);
+  } finally {
+    await cursor.close();
+  }
+}
 
 /** What a raw document holds. The database has checked its UTF-8. */
 export const deserialize = (raw: Uint8Array): MongoDocument => BSON.deserialize(raw, { validation: { utf8: false } });

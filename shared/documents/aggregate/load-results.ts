@@ -1,5 +1,5 @@
 import type { AggregationCursor } from 'mongodb';
-import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
+import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
 import { answerPerBson, measured, PageBudget } from '../read/page-size.ts';
 import { wireDocument } from '../wire-value.ts';
@@ -20,22 +20,18 @@ export const loadResults = async (cursor: AggregationCursor, limitMs: number): P
   const start = performance.now();
   const budget = new PageBudget();
   const results: unknown[] = [];
-  try {
-    while (await cursor.hasNext()) {
-      if (performance.now() - start > limitMs) throw queryTimeout();
-      for (const raw of rawBatch(cursor)) {
-        const document = wireDocument(deserialize(raw));
-        if (!budget.add({ atMost: raw.byteLength * answerPerBson, exact: () => measured(document) })) {
-          throw new AppError(
-            'RESULT_TOO_LARGE',
-            'The result is larger than 5 MiB of JSON, in which each quote and backslash counts twice. Add a $limit, or project fewer fields.',
-          );
-        }
-        results.push(document);
+  for await (const batch of rawBatches(cursor)) {
+    if (performance.now() - start > limitMs) throw queryTimeout();
+    for (const raw of batch) {
+      const document = wireDocument(deserialize(raw));
+      if (!budget.add({ atMost: raw.byteLength * answerPerBson, exact: () => measured(document) })) {
+        throw new AppError(
+          'RESULT_TOO_LARGE',
+          'The result is larger than 5 MiB of JSON, in which each quote and backslash counts twice. Add a $limit, or project fewer fields.',
+        );
       }
+      results.push(document);
     }
-    return results;
-  } finally {
-    await cursor.close();
   }
+  return results;
 };

@@ -1,6 +1,6 @@
 import { type AbstractCursor, type Collection, type Document as MongoDocument, MongoServerError } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
-import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
+import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
@@ -57,19 +57,15 @@ const toRow = (raw: Uint8Array, query: ListQuery): Row => {
 const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Promise<RowPage> => {
   const rows: Row[] = [];
   const budget = new PageBudget();
-  try {
-    while (await cursor.hasNext()) {
-      for (const raw of rawBatch(cursor)) {
-        if (rows.length === query.limit) return { rows, cut: false, more: true };
-        const row = toRow(raw, query);
-        if (!budget.add(row.sized) && rows.length > 0) return { rows, cut: true, more: true };
-        rows.push(row);
-      }
+  for await (const batch of rawBatches(cursor)) {
+    for (const raw of batch) {
+      if (rows.length === query.limit) return { rows, cut: false, more: true };
+      const row = toRow(raw, query);
+      if (!budget.add(row.sized) && rows.length > 0) return { rows, cut: true, more: true };
+      rows.push(row);
     }
-    return { rows, cut: false, more: false };
-  } finally {
-    await cursor.close();
   }
+  return { rows, cut: false, more: false };
 };
 
 const open = (

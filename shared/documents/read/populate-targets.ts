@@ -1,5 +1,5 @@
 import type { AbstractCursor, Filter, Document as MongoDocument, ObjectId } from 'mongodb';
-import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
+import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { onCollection } from '../../collections/on-collection.ts';
 import { publicProfile, publicProfileProjection } from '../../collections/schema/public-profile.ts';
@@ -26,19 +26,15 @@ type Found = ReadonlyMap<string, readonly [document: Document, bytes: number]>;
 const take = async (cursor: AbstractCursor<unknown>): Promise<Found | undefined> => {
   const found = new Map<string, readonly [Document, number]>();
   let bytes = 0;
-  try {
-    while (await cursor.hasNext()) {
-      for (const raw of rawBatch(cursor)) {
-        bytes += raw.byteLength;
-        if (bytes > maxReadBytes) return undefined;
-        const document = wireDocument(deserialize(raw)) as Document;
-        found.set(String(document._id), [document, raw.byteLength]);
-      }
+  for await (const batch of rawBatches(cursor)) {
+    for (const raw of batch) {
+      bytes += raw.byteLength;
+      if (bytes > maxReadBytes) return undefined;
+      const document = wireDocument(deserialize(raw)) as Document;
+      found.set(String(document._id), [document, raw.byteLength]);
     }
-    return found;
-  } finally {
-    await cursor.close();
   }
+  return found;
 };
 
 const read = (

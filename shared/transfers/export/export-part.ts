@@ -1,6 +1,6 @@
 import { BSON, type Db, type Document as MongoDocument } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
-import { deserialize, rawBatch } from '../../clients/raw-documents.ts';
+import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
 import type { Document } from '../../documents/document.ts';
 import { present } from '../../documents/present.ts';
 import { isActive } from '../../documents/trash/trash-conditions.ts';
@@ -41,30 +41,23 @@ const open = (db: Db, { collectionName, includeDeleted, last }: TransferContext)
   });
 
 const read = async (db: Db, place: TransferContext, isFirst: boolean, separator: string): Promise<Stretch> => {
-  const cursor = open(db, place);
   const pieces: string[] = [];
-  let [size, count, last, end] = [0, 0, place.last, true];
-  try {
-    while (size < minPartBytes && (await cursor.hasNext())) {
-      for (const raw of rawBatch(cursor)) {
-        if (size >= minPartBytes) {
-          end = false;
-          break;
-        }
-        const stored = deserialize(raw);
-        const id = { _id: stored._id as unknown };
-        if (place.last && isSame(id, place.last)) continue;
-        const text = JSON.stringify(present(wireDocument(stored) as Document));
-        pieces.push(isFirst && count === 0 ? text : separator + text);
-        size += Buffer.byteLength(text) + separator.length;
-        count += 1;
-        last = id;
-      }
+  let [size, count, last] = [0, 0, place.last];
+  for await (const batch of rawBatches(open(db, place))) {
+    for (const raw of batch) {
+      if (size >= minPartBytes) break;
+      const stored = deserialize(raw);
+      const id = { _id: stored._id as unknown };
+      if (place.last && isSame(id, place.last)) continue;
+      const text = JSON.stringify(present(wireDocument(stored) as Document));
+      pieces.push(isFirst && count === 0 ? text : separator + text);
+      size += Buffer.byteLength(text) + separator.length;
+      count += 1;
+      last = id;
     }
-    return { bytes: Buffer.from(pieces.join('')), count, last, end: end && size < minPartBytes };
-  } finally {
-    await cursor.close();
+    if (size >= minPartBytes) break;
   }
+  return { bytes: Buffer.from(pieces.join('')), count, last, end: size < minPartBytes };
 };
 
 /**
