@@ -1,7 +1,7 @@
 import type { AuditedChange, ChangedValue } from '../projects/audit/audit-record.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
-import { methodsOf, type NamedRoute, type Route } from './route.ts';
+import { isRead, type NamedRoute, type Route } from './route.ts';
 
 /** Settings whose values every member can see anyway; of all others only the names are recorded. */
 const shownSettings: ReadonlySet<string> = new Set([
@@ -36,7 +36,7 @@ export const isAudited = (route: Route): boolean =>
   route.path.startsWith('/api/projects/{projectId}') &&
   route.audit !== false &&
   route.resource !== 'documents' &&
-  methodsOf(route).some((method) => method !== 'GET');
+  !isRead(route);
 
 const roleBefore = ({ record }: OwnedProject, developerId: string | undefined) =>
   record.members?.find((member) => member.developerId.toHexString() === developerId)?.role;

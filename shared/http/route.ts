@@ -1,5 +1,5 @@
 import type { GenericSchema } from 'valibot';
-import type { Resource } from '../accounts/developers/tokens/scopes.ts';
+import type { Resource, Scope } from '../accounts/developers/tokens/scopes.ts';
 import type { Role } from '../projects/roles.ts';
 import type { Use } from './uses.ts';
 
@@ -74,3 +74,10 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
 /** The methods of a route, as a list. */
 export const methodsOf = (route: Pick<Route, 'method'>): readonly Method[] =>
   typeof route.method === 'string' ? [route.method] : route.method;
+
+/** True where a row changes nothing. */
+export const isRead = (route: Pick<Route, 'method'>): boolean => methodsOf(route).every((method) => method === 'GET');
+
+/** The scope that a personal access token needs for a dashboard route; `undefined` where none may call it. */
+export const scopeOf = (route: Route): Scope | undefined =>
+  route.resource && `${route.resource}:${isRead(route) ? 'read' : 'write'}`;

@@ -1,4 +1,4 @@
-import { type Access, methodsOf, type Route } from './route.ts';
+import { type Access, isRead, type Route } from './route.ts';
 
 /**
  * What a function needs besides the rate counts that all share; the deployment grants exactly this. What each is for,
@@ -45,10 +45,8 @@ const ofAccess: Readonly<Record<Access, readonly Use[]>> = {
 };
 
 /** Before a change the session of a developer must still stand; what may keep sessions may ask for one. */
-const ofChange = ({ access, method, uses = [] }: UsingRoute): readonly Use[] => {
-  const changes = methodsOf({ method }).some((each) => each !== 'GET');
-  return access === 'developer' && changes && !uses.includes('sessions') ? ['session-check'] : [];
-};
+const ofChange = ({ access, method, uses = [] }: UsingRoute): readonly Use[] =>
+  access === 'developer' && !isRead({ method }) && !uses.includes('sessions') ? ['session-check'] : [];
 
 /** Everything that the function of a row may use: what access and method imply, and what the row names besides. */
 export const usesOf = (route: UsingRoute): readonly Use[] => [

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { scopes } from '../../shared/accounts/developers/tokens/scopes.ts';
 import { roleFor } from '../../shared/http/middleware/developer.ts';
-import { scopeOf } from '../../shared/http/route-scope.ts';
+import { scopeOf } from '../../shared/http/route.ts';
 import { call } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
 import { newMember, newPersonalToken } from '../support/worlds/members.ts';

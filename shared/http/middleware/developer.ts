@@ -7,8 +7,7 @@ import { currentRequest } from '../../core/log.ts';
 import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-project.ts';
 import { includesRole, type Role } from '../../projects/roles.ts';
 import { developerScope } from '../../table/item-key.ts';
-import { methodsOf, type Route } from '../route.ts';
-import { scopeOf } from '../route-scope.ts';
+import { isRead, type Route, scopeOf } from '../route.ts';
 import { bearerToken } from './bearer.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 
@@ -55,9 +54,6 @@ const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void =>
     throw new AppError('SCOPE_REQUIRED', 'This personal access token is confined to some projects and can make none.');
   }
 };
-
-/** A row that changes nothing. */
-const isRead = (route: Route): boolean => methodsOf(route).every((method) => method === 'GET');
 
 /**
  * Who is signed in. An access token outlives its session by up to 15 minutes, long enough to make a way back: so a row

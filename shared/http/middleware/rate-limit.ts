@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { log } from '../../core/log.ts';
 import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts';
 import { blockOf, OverLimit, type RateWindow, type Standing } from '../../projects/quota/rate-window.ts';
-import { methodsOf, type Route } from '../route.ts';
+import { isRead, type Route } from '../route.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Middleware, Start } from './middleware-types.ts';
 
@@ -55,7 +55,7 @@ const pauseMs = 3000;
  * parallel with the count; it is skipped for a source known to be over its limit.
  */
 export const rateLimitBeside = <Added>(route: Route, beside: Start<Added>): Middleware<AnswerHeaders, Added> => {
-  const reads = methodsOf(route).every((method) => method === 'GET') && !route.credential;
+  const reads = isRead(route) && !route.credential;
   let windows: readonly RateWindow[] | undefined;
   return {
     before: async ({ event, context }) => {

@@ -1,6 +1,5 @@
 import { roleFor } from '../middleware/developer.ts';
-import type { Access, Route } from '../route.ts';
-import { scopeOf } from '../route-scope.ts';
+import { type Access, type Route, scopeOf } from '../route.ts';
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
 

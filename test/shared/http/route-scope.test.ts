@@ -9,8 +9,8 @@ import {
   type Method,
   type NamedRoute,
   type RouteTable,
+  scopeOf,
 } from '../../../shared/http/route.ts';
-import { scopeOf } from '../../../shared/http/route-scope.ts';
 
 const row = (method: Method, path: string, more: Partial<NamedRoute> = {}): NamedRoute => ({
   id: 'sample',
