@@ -1,8 +1,9 @@
+import { checkHealth, type Health } from '../insight/health/check-health.ts';
 import { audited } from '../projects/audit/audited.ts';
 import { changeOf, isAudited } from './audit-trail.ts';
 import { allowedOrigin } from './middleware/allowed-origin.ts';
 import { apiKey, type Keyed } from './middleware/api-key.ts';
-import { collection, usersBlock, type WithCollection } from './middleware/collection.ts';
+import { collection, ownedCollection, usersBlock, type WithCollection } from './middleware/collection.ts';
 import {
   developerToken,
   ownedProject,
@@ -12,15 +13,19 @@ import {
   type WithSignedIn,
 } from './middleware/developer.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';
-import { startHealthCheck, type WithHealth } from './middleware/health-check.ts';
 import { input, type WithInput } from './middleware/input.ts';
-import { ownedCollection } from './middleware/owned-collection.ts';
 import { linkKey, startProjectLookup } from './middleware/project-lookup.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
-import { signedInUser, userToken, type WithBearer, type WithCaller } from './middleware/user-token.ts';
-import { enabledUsers, type WithUsers } from './middleware/users.ts';
+import {
+  enabledUsers,
+  signedInUser,
+  userToken,
+  type WithBearer,
+  type WithCaller,
+  type WithUsers,
+} from './middleware/user-token.ts';
 import { refuseUnknown } from './refuse-unknown.ts';
 import type { NamedRoute, Route } from './route.ts';
 import { type LambdaHandler, Stack } from './stack.ts';
@@ -52,9 +57,11 @@ const identified = (route: NamedRoute) => pathOf(route).use(rateLimit(route)).us
 export const publicEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithInput<R>> =>
   pathOf(route).use(rateLimit(route)).use(input(route));
 
-/** The health check, public because monitors have no key. */
-export const healthEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithHealth> =>
-  pathOf(route).use(rateLimitBeside(route, startHealthCheck()));
+/** The health check, public because monitors have no key; it runs in parallel with the rate limit, which waits too. */
+export const healthEndpoint = <const R extends Of<'public'>>(
+  route: R,
+): Endpoint<{ readonly health: Promise<Health> }> =>
+  pathOf(route).use(rateLimitBeside(route, () => ({ health: checkHealth() })));
 
 /** What the mail provider calls: its signature over the bytes of the body stands for a key. */
 export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithDelivery> =>

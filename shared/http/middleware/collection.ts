@@ -1,7 +1,9 @@
 import type { Collection } from '../../collections/collection.ts';
-import { collectionNotFound } from '../../collections/control-collections.ts';
+import { toCollection } from '../../collections/collection-record.ts';
+import { collectionNotFound, requireRecord } from '../../collections/control-collections.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Keyed } from './api-key.ts';
+import type { WithOwnedProject } from './developer.ts';
 import type { Middleware } from './middleware-types.ts';
 
 /** Added by `collection` and `ownedCollection`. */
@@ -28,5 +30,13 @@ export const collection = (): Middleware<Keyed, WithCollection> => ({
   before: ({ event, context }) => {
     if (!context.namedCollection) throw collectionNotFound(event.pathParameters?.collectionName ?? '');
     return { collection: context.namedCollection };
+  },
+});
+
+/** The collection of the developer's project that the path names, as it is now; not registered → 404. */
+export const ownedCollection = (): Middleware<WithOwnedProject, WithCollection> => ({
+  before: async ({ event, context }) => {
+    const record = await requireRecord(context.owned.project, event.pathParameters?.collectionName ?? '');
+    return { collection: toCollection(record) };
   },
 });

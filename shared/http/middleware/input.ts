@@ -1,10 +1,10 @@
-import type { GenericSchema, InferOutput } from 'valibot';
+import * as v from 'valibot';
+import { AppError, type ErrorCode, type FieldError } from '../../core/errors.ts';
 import { parseJsonBody } from '../json-body.ts';
 import type { PathParams, Route } from '../route.ts';
-import { parseInput } from '../validation.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 
-type Output<S> = S extends GenericSchema ? InferOutput<S> : undefined;
+type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 /** What the row declares, parsed: path parameters, query and body. */
 export interface Input<R extends Route> {
@@ -25,6 +25,37 @@ type Unchecked = { readonly [Part in keyof Input<Route>]: unknown };
 
 const pairsOf = (event: Event): [string, string][] =>
   event.rawQueryString ? [...new URLSearchParams(event.rawQueryString)] : [];
+
+type Issue = v.BaseIssue<unknown>;
+
+/** What was wrong, in the words of contract 2: a missing key "is required", a surplus one is not known. */
+const describe = (issue: Issue): string => {
+  if (issue.kind === 'schema' && /^Invalid key/.test(issue.message)) {
+    return issue.expected === 'never' ? 'is not a known field' : 'is required';
+  }
+  return issue.message;
+};
+
+const toFieldError = (issue: Issue): FieldError => {
+  const field = v.getDotPath(issue) ?? '';
+  return { field, message: field === '' ? describe(issue) : `${field} ${describe(issue)}` };
+};
+
+const refusal = (issues: readonly Issue[], code: ErrorCode): AppError => {
+  const errors = issues.map(toFieldError);
+  const [first] = errors as [FieldError, ...FieldError[]];
+  if (first.field === '') return new AppError(code === 'VALIDATION_FAILED' ? 'INVALID_BODY' : code, first.message);
+  return code === 'VALIDATION_FAILED'
+    ? new AppError(code, `Validation failed: ${first.message}`, { errors })
+    : new AppError(code, first.message, { errors });
+};
+
+/** Parses a value by a schema; the failures become one `AppError` that names each field. */
+const parseInput = <S extends v.GenericSchema>(schema: S, value: unknown, code: ErrorCode): v.InferOutput<S> => {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw refusal(result.issues, code);
+};
 
 /** Parses what the row declares; anything that does not fit → 400 naming the field. */
 export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<R>> => ({

@@ -1,5 +1,7 @@
 import { verifyAccessToken } from '../../accounts/access-tokens.ts';
 import type { Bearer } from '../../accounts/session-jwt.ts';
+import { requireUsers } from '../../accounts/users/require-users.ts';
+import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { securityRequired, tokenMissing } from '../../documents/row-security.ts';
 import type { Caller, Project } from '../../projects/project.ts';
@@ -54,4 +56,15 @@ export const signedInUser = (): Middleware<Keyed, WithBearer> => ({
     if (!token) throw tokenMissing();
     return { bearer: await verifyAccessToken(context.project, token) };
   },
+});
+
+/** Added by `enabledUsers`. */
+export interface WithUsers {
+  /** The project's `users` collection. */
+  readonly users: Collection;
+}
+
+/** Lets only projects with user accounts through: no `users` collection, or auth turned off → 403 `AUTH_DISABLED`. */
+export const enabledUsers = (): Middleware<Keyed, WithUsers> => ({
+  before: async ({ context }) => ({ users: await requireUsers(context.project) }),
 });

@@ -2,7 +2,12 @@ import { fieldTypeNames, listTypes } from '../../collections/schema/field-types.
 import type { JsonSchema } from './json-schema.ts';
 
 const type = { enum: fieldTypeNames };
-const ref = { type: ['string', 'null'], description: 'The collection that a Ref points into.' };
+/** What is said of a value besides its type. */
+const inside = {
+  ref: { type: ['string', 'null'], description: 'The collection that a Ref points into.' },
+  items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
+  fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
+};
 
 /** The schema language of collections (specification, "Collection schema"), as parts of the API description. */
 export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
@@ -18,9 +23,7 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
         description: `For ${listTypes(({ unique }) => unique, 'and')} at the top level.`,
       },
       default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
-      ref,
-      items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
-      fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
+      ...inside,
     },
     required: ['key', 'type'],
     additionalProperties: false,
@@ -30,9 +33,7 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
     description: 'What every element of an Array is.',
     properties: {
       type,
-      ref,
-      items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
-      fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
+      ...inside,
     },
     required: ['type'],
     additionalProperties: false,

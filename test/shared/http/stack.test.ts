@@ -4,16 +4,14 @@ import { dataRoutes } from '../../../functions/data/routes.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { allowedOrigin } from '../../../shared/http/middleware/allowed-origin.ts';
 import { apiKey } from '../../../shared/http/middleware/api-key.ts';
-import { collection } from '../../../shared/http/middleware/collection.ts';
+import { collection, ownedCollection } from '../../../shared/http/middleware/collection.ts';
 import { developerToken, ownedProject } from '../../../shared/http/middleware/developer.ts';
 import { errorEnvelope } from '../../../shared/http/middleware/error-envelope.ts';
 import type { Event, Middleware } from '../../../shared/http/middleware/middleware-types.ts';
-import { ownedCollection } from '../../../shared/http/middleware/owned-collection.ts';
 import { startProjectLookup } from '../../../shared/http/middleware/project-lookup.ts';
 import { rateLimit, rateLimitBeside } from '../../../shared/http/middleware/rate-limit.ts';
 import { signedWebhook } from '../../../shared/http/middleware/signed-webhook.ts';
-import { signedInUser, userToken } from '../../../shared/http/middleware/user-token.ts';
-import { enabledUsers } from '../../../shared/http/middleware/users.ts';
+import { enabledUsers, signedInUser, userToken } from '../../../shared/http/middleware/user-token.ts';
 import { Stack } from '../../../shared/http/stack.ts';
 
 const route = dataRoutes['get-document'];
