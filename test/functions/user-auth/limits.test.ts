@@ -35,10 +35,10 @@ describe('the credential window', () => {
   test('is shared by exactly the routes that take credentials, codes or send mails', () => {
     const narrow = Object.values(userAuthRoutes).flatMap((row) => ('credential' in row ? row.id : []));
     expect(narrow.sort()).toEqual([
-      'sign-in',
       'request-password-reset',
       'resend-verification-otp',
       'reset-password',
+      'sign-in',
       'sign-up',
       'verify-email',
     ]);
