@@ -103,7 +103,7 @@ const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
 
 /**
  * Counts a sign-in as failed before its password is looked at, so that parallel guesses cannot slip through (contract 3,
- * "Login"): the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is
+ * "Sign-in"): the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is
  * 429 `ACCOUNT_LOCKED`.
  */
 export const countFailure = async (attempt: PasswordSignIn): Promise<void> => {

@@ -17,7 +17,7 @@ const rehash = async (
 };
 
 /**
- * Signs somebody in with their password (contract 3, "Login"). Unknown address, wrong password and disabled account are
+ * Signs somebody in with their password (contract 3, "Sign-in"). Unknown address, wrong password and disabled account are
  * the same 401 `INVALID_CREDENTIALS` in the same time; too many of them 429 `ACCOUNT_LOCKED`, counted before the
  * password is looked at.
  */

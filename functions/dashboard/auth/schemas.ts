@@ -5,7 +5,7 @@ import { pageOf } from '../schemas.ts';
 
 const { email, recipient, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
 
-/** What opens an account and what logs in; only the first asks for a password that is good enough. */
+/** What opens an account and what signs in; only the first asks for a password that is good enough. */
 export const CredentialsBody = strictBody({ email, password: newPassword });
 export const EmailBody = strictBody({ email: recipient });
 
