@@ -1,3 +1,4 @@
+import { boundedText } from '../core/bounded-text.ts';
 import { assistantSettings } from '../core/config.ts';
 import { secret } from './secrets.ts';
 
@@ -10,7 +11,6 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** What came of asking the language model. */
 export type ChatOutcome =
   | { readonly kind: 'answered'; readonly content: string }
   /** An answer that holds no text. */
@@ -21,7 +21,6 @@ export type ChatOutcome =
 const unavailable = (reason: string): ChatOutcome => ({ kind: 'unavailable', reason });
 const unusable = (reason: string): ChatOutcome => ({ kind: 'unusable', reason });
 
-/** Whether there is a language model to ask. */
 export const hasLanguageModel = (): boolean => Boolean(assistantSettings().AI_BASE_URL);
 
 const keyOf = async (): Promise<string> => {
@@ -39,18 +38,6 @@ const post = async (messages: readonly ChatMessage[], signal: AbortSignal): Prom
     body: JSON.stringify({ model: AI_MODEL, messages, response_format: { type: 'json_object' } }),
     signal,
   });
-};
-
-/** The body as text; `undefined` where it is too long. */
-const readBounded = async ({ body }: Response): Promise<string | undefined> => {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > maxAnswerBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 };
 
 /** What the model said; only own properties are followed, and nothing is taken to have any shape. */
@@ -86,7 +73,7 @@ export const askLanguageModel = async (messages: readonly ChatMessage[], signal:
       await response.body?.cancel();
       return unavailable(`The language model answered ${response.status}`);
     }
-    return read(await readBounded(response));
+    return read(await boundedText(response, maxAnswerBytes));
   } catch (error) {
     if (signal.aborted) return unavailable('The language model did not answer in time');
     // Only the name: the message of a refused header would quote the key.

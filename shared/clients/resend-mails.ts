@@ -34,7 +34,6 @@ export interface Postponed {
 /** What became of a mail that was handed to the provider. */
 export type SendOutcome = { readonly kind: 'accepted'; readonly providerId?: string } | Refused | Postponed;
 
-/** What became of one mail of a batch. */
 export type BatchItem = { readonly id: string } | { readonly error: string };
 
 /** What became of a batch; `items` are in the order of its mails. */
@@ -128,7 +127,6 @@ export const postMails = async (
   return answer.error ? failureOf(answer) : { kind: 'answered', items: itemsOf(mails.length, answer.data) };
 };
 
-/** Asks the provider how a mail stands. */
 export const lookUpMail = async (apiKey: string, providerId: string): Promise<MailLookUp> => {
   const answer = await ask(apiKey, (resend, signal) => resend.emails.get(providerId, { signal }), lookUpLimitMs);
   if (!answer) return late;

@@ -14,7 +14,6 @@ export interface ProviderFailure {
   readonly headers: Readonly<Record<string, string>> | null;
 }
 
-/** What the provider answers. */
 export type Answer<T> = { readonly data: T; readonly error: null } | ProviderFailure;
 
 const notSetUp = (): AppError =>

@@ -7,7 +7,6 @@ import {
 import { publishCommands } from './commands.ts';
 import { serviceClient, shortCalls } from './service-client.ts';
 
-/** Runs one call on the queues. */
 export const { on: onQueues, close: closeSqs } = serviceClient(() => publishCommands(new SQSClient(shortCalls), 'sqs'));
 
 /** The most that one `sendMessages` takes. */

@@ -76,7 +76,6 @@ export interface DueEntry extends Due {
 /** As it is stored; `move` is in the key. */
 export type DueItem = Key & Omit<Due, 'move' | 'first' | 'tries'> & Partial<Pick<Due, 'first' | 'tries'>>;
 
-/** The entry of an item. */
 export const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueEntry => ({
   ...item,
   first: first ?? item.due,

@@ -13,11 +13,9 @@ export interface StoredFile {
   readonly size: number;
   readonly contentType: string;
   readonly url: string | null;
-  /** When it was confirmed. */
   readonly createdAt: Date;
 }
 
-/** The file of an item. */
 export const toStoredFile = (project: Project, item: FileItem): StoredFile => {
   const path = filePathOf(project.id, storageIdOf(project.storage), item);
   return {

@@ -3,7 +3,6 @@ import { onFiles } from '../clients/s3.ts';
 import type { Bucket } from './bucket.ts';
 import { s3Bucket } from './s3-bucket.ts';
 
-/** Our own bucket. */
 export const managedBucket: Bucket = {
   ...s3Bucket(onFiles),
 

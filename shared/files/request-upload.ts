@@ -10,7 +10,6 @@ const MiB = 1024 * 1024;
 const largestFile = 10 * MiB;
 const urlSeconds = 600;
 
-/** The body of `request-upload`. */
 export interface UploadRequest {
   readonly filename: string;
   readonly contentType: string;

@@ -7,7 +7,6 @@ import { AppError } from '../core/errors.ts';
 export const invalidStorage = (message: string, field: string | undefined, cause?: unknown): AppError =>
   new AppError('INVALID_STORAGE', message, { cause, ...(field ? { errors: [{ field, message }] } : {}) });
 
-/** The port of an address, said or not. */
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
 
 /** The refusal of an endpoint that is, or leads, where no customer may go. */

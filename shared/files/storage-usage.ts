@@ -12,7 +12,6 @@ export interface StorageUsage {
   readonly held: number;
   /** `null` for storage of the project's own. */
   readonly limit: number | null;
-  /** How many confirmed files there are. */
   readonly files: number;
 }
 

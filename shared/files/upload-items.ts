@@ -46,11 +46,9 @@ const tailOf = ({ projectId, filePath }: FileRef): string => filePath.slice(proj
 /** Prefix of the sort keys of all confirmed files of a storage. */
 export const filePrefix = (storageId: string): string => sortPrefix(kinds.file, { storageId });
 
-/** Key of the item of a requested upload. */
 export const uploadKey = (ref: FileRef): Key =>
   itemKey(kinds.upload, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
 
-/** Key of the item of a confirmed file. */
 export const fileItemKey = (ref: FileRef): Key =>
   itemKey(kinds.file, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
 
@@ -58,6 +56,5 @@ export const fileItemKey = (ref: FileRef): Key =>
 export const quotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>): Key =>
   itemKey(kinds.storageQuota, projectScope(projectId), { storageId });
 
-/** The path of a confirmed file, from its item. */
 export const filePathOf = (projectId: string, storageId: string, { sk }: Key): string =>
   `${projectId}/${sk.slice(filePrefix(storageId).length)}`;

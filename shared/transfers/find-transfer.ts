@@ -1,9 +1,18 @@
 import { ObjectId } from 'mongodb';
+import { findPage } from '../clients/find-page.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import { type ExportRecord, type ImportRecord, onTransfers, type TransferRecord } from './transfer-record.ts';
-import { type ExportView, type ImportView, toExportView, toImportView } from './transfer-view.ts';
+import {
+  type ExportView,
+  type ImportView,
+  type TransferItem,
+  toExportView,
+  toImportView,
+  toTransferItem,
+} from './transfer-view.ts';
 
 /** The refusal of a transfer that is not there, or not any more (404). */
 export const transferNotFound = (): AppError =>
@@ -42,3 +51,11 @@ export const getExport = async (project: Project, collectionName: string, id: st
 /** How an import stands; unknown → 404. */
 export const getImport = async (project: Project, collectionName: string, id: string): Promise<ImportView> =>
   toImportView(await findImport(project, collectionName, id));
+
+/** The exports and imports of a project that are kept, whatever their state and collection, newest first. */
+export const listTransfers = async ({ id }: Project, request: PageRequest): Promise<Page<TransferItem>> => {
+  const filter = { projectId: new ObjectId(id), expiresAt: { $gt: new Date(clock.now()) } };
+  const shown = { projection: { parts: 0, errors: 0, last: 0 }, sort: { _id: -1 } } as const;
+  const found = await findPage(onTransfers, filter, request, shown);
+  return { ...found, items: found.items.map(toTransferItem) };
+};

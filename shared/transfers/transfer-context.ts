@@ -15,7 +15,6 @@ export interface TransferContext {
   readonly editedAt: Date;
 }
 
-/** The origin of a transfer that starts now. */
 export const originOf = (project: Project, { _id }: Pick<CollectionRecord, '_id'>): Origin => ({
   database: databaseOf(project),
   collectionId: _id,

@@ -2,14 +2,10 @@ import type { Collection, IndexDescription, ObjectId } from 'mongodb';
 import { onControl } from '../clients/mongo.ts';
 import type { Leased } from '../work/lease.ts';
 
-/** Formats of exports. */
 export const exportFormats = ['ndjson', 'json'] as const;
-/** Format of an export. */
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Formats of imports. */
 export const importFormats = ['ndjson', 'csv'] as const;
-/** Format of an import. */
 export type ImportFormat = (typeof importFormats)[number];
 
 /** Content type of a file of each format. */
@@ -21,7 +17,6 @@ export const contentTypes: Readonly<Record<ExportFormat | ImportFormat, string>>
 
 /** `awaiting`: an import whose file has not been uploaded yet. `done`, `failed` and `cancelled` are final. */
 export const transferStates = ['awaiting', 'queued', 'running', 'done', 'failed', 'cancelled'] as const;
-/** State of a transfer. */
 export type TransferState = (typeof transferStates)[number];
 
 /**
@@ -105,7 +100,6 @@ export interface ImportRecord extends Transfer {
   readonly errors: readonly LineError[];
 }
 
-/** A document of `control.transfers`. */
 export type TransferRecord = ExportRecord | ImportRecord;
 
 const uniqueIn = (partialFilterExpression: object, name: string, key: IndexDescription['key']): IndexDescription => ({

@@ -11,7 +11,6 @@ export class TransferLost extends Error {
   override readonly name = 'TransferLost';
 }
 
-/** Whether too many runs have failed to try again. */
 export const hasFailedTooOften = ({ tries }: TransferRecord): boolean => tries > maxTries;
 
 const orLost = async (changed: Promise<boolean>): Promise<void> => {

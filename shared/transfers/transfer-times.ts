@@ -18,7 +18,6 @@ export const uploadExpiry = (createdAt: Date): Date => new Date(createdAt.getTim
 /** How long record and file are kept. */
 export const expiry = (): Date => from(2 * 24 * 60 * minuteMs);
 
-/** For how many seconds a link to an export works. */
 export const linkSeconds = 3600;
 
 /** For how many seconds the file of an import can be uploaded. */

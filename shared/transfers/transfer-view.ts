@@ -54,12 +54,10 @@ export const toExportView = async (record: ExportRecord): Promise<ExportView> =>
   url: record.state === 'done' ? await linkTo(record) : null,
 });
 
-/** An import as the dashboard shows it. */
 export const toImportView = (record: ImportRecord): ImportView => ({
   ...importFields(record),
   errors: [...record.errors],
 });
 
-/** A transfer as the list shows it. */
 export const toTransferItem = (record: TransferRecord): TransferItem =>
   record.kind === 'export' ? { kind: 'export', ...exportFields(record) } : { kind: 'import', ...importFields(record) };

@@ -75,7 +75,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   'mail-webhook': ['mail/events/signing-secrets.ts#sharedSecrets'],
   'language-model': ['clients/chat-completions.ts#askLanguageModel'],
   'language-model-quota': ['insight/assistant/monthly-cap.ts#countProposal'],
-  usage: ['insight/usage/load-stats.ts#loadStats'],
+  usage: ['insight/usage/stats-items.ts#loadStats'],
   health: ['insight/health/check-health.ts#checkHealth'],
 };
 

@@ -19,14 +19,15 @@ import { revokeSession } from '../../shared/accounts/revoke-session.ts';
 import { revokeAllSessions, signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { type Use, usesOf } from '../../shared/http/uses.ts';
-import { countProposal, uncountProposal } from '../../shared/insight/assistant/monthly-cap.ts';
-import { loadStats } from '../../shared/insight/usage/load-stats.ts';
+import { countProposal } from '../../shared/insight/assistant/monthly-cap.ts';
+import { loadStats } from '../../shared/insight/usage/stats-items.ts';
 import { countUsage, flushTally } from '../../shared/insight/usage/tally.ts';
 import { countAccountMail } from '../../shared/mail/outbox/account-mail-limit.ts';
 import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/outbox/mail-quota.ts';
 import { countInvitation } from '../../shared/projects/members/invitation-limits.ts';
 import { removeProjectItems, removeUserItems } from '../../shared/projects/project-items.ts';
 import { countRequest } from '../../shared/projects/quota/rate-limit.ts';
+import { giveBack } from '../../shared/table/counter.ts';
 import { developerScope, projectScope } from '../../shared/table/item-key.ts';
 import { restoreItem } from '../../shared/table/single-use.ts';
 import { newOwnerKey } from '../support/worlds/owner.ts';
@@ -280,9 +281,7 @@ describe('every command that the code sends is granted', () => {
 
   test('counting the proposals of the schema assistant', async () => {
     dynamo.onAnyCommand().resolves({});
-    await uncountProposal(
-      await countProposal({ id: '0123456789abcdef01234567', plan: 'free', ownerKey: newOwnerKey() }),
-    );
+    await giveBack(await countProposal({ id: '0123456789abcdef01234567', plan: 'free', ownerKey: newOwnerKey() }));
     expectGranted(granted['language-model-quota'].users);
     expect(sent()).toHaveLength(2);
   });

@@ -1,17 +1,8 @@
+import { boundedText } from '../../core/bounded-text.ts';
+
 /** Timeout of one request; a sign-in makes two in a row, well within the function's own limit. */
 const limitMs = 5000;
 const maxBytes = 256 * 1024;
-
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-};
 
 /** The parser's own message would quote the answer, which may hold a token, into the log. */
 const parse = (text: string): unknown => {
@@ -34,5 +25,7 @@ export interface ProviderAnswer {
  */
 export const askProvider = async (url: string, init: RequestInit): Promise<ProviderAnswer> => {
   const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(limitMs) });
-  return { status: response.status, body: parse(await readText(response)) };
+  const text = await boundedText(response, maxBytes);
+  if (text === undefined) throw new Error(`The answer is larger than ${maxBytes} bytes`);
+  return { status: response.status, body: parse(text) };
 };

@@ -4,7 +4,6 @@ import { type IndexKeys, isPrivate, type RowSecurity } from '../collection.ts';
 import { unsafeNames } from '../schema/field-key.ts';
 import { managedPrefix } from './indexes.ts';
 
-/** Kind of one key of an index. */
 export type IndexKind = IndexKeys[number][1];
 
 /** An index of the developer's own as its collection's record keeps it; `ready` once the database has built it. */

@@ -1,5 +1,6 @@
 import { AppError, statusOf } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
+import { inLanes } from '../../work/in-lanes.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { activeRecords } from '../control-collections.ts';
 import { onCollection } from '../on-collection.ts';
@@ -38,19 +39,16 @@ export const prepareDatabase = async (project: Project, limitMs: number): Promis
   const waiting = (await activeRecords(project, { sort: { slot: 1 } })).filter(({ name }) => name !== usersCollection);
   const end = performance.now() + limitMs;
   const unprepared: Unprepared[] = [];
-  const work = async (): Promise<void> => {
-    for (let record = waiting.shift(); record; record = waiting.shift()) {
-      const leftMs = end - performance.now();
-      if (leftMs < 100) throw outOfTime(project);
-      try {
-        await prepare(project, record, leftMs);
-      } catch (error) {
-        if (performance.now() >= end) throw outOfTime(project);
-        if (!isRefusal(error)) throw error;
-        unprepared.push({ collection: record.name, error });
-      }
+  await inLanes(waiting, workers, async (record) => {
+    const leftMs = end - performance.now();
+    if (leftMs < 100) throw outOfTime(project);
+    try {
+      await prepare(project, record, leftMs);
+    } catch (error) {
+      if (performance.now() >= end) throw outOfTime(project);
+      if (!isRefusal(error)) throw error;
+      unprepared.push({ collection: record.name, error });
     }
-  };
-  await Promise.all(Array.from({ length: workers }, work));
+  });
   return unprepared;
 };

@@ -26,7 +26,6 @@ export const FieldShape = v.strictObject({
 
 /** Elements of an `Array`, read to one level. */
 export type RawItems = v.InferOutput<typeof ItemsShape>;
-/** A field, read to one level. */
 export type RawField = v.InferOutput<typeof FieldShape>;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -21,12 +21,10 @@ export const fieldTypes = {
   Ref: { bsonType: 'objectId', unique: true, indexed: true, default: null },
 } as const satisfies Readonly<Record<string, FieldTypeRules>>;
 
-/** Type of a field. */
 export type FieldType = keyof typeof fieldTypes;
 /** Type of a value that has no parts of its own. */
 export type ScalarType = Exclude<FieldType, 'Object' | 'Array'>;
 
-/** Names of all types. */
 export const fieldTypeNames = Object.keys(fieldTypes) as readonly FieldType[];
 
 /** Whether values of a type have no parts of their own. */

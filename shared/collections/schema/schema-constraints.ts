@@ -1,7 +1,6 @@
 import type { Field, ValueType } from '../collection.ts';
 import { type FieldType, fieldTypes, withArticle } from './field-types.ts';
 
-/** A `$jsonSchema` document of MongoDB. */
 export type MongoJsonSchema = { readonly [keyword: string]: unknown };
 
 /** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */

@@ -3,12 +3,11 @@ import { AppError } from '../../core/errors.ts';
 import { plans } from '../../projects/plans.ts';
 import type { PlanName, Project } from '../../projects/project.ts';
 import { type Taking, tallyIn } from '../../table/count-writes.ts';
-import { giveBack, newCall, take } from '../../table/counter.ts';
+import { newCall, take } from '../../table/counter.ts';
 import { itemKey, ownerScope } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import { monthAt, secondsLeft } from '../../table/windows.ts';
 
-/** Whose proposals are counted. */
 type CountedProject = Pick<Project, 'id' | 'plan' | 'ownerKey'>;
 
 const inAll = 'n';
@@ -40,9 +39,4 @@ export const countProposal = async ({ id, plan, ownerKey }: CountedProject): Pro
   const outcome = await take(taking);
   if (outcome.taken) return taking;
   throw overLimit(plan, outcome.full?.name === inAll, secondsLeft(month, now));
-};
-
-/** Reverts the count of a proposal for which the model could not be reached, once. */
-export const uncountProposal = async (counted: Taking): Promise<void> => {
-  await giveBack(counted);
 };

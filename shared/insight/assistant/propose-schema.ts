@@ -3,8 +3,9 @@ import { assistantSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { log } from '../../core/log.ts';
 import type { Project } from '../../projects/project.ts';
+import { giveBack } from '../../table/counter.ts';
 import { instructions } from './instructions.ts';
-import { countProposal, uncountProposal } from './monthly-cap.ts';
+import { countProposal } from './monthly-cap.ts';
 import { type Proposal, parseProposal } from './proposal.ts';
 
 /** The longest description, in characters. */
@@ -74,9 +75,7 @@ export const proposeSchema = async (project: Project, prompt: string): Promise<P
     return await propose(prompt);
   } catch (error) {
     if (error instanceof AppError && error.code === 'ASSISTANT_UNAVAILABLE') {
-      await uncountProposal(counted).catch(() =>
-        log.warn({ message: 'A proposal stays counted', project: project.id }),
-      );
+      await giveBack(counted).catch(() => log.warn({ message: 'A proposal stays counted', project: project.id }));
     }
     throw error;
   }

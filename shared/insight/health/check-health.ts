@@ -43,10 +43,8 @@ const parts = {
   encryption: () => derivedKey('sealed v1'),
 } as const;
 
-/** Name of a part of the service. */
 export type PartName = keyof typeof parts;
 
-/** Health of one part. */
 export interface PartHealth {
   readonly ok: boolean;
   /** Milliseconds that the part took to answer, or was waited for. */

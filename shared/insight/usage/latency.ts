@@ -6,7 +6,6 @@ const classes = 48;
 export const classOf = (ms: number): number =>
   Math.min(classes - 1, Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / Math.log(step))));
 
-/** The upper bound of a class in ms. */
 const boundOf = (index: number): number => step ** index;
 
 /**

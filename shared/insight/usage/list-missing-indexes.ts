@@ -4,9 +4,8 @@ import { activeRecords } from '../../collections/control-collections.ts';
 import { keysBuilt } from '../../collections/indexes/own-index.ts';
 import { clock } from '../../core/clock.ts';
 import type { Project } from '../../projects/project.ts';
-import { loadStats } from './load-stats.ts';
 import type { ListShape } from './slow-lists.ts';
-import { dayOf } from './stats-items.ts';
+import { dayOf, loadStats } from './stats-items.ts';
 
 const dayMs = 24 * 3600_000;
 const maxReturned = 20;

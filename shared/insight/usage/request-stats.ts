@@ -1,7 +1,6 @@
 import { clock } from '../../core/clock.ts';
 import { percentile } from './latency.ts';
-import { loadStats } from './load-stats.ts';
-import { dayOf } from './stats-items.ts';
+import { dayOf, loadStats } from './stats-items.ts';
 
 /** Requests of one route on one day. Latencies are in ms, at most a quarter too high. */
 export interface RouteStats {

@@ -1,3 +1,4 @@
+import { get, write } from '../../table/item.ts';
 import { itemKey, type Key, partitionKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 
@@ -17,4 +18,43 @@ const keptDays = 31;
 export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 /** When statistics of a day are deleted, in seconds. */
-export const expiryOf = (day: string): number => Date.parse(day) / 1000 + (keptDays + 1) * 24 * 3600;
+const expiryOf = (day: string): number => Date.parse(day) / 1000 + (keptDays + 1) * 24 * 3600;
+
+/** The counters of a day by their names; none where nothing was counted. */
+export const loadStats = async (
+  kind: StatsKind,
+  projectId: string,
+  day: string,
+): Promise<ReadonlyMap<string, number>> => {
+  const item = (await get(statsKey(kind, projectId, day))) ?? {};
+  return new Map(Object.entries(item).flatMap(([name, value]) => (name.includes('|') ? [[name, Number(value)]] : [])));
+};
+
+/** Whose statistics; `day` is `yyyy-mm-dd` in UTC. */
+export interface StatsPlace {
+  readonly projectId: string;
+  readonly day: string;
+}
+
+/**
+ * Adds to counters of a day by their names, in one write. `ids` are counted among the day's shapes, of which there may
+ * be `most` before it, else nothing is written.
+ */
+export const addStats = (
+  kind: StatsKind,
+  { projectId, day }: StatsPlace,
+  counts: readonly (readonly [name: string, count: number])[],
+  shapes?: { readonly ids: ReadonlySet<string>; readonly most: number | undefined },
+) =>
+  write({
+    update: statsKey(kind, projectId, day),
+    change: `SET expiresAt = :end ADD ${shapes ? 'shapes :shapes, ' : ''}${counts.map((_, at) => `#a${at} :v${at}`).join(', ')}`,
+    ...(shapes?.most !== undefined && { condition: 'attribute_not_exists(shapes) OR size(shapes) <= :room' }),
+    names: Object.fromEntries(counts.map(([name], at) => [`a${at}`, name])),
+    values: {
+      end: expiryOf(day),
+      ...(shapes && { shapes: shapes.ids }),
+      ...(shapes?.most !== undefined && { room: shapes.most }),
+      ...Object.fromEntries(counts.map(([, count], at) => [`v${at}`, count])),
+    },
+  });

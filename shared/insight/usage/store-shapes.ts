@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto';
-import { write } from '../../table/item.ts';
 import type { Item } from '../../table/values.ts';
-import { expiryOf, statsKey } from './stats-items.ts';
+import { addStats, type StatsPlace } from './stats-items.ts';
 
 /** What was counted of one shape of slow list, see slow-lists.ts: how many lists, and how long they took in ms. */
 export interface ShapeCount {
   readonly shape: string;
   readonly lists: number;
   readonly ms: number;
-}
-
-/** Where shapes are counted; `day` is `yyyy-mm-dd` in UTC. */
-interface Place {
-  readonly projectId: string;
-  readonly day: string;
 }
 
 /** Names of fields are the callers' to invent: a project's day has room for so many shapes, of so many bytes each. */
@@ -27,32 +20,24 @@ const nameOf = (shape: string): string => `n|${shape}`;
 const idOf = (shape: string): string => createHash('sha256').update(shape).digest('base64url').slice(0, 12);
 
 /** Adds to these shapes if the day has room for `fresh` new ones; the item as it is where it has not. */
-const add = async (
-  { projectId, day }: Place,
-  counts: readonly ShapeCount[],
-  fresh: number,
-): Promise<Item | undefined> => {
+const add = async (place: StatsPlace, counts: readonly ShapeCount[], fresh: number): Promise<Item | undefined> => {
   const numbers = counts.flatMap(({ shape, lists, ms }) => [
     [nameOf(shape), lists] as const,
     [`ms|${shape}`, ms] as const,
   ]);
-  const { done, item } = await write({
-    update: statsKey('queries', projectId, day),
-    change: `SET expiresAt = :end ADD shapes :shapes, ${numbers.map((_, at) => `#a${at} :v${at}`).join(', ')}`,
-    ...(fresh > 0 && { condition: 'attribute_not_exists(shapes) OR size(shapes) <= :room' }),
-    names: Object.fromEntries(numbers.map(([name], at) => [`a${at}`, name])),
-    values: {
-      end: expiryOf(day),
-      shapes: new Set(counts.map(({ shape }) => idOf(shape))),
-      ...(fresh > 0 && { room: maxShapes - fresh }),
-      ...Object.fromEntries(numbers.map(([, value], at) => [`v${at}`, value])),
-    },
-  });
+  const ids = new Set(counts.map(({ shape }) => idOf(shape)));
+  const most = fresh > 0 ? maxShapes - fresh : undefined;
+  const { done, item } = await addStats('queries', place, numbers, { ids, most });
   return done ? undefined : (item ?? {});
 };
 
 /** Adds to what the day knows already, and to as many others as it has room for. */
-const addSome = async (place: Place, counts: readonly ShapeCount[], item: Item, isLast: boolean): Promise<void> => {
+const addSome = async (
+  place: StatsPlace,
+  counts: readonly ShapeCount[],
+  item: Item,
+  isLast: boolean,
+): Promise<void> => {
   const known = counts.filter(({ shape }) => item[nameOf(shape)] !== undefined);
   const room = isLast ? 0 : Math.max(0, maxShapes - (item.shapes instanceof Set ? item.shapes.size : 0));
   const fresh = counts.filter((count) => !known.includes(count)).slice(0, room);
@@ -65,7 +50,7 @@ const addSome = async (place: Place, counts: readonly ShapeCount[], item: Item, 
  * Adds what was counted of slow lists to a project's day. One conditional write decides which shapes are new: the first
  * 100 of a day count, whatever names callers give to fields; others, and those of over 500 bytes, are dropped.
  */
-export const storeShapes = async (place: Place, counts: readonly ShapeCount[]): Promise<void> => {
+export const storeShapes = async (place: StatsPlace, counts: readonly ShapeCount[]): Promise<void> => {
   const short = counts.filter(({ shape }) => Buffer.byteLength(shape) <= maxShapeBytes);
   for (let start = 0; start < short.length; start += shapesPerUpdate) {
     const some = short.slice(start, start + shapesPerUpdate);

@@ -1,12 +1,10 @@
 import { clock } from '../../core/clock.ts';
 import { usageSettings } from '../../core/config.ts';
 import { describeError, log } from '../../core/log.ts';
-import { write } from '../../table/item.ts';
 import { classOf } from './latency.ts';
-import { dayOf, expiryOf, type StatsKind, statsKey } from './stats-items.ts';
+import { addStats, dayOf, type StatsKind, type StatsPlace } from './stats-items.ts';
 import { type ShapeCount, storeShapes } from './store-shapes.ts';
 
-/** A request as it is counted. */
 export interface CountedRequest {
   readonly projectId: string;
   readonly route: string;
@@ -21,10 +19,8 @@ export interface SlowList {
   readonly ms: number;
 }
 
-interface Sums {
+interface Sums extends StatsPlace {
   readonly kind: StatsKind;
-  readonly projectId: string;
-  readonly day: string;
   readonly values: Map<string, number>;
 }
 
@@ -39,14 +35,6 @@ let pending = new Map<string, Sums>();
 let since = 0;
 let timer: NodeJS.Timeout | undefined;
 
-const update = ({ kind, projectId, day }: Sums, values: readonly (readonly [string, number])[]) =>
-  write({
-    update: statsKey(kind, projectId, day),
-    change: `SET expiresAt = :end ADD ${values.map((_, index) => `#a${index} :v${index}`).join(', ')}`,
-    names: Object.fromEntries(values.map(([name], index) => [`a${index}`, name])),
-    values: { end: expiryOf(day), ...Object.fromEntries(values.map(([, value], index) => [`v${index}`, value])) },
-  });
-
 const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
   [...values].flatMap(([name, lists]) => {
     const shape = name.slice(2);
@@ -57,7 +45,7 @@ const store = async (sums: Sums): Promise<void> => {
   if (sums.kind === 'queries') return storeShapes(sums, shapesIn(sums.values));
   const values = [...sums.values];
   for (let start = 0; start < values.length; start += attributesPerUpdate) {
-    await update(sums, values.slice(start, start + attributesPerUpdate));
+    await addStats(sums.kind, sums, values.slice(start, start + attributesPerUpdate));
   }
 };
 

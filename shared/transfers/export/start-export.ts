@@ -4,7 +4,6 @@ import type { ExportFormat, ExportRecord } from '../transfer-record.ts';
 import { insertTransfer } from '../transfer-slots.ts';
 import { type ExportView, toExportView } from '../transfer-view.ts';
 
-/** The body of `start-export`. */
 export interface NewExport {
   readonly format: ExportFormat;
   /** Trashed documents too. */

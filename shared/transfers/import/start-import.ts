@@ -14,7 +14,6 @@ import { insertTransfer, orRunning } from '../transfer-slots.ts';
 import { uploadSeconds } from '../transfer-times.ts';
 import { type ImportView, toImportView } from '../transfer-view.ts';
 
-/** The largest file that one import takes. */
 export const maxImportBytes = 10 * 1024 * 1024;
 
 /** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */

@@ -1,8 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../../shared/core/clock.ts';
-import { countProposal, uncountProposal } from '../../../../shared/insight/assistant/monthly-cap.ts';
+import { countProposal } from '../../../../shared/insight/assistant/monthly-cap.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
+import { giveBack } from '../../../../shared/table/counter.ts';
 import { inParallel } from '../../../support/clients/client.ts';
 import { loseFirstAnswers } from '../../../support/faults/lost-answers.ts';
 import { newOwnerKey } from '../../../support/worlds/owner.ts';
@@ -42,7 +43,7 @@ describe('an answer of the table that got lost, so that the client asks again', 
     const [last] = counted;
     if (!last) throw new Error('The plan allows none');
     loseFirstAnswers();
-    await uncountProposal(last);
+    await giveBack(last);
     await countProposal(project);
     await expect(countProposal(project)).rejects.toMatchObject(exceeded);
   });
