@@ -33,8 +33,11 @@ export const requireWriteAccess = (collection: Collection, caller: Caller): void
   if (caller.userId === undefined) throw tokenMissing();
 };
 
-/** The filter of the documents a user owns; an array that merely holds the id owns nothing. */
-export const ownedBy = (ownerField: string, userId: string): Filter<MongoDocument> => ({
+/**
+ * The filter of the documents a user owns; an array that merely holds the id owns nothing, and `null` is an owner that
+ * is absent, too.
+ */
+export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocument> => ({
   [ownerField]: { $eq: userId, $not: { $type: 'array' } },
 });
 

@@ -11,7 +11,7 @@ import type { ListQuery } from './list-query.ts';
 import { type Hint, withHint } from './owner-hint.ts';
 import { PageBudget, Sized } from './page-size.ts';
 import { presentProjected, toProjection } from './projection.ts';
-import { isById, type Sort, sortKeyField, toMongoSort } from './sort.ts';
+import { isById, type Sort, sortKeyField, sortKeyOf, toMongoSort } from './sort.ts';
 import { afterBySortKey, needsSortKey, withPatterns } from './sort-key-pipeline.ts';
 
 /** One document of a page and the key that MongoDB sorted it by. */
@@ -94,7 +94,7 @@ const open = (
     sort: toMongoSort(sort),
     limit,
     skip,
-    projection: isById(sort) ? projection : { ...projection, [sortKeyField]: { $meta: 'sortKey' } },
+    projection: { ...projection, ...sortKeyOf(sort) },
   });
 };
 
@@ -132,17 +132,9 @@ export const findPosition = (
   sort: Sort,
 ): Promise<readonly unknown[] | undefined> =>
   onProject(project, async (db) => {
-    const options = {
-      sort: toMongoSort(sort),
-      limit: 1,
-      projection: { _id: 1, ...(isById(sort) ? {} : { [sortKeyField]: { $meta: 'sortKey' } }) },
-      maxTimeMS,
-    };
-    const [found] = await withHint(hint, (named) =>
-      db
-        .collection(collectionName)
-        .find(allOf(conditions), { ...options, ...named })
-        .toArray(),
+    const options = { sort: toMongoSort(sort), projection: { _id: 1, ...sortKeyOf(sort) }, maxTimeMS };
+    const found = await withHint(hint, (named) =>
+      db.collection(collectionName).findOne(allOf(conditions), { ...options, ...named }),
     );
     if (!found) return undefined;
     return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);

@@ -57,6 +57,10 @@ export const sortKeyField = 'sortKey:9d0c1f6be27a4f5c';
 /** True for the plain `_id` order, which needs no sort keys besides the id. */
 export const isById = (sort: Sort): boolean => sort.length === 1;
 
+/** Has MongoDB return the sort key of each document, where its id alone is not the key. */
+export const sortKeyOf = (sort: Sort): Readonly<Record<string, { readonly $meta: 'sortKey' }>> =>
+  isById(sort) ? {} : { [sortKeyField]: { $meta: 'sortKey' } };
+
 /** A short fingerprint of an order in a collection of a project; `-g` and `g:desc` have the same. */
 export const sortFingerprint = (projectId: string, collectionName: string, sort: Sort): string =>
   createHash('sha256')

@@ -1,9 +1,9 @@
-import type { Filter, Document as MongoDocument } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
 import { fieldsOf } from '../collection-fields.ts';
 import type { JsonObject } from '../document.ts';
 import { fieldAt } from '../read/field-at.ts';
+import { ownedBy } from '../row-security.ts';
 import { addedBy, documentTooLarge, mustHaveRoom } from './document-size.ts';
 import type { Guard } from './guarded-write.ts';
 import { sanitizeUpdate } from './sanitize.ts';
@@ -23,20 +23,15 @@ export interface UpdatePlan {
 
 const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner field immutable');
 
-/** The owner field is that value and no array which holds it; `null` is an owner that is absent, too. */
-const hasOwner = (ownerField: string, owner: unknown): Filter<MongoDocument> => ({
-  [ownerField]: { $eq: owner, $not: { $type: 'array' } },
-});
-
 /**
  * The owner may be sent along unchanged, as clients do that send whole documents back. Who `mayClaim` may also give one
  * to a document that has none; the write decides, so that of several who try at once one does.
  */
 const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guard => {
-  const same = hasOwner(ownerField, owner);
+  const same = ownedBy(ownerField, owner);
   const claims = mayClaim && typeof owner === 'string';
   return {
-    filter: claims ? { $or: [same, hasOwner(ownerField, null)] } : same,
+    filter: claims ? { $or: [same, ownedBy(ownerField, null)] } : same,
     refusal: (document) => {
       const now = document[ownerField] ?? null;
       if (now === owner || (claims && now === null)) return undefined;
