@@ -18,7 +18,7 @@ const everybody: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks', 'peer
 const fewer: readonly Name[] = ['bare', 'basalt', 'counted', 'peer'];
 
 /** Reads the arguments; `--quick` is a first look of about two minutes. */
-export const readFlags = (): Flags => {
+export const parseFlags = (): Flags => {
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean', default: false },

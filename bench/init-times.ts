@@ -9,7 +9,7 @@ import path from 'node:path';
 import { parseArgs, styleText } from 'node:util';
 import { type Bundle, bundleFunctions } from '../infra/build/bundle.ts';
 import { functionFiles } from '../infra/build/function-files.ts';
-import { readSettings } from '../infra/local/settings.ts';
+import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { type Beginning, beginOnce } from './first-call.ts';
 import { firstEvents } from './first-events.ts';
@@ -70,7 +70,7 @@ const print = (rows: readonly Row[]): void => {
 };
 
 const stack = await startStack({
-  ...readSettings({ RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', BASALT_DIR: path.join(directory, 'stack') }),
+  ...parseSettings({ RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', BASALT_DIR: path.join(directory, 'stack') }),
   port: 0,
   report: progress,
   onFailure: (detail) => {

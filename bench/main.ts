@@ -16,7 +16,7 @@ import { type LimitedDelivery, measureDelivery } from './delivery.ts';
 import { measureDepth } from './depth.ts';
 import { documentOperations, writesOf } from './documents.ts';
 import { fileOperations } from './files.ts';
-import { readFlags } from './flags.ts';
+import { parseFlags } from './flags.ts';
 import { groupsOf } from './groups.ts';
 import { startProvider } from './instant-provider.ts';
 import { mailOperations } from './mail.ts';
@@ -31,7 +31,7 @@ import { measurePurge } from './purge.ts';
 import { renderDepth, renderLimited, renderOutcomes, renderPairs, renderPeer } from './report.ts';
 import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
 
-const flags = readFlags();
+const flags = parseFlags();
 const { only, rounds, seconds, large } = flags;
 const small = 10_000;
 const chartFile = path.join(import.meta.dirname, '../docs/bench.svg');

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { root } from '../infra/build/function-files.ts';
 import { LambdaContext } from '../infra/local/lambda-context.ts';
-import { readSettings } from '../infra/local/settings.ts';
+import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { endProgress, progress } from './progress.ts';
 import { sampleBulk, sampleDocument } from './samples.ts';
@@ -29,7 +29,7 @@ const parallel = 4;
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-trees-'));
 const stack = await startStack({
-  ...readSettings({ RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', BASALT_DIR: directory }),
+  ...parseSettings({ RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', BASALT_DIR: directory }),
   port: 0,
   report: progress,
   onFailure: (detail) => {

@@ -4,11 +4,11 @@ import { bundleFolder, root } from './build/function-files.ts';
 import { bundledIn } from './build/packaged-function.ts';
 import { DeployProblem } from './settings/deploy-problem.ts';
 import { fileContext } from './settings/settings.ts';
-import { deploymentsFile, readDeployments } from './stacks/deployments-file.ts';
+import { deploymentsFile, loadDeployments } from './stacks/deployments-file.ts';
 import { addService } from './stacks/service.ts';
 
 try {
-  const app = new App({ context: { [fileContext]: readDeployments(join(root, deploymentsFile)) } });
+  const app = new App({ context: { [fileContext]: loadDeployments(join(root, deploymentsFile)) } });
   addService(app, bundledIn(bundleFolder));
   app.synth();
 } catch (error) {

@@ -14,7 +14,7 @@ export interface DevFile extends Demo, Addresses {
 const fileIn = (directory: string): string => path.join(directory, 'dev.json');
 
 /** What an earlier start wrote; `undefined` before the first one, or where the file is damaged. */
-export const readDevFile = async (directory: string): Promise<DevFile | undefined> => {
+export const loadDevFile = async (directory: string): Promise<DevFile | undefined> => {
   try {
     return JSON.parse(await readFile(fileIn(directory), 'utf8')) as DevFile;
   } catch {

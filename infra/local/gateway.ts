@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { answerItself, answerWith, type FunctionResult, gatewayBody } from './answer.ts';
 import type { Cors, RawHeaders } from './cors.ts';
 import { GatewayEvent } from './event.ts';
-import { readBody } from './request-body.ts';
+import { receiveBody } from './request-body.ts';
 import { type FindRoute, type Match, malformed } from './router.ts';
 
 /** Runs the function of a name, `<area>-<name>`, with an event; rejects where the function failed. */
@@ -84,7 +84,7 @@ export const createGateway = (options: GatewayOptions): Server => {
       answerItself(response, 400, more);
       return;
     }
-    readBody(request, (body) => {
+    receiveBody(request, (body) => {
       if (body === 'too large') {
         answerItself(response, 413, more);
         return;

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { functionName } from '../build/function-files.ts';
 import { closeGateway, type Invoke } from './gateway.ts';
 import { listen } from './ports.ts';
-import { readBody } from './request-body.ts';
+import { receiveBody } from './request-body.ts';
 
 export interface Invocations {
   /** What tells functions where others can be invoked, and how the verifiers are called. */
@@ -28,7 +28,7 @@ const answer = (
 export const startInvocations = async (invoke: Invoke): Promise<Invocations> => {
   const server = createServer((request, response) => {
     const name = path.exec(request.url ?? '')?.[1];
-    readBody(request, (body) => {
+    receiveBody(request, (body) => {
       if (request.method !== 'POST' || name === undefined || !Buffer.isBuffer(body)) {
         answer(response, 404, { Message: 'Not found' });
         return;

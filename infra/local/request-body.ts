@@ -7,7 +7,7 @@ const maxBytes = 10 * 1024 * 1024;
  * Reads a request's body and hands it to `done` once: `undefined` where there is none, `'too large'` as soon as it is
  * over 10 MB. Not called at all where the client goes away first.
  */
-export const readBody = (request: IncomingMessage, done: (body: Buffer | undefined | 'too large') => void): void => {
+export const receiveBody = (request: IncomingMessage, done: (body: Buffer | undefined | 'too large') => void): void => {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (declared === undefined || declared === '0')) {
     done(undefined);

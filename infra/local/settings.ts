@@ -97,7 +97,7 @@ const otherFiles = ({ AWS_ENDPOINT_URL_S3, FILES_URL, FILES_BUCKET }: NodeJS.Pro
 };
 
 /** Reads the settings; a value that cannot be used → `StartProblem` naming it. */
-export const readSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
+export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
   refuseUnusable(env);
   refuseUnusableModel(env);
   return {

@@ -2,12 +2,12 @@ import path from 'node:path';
 import { styleText } from 'node:util';
 import { bundleFolder } from '../build/function-files.ts';
 import { provideDemo } from './demo.ts';
-import { readDevFile, writeDevFile } from './dev-file.ts';
+import { loadDevFile, writeDevFile } from './dev-file.ts';
 import { writeEnvironment } from './environment-file.ts';
 import { requireNode } from './node-version.ts';
 import { watchNpm } from './npm-parent.ts';
 import { StartProblem } from './problem.ts';
-import { type LocalSettings, readSettings } from './settings.ts';
+import { type LocalSettings, parseSettings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
 
@@ -73,7 +73,7 @@ const showDemo = async (
     webhookUrl,
     webhookSecret,
     filesUrl,
-    ...(await provideDemo(await readDevFile(directory))),
+    ...(await provideDemo(await loadDevFile(directory))),
   };
   await writeDevFile(directory, dev);
   process.stdout.write(welcome(dev, settings, settings.directory));
@@ -82,7 +82,7 @@ const showDemo = async (
 const start = async (): Promise<void> => {
   const running: { stack?: Stack } = {};
   stopOnSignal(running);
-  const settings = readSettings(process.env);
+  const settings = parseSettings(process.env);
   const bundles = await bundlesFor(process.argv.slice(2));
   const stack = await startStack({
     ...settings,

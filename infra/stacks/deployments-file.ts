@@ -20,7 +20,7 @@ const parse = (text: string): unknown => {
 };
 
 /** What a file holds, nothing where there is none. One that cannot be used → `DeployProblem`. */
-export const readDeployments = (file: string): Deployments => {
+export const loadDeployments = (file: string): Deployments => {
   if (!existsSync(file)) return {};
   const parsed = v.safeParse(deployments, parse(readFileSync(file, 'utf8')));
   if (parsed.success) return parsed.output;
@@ -31,6 +31,6 @@ export const readDeployments = (file: string): Deployments => {
 
 /** Puts one deployment's settings in; those of others stay. */
 export const writeDeployment = (file: string, deployment: string, settings: Choice): void => {
-  const all = { ...readDeployments(file), [deployment]: settings };
+  const all = { ...loadDeployments(file), [deployment]: settings };
   writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);
 };

@@ -8,9 +8,9 @@ import {
   onItems,
   onPlaces,
   onQueue,
+  onSecret,
   onTransfers,
   onVerifiers,
-  readSecret,
   type Stores,
 } from './statements.ts';
 
@@ -52,12 +52,12 @@ const workQueueUrl = ({ workQueue }: Stores): Variables => ({ WORK_QUEUE_URL: wo
 const grants: Readonly<Record<Use, Grant>> = {
   mongodb: {
     why: 'the control database and the projects that it holds',
-    statement: ({ mongodbSecret }) => readSecret(mongodbSecret),
+    statement: ({ mongodbSecret }) => onSecret(mongodbSecret),
     variables: ({ mongodbSecret }) => ({ MONGODB_SECRET_ARN: mongodbSecret.secretArn }),
   },
   encryption: {
     why: 'the master key: sealed keys and URIs of projects, signing keys, codes of mails, tokens of developers',
-    statement: ({ encryptionSecret }) => readSecret(encryptionSecret),
+    statement: ({ encryptionSecret }) => onSecret(encryptionSecret),
     variables: ({ encryptionSecret }) => ({ ENCRYPTION_SECRET_ARN: encryptionSecret.secretArn }),
   },
   sessions: {
@@ -78,7 +78,7 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   'dashboard-github': {
     why: "the secret of the dashboard's app at GitHub",
-    statement: ({ dashboardGithubSecret }) => readSecret(dashboardGithubSecret),
+    statement: ({ dashboardGithubSecret }) => onSecret(dashboardGithubSecret),
     variables: ({ dashboardGithubSecret }) => ({ DASHBOARD_GITHUB_SECRET_ARN: dashboardGithubSecret.secretArn }),
   },
   'email-tokens': {
@@ -138,7 +138,7 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   'language-model': {
     why: "the endpoint of the schema assistant's language model, and its key",
-    statement: ({ languageModelSecret }) => readSecret(languageModelSecret),
+    statement: ({ languageModelSecret }) => onSecret(languageModelSecret),
     variables: ({ languageModelSecret, languageModel: { aiBaseUrl, aiModel } }) => ({
       AI_SECRET_ARN: languageModelSecret.secretArn,
       ...(aiBaseUrl !== undefined && { AI_BASE_URL: aiBaseUrl }),
@@ -151,7 +151,7 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   'mail-provider': {
     why: 'the key of the mail provider that projects share',
-    statement: ({ mailProviderSecret }) => readSecret(mailProviderSecret),
+    statement: ({ mailProviderSecret }) => onSecret(mailProviderSecret),
     variables: ({ mailProviderSecret }) => ({ MAIL_PROVIDER_SECRET_ARN: mailProviderSecret.secretArn }),
   },
   'mail-quota': {
@@ -161,7 +161,7 @@ const grants: Readonly<Record<Use, Grant>> = {
   },
   'mail-webhook': {
     why: 'the secret that the events of the mail provider are signed with',
-    statement: ({ mailWebhookSecret }) => readSecret(mailWebhookSecret),
+    statement: ({ mailWebhookSecret }) => onSecret(mailWebhookSecret),
     variables: ({ mailWebhookSecret }) => ({ MAIL_WEBHOOK_SECRET_ARN: mailWebhookSecret.secretArn }),
   },
   usage: {

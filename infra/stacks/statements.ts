@@ -57,7 +57,7 @@ export const onTransfers = ({ files: { bucketArn } }: Stores): PolicyStatement =
   });
 
 /** Reading one secret. */
-export const readSecret = ({ secretArn }: { readonly secretArn: string }): PolicyStatement =>
+export const onSecret = ({ secretArn }: { readonly secretArn: string }): PolicyStatement =>
   new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] });
 
 /** Actions on one queue. */

@@ -9,7 +9,7 @@ import { deployedBefore } from '../../infra/operate/deploy/deployed-before.ts';
 import { settingOptionsIn } from '../../infra/operate/deploy/setting-options.ts';
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 import type { Choice } from '../../infra/settings/settings.ts';
-import { readDeployments, writeDeployment } from '../../infra/stacks/deployments-file.ts';
+import { loadDeployments, writeDeployment } from '../../infra/stacks/deployments-file.ts';
 import { ofType, synthesise } from './synthesis.ts';
 
 const nothing: SettingSources = { deployed: {}, repository: {}, file: {}, commandLine: {} };
@@ -91,16 +91,16 @@ describe('deployments.json', () => {
   afterEach(() => rmSync(file, { force: true }));
 
   test('need not be there, and holds each deployment by its name', () => {
-    expect(readDeployments(file)).toEqual({});
+    expect(loadDeployments(file)).toEqual({});
     writeDeployment(file, 'Basalt', { rateLimit: 200 });
     writeDeployment(file, 'Staging', { logDays: '7' });
     writeDeployment(file, 'Basalt', { rateLimit: '300' });
-    expect(readDeployments(file)).toEqual({ Basalt: { rateLimit: '300' }, Staging: { logDays: '7' } });
+    expect(loadDeployments(file)).toEqual({ Basalt: { rateLimit: '300' }, Staging: { logDays: '7' } });
   });
 
   test.each(['{', '[1]', '{"alarmEmail":"ops@example.com"}', '{"Basalt":{"egress":null}}'])('%s is refused', (text) => {
     writeFileSync(file, text);
-    expect(() => readDeployments(file)).toThrow('deployments.json must be JSON such as');
+    expect(() => loadDeployments(file)).toThrow('deployments.json must be JSON such as');
   });
 });
 

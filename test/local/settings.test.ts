@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StartProblem } from '../../infra/local/problem.ts';
-import { readSettings } from '../../infra/local/settings.ts';
+import { parseSettings } from '../../infra/local/settings.ts';
 
 test.each([
   [{ PORT: 'http' }, 'PORT must be a whole number'],
@@ -12,6 +12,6 @@ test.each([
   [{ AI_BASE_URL: 'my model' }, 'AI_BASE_URL must be an address'],
   [{ AI_TIMEOUT_SECONDS: '60' }, 'AI_TIMEOUT_SECONDS must be a whole number from 1 to 25'],
 ])('%j is refused, and named', (env, message) => {
-  expect(() => readSettings(env)).toThrow(StartProblem);
-  expect(() => readSettings(env)).toThrow(message);
+  expect(() => parseSettings(env)).toThrow(StartProblem);
+  expect(() => parseSettings(env)).toThrow(message);
 });

@@ -10,7 +10,7 @@ import { uploadCors } from '../../../shared/files/upload-cors.ts';
 import type { Emulation } from './emulation.ts';
 import { checkWrite, headStatus } from './preconditions.ts';
 import { overridesOf } from './response-overrides.ts';
-import { refuse, S3Refusal } from './s3-error.ts';
+import { refuse, S3Error } from './s3-error.ts';
 import { targetOf } from './s3-target.ts';
 import { type S3Keys, SignatureCheck } from './signature.ts';
 
@@ -41,7 +41,7 @@ const preflight = ({ headers }: IncomingMessage, response: ServerResponse): void
   const names = asked.flatMap((name) => name.trim() || []);
   const allowed = names.every((name) => allows(uploadCors.requestHeaders, name));
   if (headers.origin === undefined || !allows(uploadCors.methods, method) || !allowed) {
-    throw new S3Refusal('AccessForbidden');
+    throw new S3Error('AccessForbidden');
   }
   const head: OutgoingHttpHeaders = {
     ...corsHeaders(headers.origin),
@@ -54,10 +54,10 @@ const preflight = ({ headers }: IncomingMessage, response: ServerResponse): void
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (length === undefined) {
-    if (encoding !== undefined) throw new S3Refusal('MissingContentLength');
+    if (encoding !== undefined) throw new S3Error('MissingContentLength');
     return undefined;
   }
-  if (Number(length) > maxBytes) throw new S3Refusal('EntityTooLarge');
+  if (Number(length) > maxBytes) throw new S3Error('EntityTooLarge');
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
@@ -65,9 +65,9 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
 
 const checkBody = (body: Buffer, sha256: string | undefined, md5: unknown): void => {
   if (sha256 !== undefined && createHash('sha256').update(body).digest('hex') !== sha256) {
-    throw new S3Refusal('XAmzContentSHA256Mismatch');
+    throw new S3Error('XAmzContentSHA256Mismatch');
   }
-  if (md5 !== undefined && createHash('md5').update(body).digest('base64') !== md5) throw new S3Refusal('BadDigest');
+  if (md5 !== undefined && createHash('md5').update(body).digest('base64') !== md5) throw new S3Error('BadDigest');
 };
 
 /**
@@ -115,7 +115,7 @@ export const createGuard = ({ emulation, keys, region }: GuardOptions): Server =
   return createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       request.resume();
-      const refusal = error instanceof S3Refusal ? error : new S3Refusal('InternalError');
+      const refusal = error instanceof S3Error ? error : new S3Error('InternalError');
       refuse(response, refusal, corsHeaders(request.headers.origin));
     });
   });

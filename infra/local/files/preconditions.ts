@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Emulation } from './emulation.ts';
-import { S3Refusal } from './s3-error.ts';
+import { S3Error } from './s3-error.ts';
 
 const bare = (etag: string): string => etag.trim().replace(/^W\//, '').replaceAll('"', '');
 
@@ -8,12 +8,12 @@ const matches = (condition: string, etag: string | undefined): boolean =>
   etag !== undefined && condition.split(',').some((one) => one.trim() === '*' || bare(one) === bare(etag));
 
 const refuseUnless = (held: boolean): void => {
-  if (!held) throw new S3Refusal('PreconditionFailed');
+  if (!held) throw new S3Error('PreconditionFailed');
 };
 
 /**
  * The conditions of a write, which the emulation knows nothing of: `If-Match`, `If-None-Match`, and those of a copy on
- * its source. One that does not hold → `S3Refusal`. Nothing else may write between this and the write.
+ * its source. One that does not hold → `S3Error`. Nothing else may write between this and the write.
  */
 export const checkWrite = async (emulation: Emulation, { headers }: IncomingMessage, path: string): Promise<void> => {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;

@@ -24,14 +24,14 @@ const refusals = {
   XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
 } as const;
 
-export type RefusalCode = keyof typeof refusals;
+export type S3ErrorCode = keyof typeof refusals;
 
 /** A refusal as S3 words it, by a code of its own list. */
-export class S3Refusal extends Error {
-  readonly code: RefusalCode;
+export class S3Error extends Error {
+  readonly code: S3ErrorCode;
   readonly status: number;
 
-  constructor(code: RefusalCode, message: string = refusals[code][1]) {
+  constructor(code: S3ErrorCode, message: string = refusals[code][1]) {
     super(message);
     this.code = code;
     this.status = refusals[code][0];
@@ -41,7 +41,7 @@ export class S3Refusal extends Error {
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** Answers with a refusal, as XML; without a body to `HEAD`. */
-export const refuse = (response: ServerResponse, { code, status, message }: S3Refusal, more: OutgoingHttpHeaders) => {
+export const refuse = (response: ServerResponse, { code, status, message }: S3Error, more: OutgoingHttpHeaders) => {
   if (response.headersSent) {
     response.destroy();
     return;

@@ -1,4 +1,4 @@
-import { S3Refusal } from './s3-error.ts';
+import { S3Error } from './s3-error.ts';
 
 /** What a request is about: `/<bucket>/<key>`, as it was sent, and the question after it. */
 export interface S3Target {
@@ -13,7 +13,7 @@ export interface S3Target {
 const maxSegmentBytes = 240;
 const maxKeyBytes = 1024;
 
-/** Reads the target of a request; a path that S3, or a folder of files, cannot have → `S3Refusal`. */
+/** Reads the target of a request; a path that S3, or a folder of files, cannot have → `S3Error`. */
 export const targetOf = (url: string): S3Target => {
   const question = url.indexOf('?');
   const path = question < 0 ? url : url.slice(0, question);
@@ -21,12 +21,12 @@ export const targetOf = (url: string): S3Target => {
   try {
     parts = path.split('/').map(decodeURIComponent);
   } catch {
-    throw new S3Refusal('InvalidURI');
+    throw new S3Error('InvalidURI');
   }
-  if (parts.some((part) => part === '.' || part === '..' || /[\0\\/]/.test(part))) throw new S3Refusal('InvalidURI');
+  if (parts.some((part) => part === '.' || part === '..' || /[\0\\/]/.test(part))) throw new S3Error('InvalidURI');
   const key = parts.slice(2).join('/');
   if (Buffer.byteLength(key) > maxKeyBytes || parts.some((part) => Buffer.byteLength(part) > maxSegmentBytes)) {
-    throw new S3Refusal('KeyTooLongError');
+    throw new S3Error('KeyTooLongError');
   }
   return { path, query: new URLSearchParams(question < 0 ? '' : url.slice(question + 1)) };
 };

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { clock } from '../../../shared/core/clock.ts';
-import { S3Refusal } from './s3-error.ts';
+import { S3Error } from './s3-error.ts';
 import type { S3Target } from './s3-target.ts';
 
 export interface S3Keys {
@@ -57,10 +57,10 @@ const skewMs = 15 * 60 * 1000;
 const fromHeaders = ({ headers }: IncomingMessage): Claim => {
   const match = authorization.exec(headers.authorization ?? '');
   const [, credential = '', signedHeaders = '', signature = ''] = match ?? [];
-  if (!match) throw new S3Refusal(headers.authorization ? 'AuthorizationHeaderMalformed' : 'AccessDenied');
+  if (!match) throw new S3Error(headers.authorization ? 'AuthorizationHeaderMalformed' : 'AccessDenied');
   const { 'x-amz-date': date, 'x-amz-content-sha256': payloadHash } = headers;
   if (typeof payloadHash !== 'string') {
-    throw new S3Refusal('AccessDenied', 'Missing required header for this request: x-amz-content-sha256');
+    throw new S3Error('AccessDenied', 'Missing required header for this request: x-amz-content-sha256');
   }
   const list = signedHeaders.split(';');
   return { credential, signedHeaders: list, signature, date: String(date), payloadHash, expires: undefined };
@@ -69,12 +69,12 @@ const fromHeaders = ({ headers }: IncomingMessage): Claim => {
 const fromQuery = (query: URLSearchParams): Claim => {
   const value = (name: string): string => {
     const [only, second] = query.getAll(`X-Amz-${name}`);
-    if (only === undefined || second !== undefined) throw new S3Refusal('AuthorizationQueryParametersError');
+    if (only === undefined || second !== undefined) throw new S3Error('AuthorizationQueryParametersError');
     return only;
   };
   const expires = value('Expires');
   if (value('Algorithm') !== algorithm || !/^\d{1,6}$/.test(expires) || Number(expires) > maxExpiresSeconds) {
-    throw new S3Refusal('AuthorizationQueryParametersError');
+    throw new S3Error('AuthorizationQueryParametersError');
   }
   return {
     credential: value('Credential'),
@@ -91,13 +91,13 @@ const timeOf = (date: string): number =>
 
 const checkTime = ({ date, expires }: Claim): void => {
   const signedAt = timeOf(date);
-  if (Number.isNaN(signedAt)) throw new S3Refusal('AccessDenied', 'The date of the signature is not valid');
+  if (Number.isNaN(signedAt)) throw new S3Error('AccessDenied', 'The date of the signature is not valid');
   const age = clock.now() - signedAt;
   if (expires === undefined) {
-    if (Math.abs(age) > skewMs) throw new S3Refusal('RequestTimeTooSkewed');
+    if (Math.abs(age) > skewMs) throw new S3Error('RequestTimeTooSkewed');
   } else {
-    if (age > expires * 1000) throw new S3Refusal('AccessDenied', 'Request has expired');
-    if (age < -skewMs) throw new S3Refusal('AccessDenied', 'Request is not valid yet');
+    if (age > expires * 1000) throw new S3Error('AccessDenied', 'Request has expired');
+    if (age < -skewMs) throw new S3Error('AccessDenied', 'Request is not valid yet');
   }
 };
 
@@ -105,7 +105,7 @@ const checkTime = ({ date, expires }: Claim): void => {
 const checkSignedHeaders = ({ signedHeaders }: Claim, { headers }: IncomingMessage): void => {
   const mustBe = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
   if (!mustBe.every((name) => signedHeaders.includes(name))) {
-    throw new S3Refusal('AccessDenied', 'There were headers present in the request which were not signed');
+    throw new S3Error('AccessDenied', 'There were headers present in the request which were not signed');
   }
 };
 
@@ -122,26 +122,26 @@ export class SignatureCheck extends SignatureV4 {
   }
 
   /**
-   * Throws `S3Refusal` where the signature is not right; returns the SHA-256 that the body has to have, if any was
+   * Throws `S3Error` where the signature is not right; returns the SHA-256 that the body has to have, if any was
    * signed.
    */
   async check(request: IncomingMessage, target: S3Target): Promise<string | undefined> {
     const presigned = target.query.has('X-Amz-Signature');
     const claim = presigned ? fromQuery(target.query) : fromHeaders(request);
     const [accessKeyId, ...scope] = claim.credential.split('/');
-    if (accessKeyId !== this.#keys.accessKeyId) throw new S3Refusal('InvalidAccessKeyId');
+    if (accessKeyId !== this.#keys.accessKeyId) throw new S3Error('InvalidAccessKeyId');
     if (scope.join('/') !== `${claim.date.slice(0, 8)}/${this.#region}/s3/aws4_request`) {
       const code = presigned ? 'AuthorizationQueryParametersError' : 'AuthorizationHeaderMalformed';
-      throw new S3Refusal(code, `The credential is not for this day and the region '${this.#region}'`);
+      throw new S3Error(code, `The credential is not for this day and the region '${this.#region}'`);
     }
     checkTime(claim);
     checkSignedHeaders(claim, request);
     const expected = Buffer.from(await this.#signatureOf(request, target, claim, scope.join('/')));
     const given = Buffer.from(claim.signature);
     if (expected.length !== given.length || !timingSafeEqual(expected, given)) {
-      throw new S3Refusal('SignatureDoesNotMatch');
+      throw new S3Error('SignatureDoesNotMatch');
     }
-    if (claim.payloadHash === 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD') throw new S3Refusal('NotImplemented');
+    if (claim.payloadHash === 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD') throw new S3Error('NotImplemented');
     return /^[0-9a-f]{64}$/.test(claim.payloadHash) ? claim.payloadHash : undefined;
   }
 

@@ -14,7 +14,7 @@ export interface Request {
 }
 
 /** A refusal in the provider's own form. */
-export class Refusal extends Error {
+export class ProviderError extends Error {
   readonly answer: Answer;
 
   constructor(status: number, name: string, message: string, headers: Readonly<Record<string, string>> = {}) {
@@ -23,8 +23,8 @@ export class Refusal extends Error {
   }
 }
 
-export const notFound = (what: string): Refusal => new Refusal(404, 'not_found', `${what} not found`);
-export const invalid = (message: string): Refusal => new Refusal(422, 'validation_error', message);
+export const notFound = (what: string): ProviderError => new ProviderError(404, 'not_found', `${what} not found`);
+export const invalid = (message: string): ProviderError => new ProviderError(422, 'validation_error', message);
 
 export const ok = (body: unknown): Answer => ({ status: 200, body });
 export const created = (body: unknown): Answer => ({ status: 201, body });

@@ -1,4 +1,4 @@
-import { Refusal } from './answer.ts';
+import { ProviderError } from './answer.ts';
 
 /** What becomes of a mail to one address, by the events that tell of it, in their order. */
 export type Outcome = readonly EventKind[];
@@ -37,7 +37,7 @@ export const bouncesSoftly = (address: string): boolean => switchOf(address) ===
 export const refuseBySwitch = (addresses: readonly string[]): void => {
   const switches = new Set(addresses.map(switchOf));
   if (switches.has('ratelimited')) {
-    throw new Refusal(
+    throw new ProviderError(
       429,
       'rate_limit_exceeded',
       'Too many requests. Please limit the number of requests per second.',
@@ -46,5 +46,5 @@ export const refuseBySwitch = (addresses: readonly string[]): void => {
       },
     );
   }
-  if (switches.has('error')) throw new Refusal(500, 'application_error', 'An unexpected error occurred.');
+  if (switches.has('error')) throw new ProviderError(500, 'application_error', 'An unexpected error occurred.');
 };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Account, Accounts, audienceCalls, contactCalls } from './accounts.ts';
-import { type Answer, ok, Refusal, type Request } from './answer.ts';
+import { type Answer, ok, ProviderError, type Request } from './answer.ts';
 import { Broadcasts } from './broadcasts.ts';
 import { Mails } from './mails.ts';
 import { Webhooks, type WebhookTarget } from './webhooks.ts';
@@ -53,8 +53,8 @@ const readObject = (text: string): Request['body'] => {
 /** The key of a request; a key that begins with `re_invalid` is refused, to try out what happens then. */
 const keyOf = ({ headers }: IncomingMessage): string => {
   const key = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
-  if (key === undefined) throw new Refusal(401, 'missing_api_key', 'Missing API Key');
-  if (key.startsWith('re_invalid')) throw new Refusal(401, 'validation_error', 'API key is invalid');
+  if (key === undefined) throw new ProviderError(401, 'missing_api_key', 'Missing API Key');
+  if (key.startsWith('re_invalid')) throw new ProviderError(401, 'validation_error', 'API key is invalid');
   return key;
 };
 
@@ -129,7 +129,7 @@ export const createMailProvider = ({ origin, emulator, webhook }: MailProviderOp
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await bodyOf(request);
     const found = await answer(request, new URL(request.url ?? '/', origin), text).catch((error: unknown) => {
-      if (error instanceof Refusal) return error.answer;
+      if (error instanceof ProviderError) return error.answer;
       throw error;
     });
     if (!found) return passOn(request, response, text);

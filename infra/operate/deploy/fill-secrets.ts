@@ -1,7 +1,7 @@
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { DeployProblem } from '../../settings/deploy-problem.ts';
 import { filledSecrets } from '../../stacks/secrets.ts';
-import { readSecret, type SecretPlace, type SecretVersion, secretsClient } from './secret-version.ts';
+import { loadSecret, type SecretPlace, type SecretVersion, secretsClient } from './secret-version.ts';
 
 /** The outputs of the stack that holds the secrets: name → ARN. */
 export type SecretArns = Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ export const fillSecrets = async (
     if (!arn) throw new DeployProblem(`The stack of the secrets has no output ${rule.output}`);
     if (!(value || rule.required)) continue;
     const secret = { arn, profile };
-    const current = await readSecret(secret);
+    const current = await loadSecret(secret);
     if (!value) requireFilled(rule, current);
     else if (value !== current.value) changes.push({ id: rule.id, secret, value });
   }

@@ -1,7 +1,7 @@
 import { DescribeSecretCommand, UpdateSecretVersionStageCommand } from '@aws-sdk/client-secrets-manager';
 import { filledSecrets } from '../../stacks/secrets.ts';
 import type { SecretArns } from './fill-secrets.ts';
-import { readSecret, secretsClient } from './secret-version.ts';
+import { loadSecret, secretsClient } from './secret-version.ts';
 
 /** The label of the version that a deployment last succeeded with. */
 const deployedStage = 'DEPLOYED';
@@ -13,7 +13,7 @@ const deployedStage = 'DEPLOYED';
 export const keepUri = async (arns: SecretArns, profile: string | undefined): Promise<void> => {
   const arn = arns[filledSecrets.mongodbSecret.output];
   if (arn === undefined) return;
-  const { id, stages } = await readSecret({ arn, profile });
+  const { id, stages } = await loadSecret({ arn, profile });
   if (stages.includes(deployedStage)) return;
   const client = secretsClient({ arn, profile });
   const { VersionIdsToStages = {} } = await client.send(new DescribeSecretCommand({ SecretId: arn }));

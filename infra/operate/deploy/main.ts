@@ -13,7 +13,7 @@ import { bundleFunctions } from '../../build/bundle.ts';
 import { bundleFolder, root } from '../../build/function-files.ts';
 import { DeployProblem } from '../../settings/deploy-problem.ts';
 import { type Choice, type DeploymentSettings, settingNames, settingsOf, writtenFor } from '../../settings/settings.ts';
-import { deploymentsFile, readDeployments, writeDeployment } from '../../stacks/deployments-file.ts';
+import { deploymentsFile, loadDeployments, writeDeployment } from '../../stacks/deployments-file.ts';
 import { filledSecrets } from '../../stacks/secrets.ts';
 import { agreeSettings } from './agree-settings.ts';
 import { deploy } from './deploy.ts';
@@ -66,7 +66,7 @@ const settle = (
   const sources = {
     deployed,
     repository: { ...writtenFor(context.deployments, deployment, 'cdk.json'), ...settingsAmong(context) },
-    file: writtenFor(readDeployments(file), deployment, deploymentsFile),
+    file: writtenFor(loadDeployments(file), deployment, deploymentsFile),
     commandLine: chosenIn(args),
   };
   const agreed = agreeSettings(sources, options);

@@ -18,7 +18,7 @@ export interface SecretVersion {
 export const secretsClient = ({ arn, profile }: SecretPlace): SecretsManagerClient =>
   new SecretsManagerClient({ region: arn.split(':')[3] ?? '', ...(profile !== undefined && { profile }) });
 
-export const readSecret = async (place: SecretPlace): Promise<SecretVersion> => {
+export const loadSecret = async (place: SecretPlace): Promise<SecretVersion> => {
   const command = new GetSecretValueCommand({ SecretId: place.arn });
   const { SecretString = '', VersionId, VersionStages = [] } = await secretsClient(place).send(command);
   return { value: SecretString, id: VersionId, stages: VersionStages };

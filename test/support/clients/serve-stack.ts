@@ -1,5 +1,5 @@
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
-import { readSettings } from '../../../infra/local/settings.ts';
+import { parseSettings } from '../../../infra/local/settings.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 
 // Runs the local stack for tests, on free ports, with its data in the directory given. Prints where it is
@@ -9,7 +9,7 @@ const [, , directory = ''] = process.argv;
 
 const { PERMITTED_ADDRESSES = '', BUNDLES } = process.env;
 permitAddresses(PERMITTED_ADDRESSES);
-const settings = readSettings(process.env);
+const settings = parseSettings(process.env);
 const stack = await startStack({
   ...settings,
   functions: { ...settings.functions, PERMITTED_ADDRESSES },
