@@ -22,10 +22,7 @@ const notSetUp = (): AppError =>
     'Sending mail with the shared key is not set up on this service. Set a key of your own (providerApiKey), or ask its operator.',
   );
 
-/**
- * The provider's key that all projects without one of their own share; none was put in, which leaves a text that is no
- * key → 501 `NOT_SET_UP`.
- */
+/** The provider's key that projects without one of their own share; none that is a key → 501 `NOT_SET_UP`. */
 export const sharedProviderKey = async (): Promise<string> => {
   const { MAIL_PROVIDER_KEY, MAIL_PROVIDER_SECRET_ARN } = mailSettings();
   const text = MAIL_PROVIDER_KEY || (MAIL_PROVIDER_SECRET_ARN ? await secret(MAIL_PROVIDER_SECRET_ARN) : '');

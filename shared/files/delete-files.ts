@@ -40,14 +40,8 @@ export const deleteFile = async (project: Project, filePath: string): Promise<vo
   await removeBytes(project, [filePath]);
 };
 
-/** Which of the paths were files, and are deleted, and which were not. */
-export interface DeletedFiles {
-  readonly deleted: readonly string[];
-  readonly notFound: readonly string[];
-}
-
 /** Deletes up to 100 files as `deleteFile` does, their bytes in one go; a path that is no file stops no other. */
-export const deleteFiles = async (project: Project, filePaths: readonly string[]): Promise<DeletedFiles> => {
+export const deleteFiles = async (project: Project, filePaths: readonly string[]) => {
   const deleted: string[] = [];
   const notFound: string[] = [];
   // All change the same counter, so side by side they would only get in each other's way.

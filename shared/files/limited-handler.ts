@@ -20,10 +20,7 @@ const limited = (body: Readable): Readable => {
 
 const agentOptions = { keepAlive: true, maxSockets: 20, timeout: 60_000, lookup: pinnedLookup };
 
-/**
- * HTTP to a storage that a customer names: only to addresses that were checked, following no redirect, and reading no
- * answer of more than 256 KiB.
- */
+/** HTTP to a storage that a customer names: to checked addresses, without redirects, at most 256 KiB an answer. */
 export class LimitedHandler extends NodeHttpHandler {
   constructor() {
     super({

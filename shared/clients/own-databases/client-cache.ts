@@ -24,10 +24,7 @@ export interface Lease {
   giveBack(): void;
 }
 
-/**
- * Clients of customers' databases in one process: at most `size`, the longest unused goes first, none closed while in
- * use unless it is dropped.
- */
+/** At most `size` clients of customers' databases; the longest unused goes first, none in use unless it is dropped. */
 export class ClientCache {
   readonly #entries = new Map<string, Entry>();
   readonly #size: number;

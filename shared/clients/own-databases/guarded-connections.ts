@@ -55,10 +55,7 @@ export const keepConnections = (client: MongoClient, connections: GuardedConnect
   return client;
 };
 
-/**
- * Closes a client at once: a server that answers a farewell by the byte, or not at all, could otherwise keep it and
- * what it sends in memory for ever.
- */
+/** Closes a client at once: a server that answers no farewell could keep it, and what it sends, in memory for ever. */
 export const endClient = async (client: MongoClient): Promise<void> => {
   ofClients.get(client)?.end();
   await client.close();

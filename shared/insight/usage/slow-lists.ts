@@ -37,5 +37,5 @@ export const recordSlowList = (collection: Collection, shape: Omit<ListShape, 'c
   const named: ListShape = { collection: collection.name, ...shape };
   const fields = named.equal.length + named.sort.length + named.range.length;
   if (fields === 0 || fields > maxFields || isServed(collection, named)) return;
-  countSlowList({ projectId, shape: JSON.stringify(named), ms });
+  countSlowList(projectId, JSON.stringify(named), ms);
 };

@@ -12,13 +12,6 @@ export interface CountedRequest {
   readonly ms: number;
 }
 
-/** A list that took long although an index could have served it. `shape` is JSON, see slow-lists.ts. */
-export interface SlowList {
-  readonly projectId: string;
-  readonly shape: string;
-  readonly ms: number;
-}
-
 interface Sums extends StatsPlace {
   readonly kind: StatsKind;
   readonly values: Map<string, number>;
@@ -81,8 +74,8 @@ const add = (kind: StatsKind, projectId: string, name: string, value: number): v
 export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
   add('requests', projectId, `${route}|${status}|${classOf(ms)}`, 1);
 
-/** Counts a slow list in memory, and the time it took in ms. */
-export const countSlowList = ({ projectId, shape, ms }: SlowList): void => {
+/** Counts a slow list in memory, and the time it took in ms. `shape` is JSON, see slow-lists.ts. */
+export const countSlowList = (projectId: string, shape: string, ms: number): void => {
   add('queries', projectId, `n|${shape}`, 1);
   add('queries', projectId, `ms|${shape}`, Math.round(ms));
 };
