@@ -78,8 +78,10 @@ try {
     create: ['data/create-document.ts', (index) => ({ pathParameters, body: body(index) })],
     get: ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id } })],
     'get, 404': ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id: '0'.repeat(24) } })],
+    list: ['data/list-documents.ts', () => ({ pathParameters })],
+    update: ['data/update-document.ts', (index) => ({ pathParameters: { ...pathParameters, id }, body: body(index) })],
     'create 100 at once': [
-      'data/insert-documents.ts',
+      'data/create-documents.ts',
       (index) => ({ pathParameters, body: JSON.stringify(sampleBulk(index)) }),
     ],
     'create, 400': ['data/create-document.ts', (index) => ({ pathParameters, body: `{"title":${index}}` })],
