@@ -90,6 +90,13 @@ describe('the functions of a deployment', () => {
     );
   });
 
+  test('says how to name a region and a profile where AWS cannot be asked', async () => {
+    lambda.on(ListFunctionsCommand).rejects(new Error('Region is missing'));
+    await expect(targetOf([], {})).rejects.toThrow(
+      /Region is missing\nName a region and a profile .*\nnpm run doctor -- --local/,
+    );
+  });
+
   test('failed: one is missing, one could not be made', async () => {
     expect(await find(functionChecks, 'functions')).toMatchObject({ level: 'ok' });
     const missing = target({ functions: everyFunction.slice(1) });

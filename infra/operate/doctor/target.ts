@@ -29,12 +29,21 @@ const localTarget = async (directory: string): Promise<Target> => {
   return { local: true, deployment: '', environment, functions: [], aws: {} };
 };
 
-/** Whom the command line asks to be looked at; nothing there to look at → `StartProblem`. */
+/** What keeps AWS from being asked at all: no region, no credentials, refused ones. */
+const notAsked = (error: unknown): StartProblem =>
+  new StartProblem(
+    `AWS could not be asked which functions there are: ${error instanceof Error ? error.message : String(error)}\n` +
+      `Name a region and a profile that may look at them, or look at the service that runs here:\n${usage}`,
+  );
+
+/** Whom the command line asks to be looked at; nothing there to look at, or AWS not to be asked → `StartProblem`. */
 export const targetOf = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<Target> => {
   const { local, deployment, region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION, profile } = parse(args);
   if (local) return localTarget(env.BASALT_DIR || '.basalt');
   const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
-  const functions = await functionsOf(deployment, aws);
+  const functions = await functionsOf(deployment, aws).catch((error: unknown) => {
+    throw notAsked(error);
+  });
   if (functions.length === 0) {
     throw new StartProblem(
       `There is no deployment ${deployment} in ${region ?? 'the region of the profile'}.\n${usage}`,
