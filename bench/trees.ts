@@ -13,7 +13,7 @@ import { LambdaContext } from '../infra/local/lambda-context.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { endProgress, progress } from './progress.ts';
-import { sampleBulk, sampleDocument } from './samples.ts';
+import { sampleBulk, sampleDocument, sumsOf } from './samples.ts';
 import { makeBed } from './seed.ts';
 import { median } from './statistics.ts';
 
@@ -21,7 +21,7 @@ type Handler = (
   event: unknown,
   context: LambdaContext,
 ) => Promise<{ readonly statusCode: number; readonly body: string }>;
-type Request = Partial<Pick<APIGatewayProxyEventV2, 'pathParameters' | 'body'>>;
+type Request = Partial<Pick<APIGatewayProxyEventV2, 'pathParameters' | 'body' | 'rawQueryString'>>;
 
 const [other = '', rounds = '60'] = process.argv.slice(2);
 const requestsARound = 250;
@@ -79,6 +79,11 @@ try {
     get: ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id } })],
     'get, 404': ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id: '0'.repeat(24) } })],
     list: ['data/list-documents.ts', () => ({ pathParameters })],
+    filter: ['data/list-documents.ts', () => ({ pathParameters, rawQueryString: 'likes_gte=400&limit=20' })],
+    aggregate: [
+      'data/aggregate-documents.ts',
+      (index) => ({ pathParameters, body: JSON.stringify({ pipeline: sumsOf(index) }) }),
+    ],
     update: ['data/update-document.ts', (index) => ({ pathParameters: { ...pathParameters, id }, body: body(index) })],
     'create 100 at once': [
       'data/create-documents.ts',
