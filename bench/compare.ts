@@ -1,26 +1,32 @@
 import { checkAgreement } from './agreement.ts';
 import type { Contender } from './contender.ts';
-import { measure, type Sample } from './load.ts';
+import { type Cpu, measure, type Sample } from './load.ts';
 import type { Compared, Name, Operation } from './operation.ts';
 import { progress } from './progress.ts';
 import { median } from './statistics.ts';
 
-/** Who is compared; a first look leaves some out, and the peer cannot be had everywhere. */
+/** Who is compared; a first look leaves some out, and a peer cannot be had everywhere. */
 export type Contenders = Readonly<Partial<Record<Name, Contender>> & Record<'bare' | 'basalt', Contender>>;
 
 /** Medians of the ratios of each round, as far as each was measured. */
-export interface Ratios {
-  readonly basalt?: number;
-  readonly counted?: number;
-  readonly blocks?: number;
-  readonly peer?: number;
+export type Ratios = Readonly<Partial<Record<Name, number>>>;
+
+/** Ratios of CPU per request: of the process, of the engine, and of both together. */
+export interface CpuRatios {
+  readonly server: Ratios;
+  readonly engine: Ratios;
+  readonly both: Ratios;
 }
 
 /** One operation's result: medians over the rounds, ratios taken round by round. */
 export interface Outcome {
   readonly operation: Compared;
   readonly samples: Readonly<Partial<Record<Name, Sample>> & Record<'bare' | 'basalt', Sample>>;
+  /** Requests per second beside those of the bare server. */
   readonly toBare: Ratios;
+  /** CPU per request beside that of the bare server. */
+  readonly cpuToBare: CpuRatios;
+  /** Requests per second beside those of the peer. */
   readonly toPeer: Ratios;
 }
 
@@ -28,36 +34,62 @@ type Round = Outcome['samples'];
 
 const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks', 'peer'];
 
+const medianOf = (values: readonly (number | undefined)[]): number | undefined => {
+  const known = values.filter((value) => value !== undefined);
+  return known.length > 0 ? median(known) : undefined;
+};
+
 const middle = (samples: readonly Sample[]): Sample => ({
+  client: samples[0]?.client ?? 'JavaScript',
   perSecond: median(samples.map(({ perSecond }) => perSecond)),
   p50: median(samples.map(({ p50 }) => p50)),
   p95: median(samples.map(({ p95 }) => p95)),
-  cpuMicros: median(samples.map(({ cpuMicros }) => cpuMicros)),
+  cpu: {
+    server: median(samples.map(({ cpu }) => cpu.server)),
+    client: median(samples.map(({ cpu }) => cpu.client)),
+    engine: medianOf(samples.map(({ cpu }) => cpu.engine)),
+    emulators: medianOf(samples.map(({ cpu }) => cpu.emulators)),
+  },
 });
 
-const samplesOf = (rounds: readonly Round[], name: Name): Sample[] => rounds.flatMap((round) => round[name] ?? []);
+/** CPU of a request in its process and in the engine, µs; of the process alone where the engine's cannot be told. */
+export const bothOf = ({ server, engine = 0 }: Cpu): number => server + engine;
 
-const ratiosTo = (yardstick: 'bare' | 'peer', rounds: readonly Round[]): Ratios =>
+/** Medians of what each round gives beside the yardstick; no ratio where either side is unknown or nothing. */
+const ratiosTo = (
+  yardstick: 'bare' | 'peer',
+  rounds: readonly Round[],
+  value: (sample: Sample) => number | undefined,
+): Ratios =>
   Object.fromEntries(
     names.flatMap((name) => {
-      const ratios = rounds.flatMap(({ [name]: sample, [yardstick]: beside }) =>
-        sample && beside ? [sample.perSecond / beside.perSecond] : [],
-      );
+      const ratios = rounds.flatMap(({ [name]: sample, [yardstick]: beside }) => {
+        const [part, whole] = [sample && value(sample), beside && value(beside)];
+        return part !== undefined && whole ? [part / whole] : [];
+      });
       return name === yardstick || ratios.length === 0 ? [] : [[name, median(ratios)]];
     }),
   );
 
-const outcomeOf = (operation: Compared, rounds: readonly Round[]): Outcome => ({
-  operation,
-  samples: Object.fromEntries(
-    names.flatMap((name) => {
-      const samples = samplesOf(rounds, name);
-      return samples.length > 0 ? [[name, middle(samples)]] : [];
-    }),
-  ) as unknown as Outcome['samples'],
-  toBare: ratiosTo('bare', rounds),
-  toPeer: ratiosTo('peer', rounds),
-});
+const outcomeOf = (operation: Compared, rounds: readonly Round[]): Outcome => {
+  const perSecond = (sample: Sample): number => sample.perSecond;
+  return {
+    operation,
+    samples: Object.fromEntries(
+      names.flatMap((name) => {
+        const samples = rounds.flatMap((round) => round[name] ?? []);
+        return samples.length > 0 ? [[name, middle(samples)]] : [];
+      }),
+    ) as unknown as Outcome['samples'],
+    toBare: ratiosTo('bare', rounds, perSecond),
+    cpuToBare: {
+      server: ratiosTo('bare', rounds, ({ cpu }) => cpu.server),
+      engine: ratiosTo('bare', rounds, ({ cpu }) => cpu.engine),
+      both: ratiosTo('bare', rounds, ({ cpu }) => bothOf(cpu)),
+    },
+    toPeer: ratiosTo('peer', rounds, perSecond),
+  };
+};
 
 export interface Plan {
   readonly rounds: number;

@@ -2,6 +2,7 @@ import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { Target } from './load.ts';
+import type { Backing } from './processes.ts';
 
 interface Message {
   readonly port?: number;
@@ -33,12 +34,13 @@ const answerOf = async (name: string, child: ChildProcess): Promise<Message> => 
   }
 };
 
-/** Starts `bench/<file>` with an environment and waits until it listens. */
+/** Starts `bench/<file>` with an environment, working with `backing`, and waits until it listens. */
 export const startContender = async (
   name: string,
   file: string,
   env: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
+  backing: Backing | undefined = undefined,
   options: ForkOptions = {},
 ): Promise<Contender> => {
   const child = fork(path.join(import.meta.dirname, file), { ...options, env: { ...process.env, ...env } });
@@ -51,6 +53,7 @@ export const startContender = async (
     name,
     url: `http://127.0.0.1:${port}`,
     headers,
+    backing,
     commands: async () => (await ask('commands')).commands ?? [],
     cpu: async () => {
       const { cpu } = await ask('cpu');

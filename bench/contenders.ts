@@ -3,6 +3,7 @@ import type { Contenders } from './compare.ts';
 import { type Contender, startContender } from './contender.ts';
 import type { Name } from './operation.ts';
 import { startPeer } from './parse/start.ts';
+import type { Backing } from './processes.ts';
 import { makeQueues } from './queues.ts';
 import type { Bed } from './seed.ts';
 
@@ -25,6 +26,7 @@ export interface ContenderSettings {
   readonly env: Readonly<Record<string, string>>;
   /** What the peer may write into. */
   readonly directory: string;
+  readonly backing: Backing | undefined;
   /** Takes mails. */
   readonly providerUrl: string;
 }
@@ -32,7 +34,7 @@ export interface ContenderSettings {
 /** Starts the servers to compare, each in a process of its own. */
 export const startContenders = async (
   names: readonly Name[],
-  { env: stackEnv, directory, providerUrl }: ContenderSettings,
+  { env: stackEnv, directory, backing, providerUrl }: ContenderSettings,
   { database, secretKey }: Bed,
 ): Promise<Contenders> => {
   const [bareQueue = '', mailQueue = ''] = await makeQueues(stackEnv.AWS_ENDPOINT_URL ?? '', ['bare', 'basalt']);
@@ -44,12 +46,18 @@ export const startContenders = async (
     ACCOUNT_MAILS_PER_DAY: '0',
   };
   const start = (name: Name): Promise<Contender> => {
-    if (name === 'peer') return startPeer(env, directory);
+    if (name === 'peer') return startPeer(env, directory, backing);
     if (name === 'bare') {
-      return startContender(name, 'bare-server.ts', { ...env, BENCH_DATABASE: database, BENCH_QUEUE: bareQueue }, {});
+      return startContender(
+        name,
+        'bare-server.ts',
+        { ...env, BENCH_DATABASE: database, BENCH_QUEUE: bareQueue },
+        {},
+        backing,
+      );
     }
     const key = { 'x-api-key': secretKey };
-    return startContender(called[name], 'basalt-server.ts', { ...env, ...counting[name] }, key);
+    return startContender(called[name], 'basalt-server.ts', { ...env, ...counting[name] }, key, backing);
   };
   const started: [Name, Contender][] = [];
   for (const name of names) started.push([name, await start(name)]);

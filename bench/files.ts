@@ -60,7 +60,7 @@ const operations: readonly FileOperation[] = [
   {
     name: 'upload-request',
     area,
-    aim: { uncounted: 0.7, counted: 0.65 },
+    aim: { speed: 0.7, counted: 0.65 },
     request: () => ({
       method: 'POST',
       connections,
@@ -71,7 +71,7 @@ const operations: readonly FileOperation[] = [
   {
     name: 'upload-confirm',
     area,
-    aim: { uncounted: 0.8, counted: 0.65 },
+    aim: { speed: 0.8, counted: 0.65 },
     prepare: uploadOne,
     request: (paths) => {
       const left = [...paths];
@@ -86,7 +86,7 @@ const operations: readonly FileOperation[] = [
   {
     name: 'delete file',
     area,
-    aim: { uncounted: 0.45, counted: 0.45 },
+    aim: { speed: 0.45, counted: 0.45 },
     prepare: confirmOne,
     request: (paths) => {
       const left = [...paths];

@@ -1,11 +1,30 @@
-import autocannon from 'autocannon';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadFromHere } from './javascript-client.ts';
+import type { Backing } from './processes.ts';
+import { hasWrk, loadFromWrk } from './wrk.ts';
 
-/** One measurement of one server: requests/s, latency in ms, CPU of the server process in µs a request. */
+/** Who sends the requests. */
+export type Client = 'wrk' | 'JavaScript';
+
+/** CPU in µs a request. */
+export interface Cpu {
+  /** Of the process that answers. */
+  readonly server: number;
+  /** Of MongoDB; `undefined` where it cannot be told. */
+  readonly engine: number | undefined;
+  /** Of what stands for DynamoDB, SQS and S3. */
+  readonly emulators: number | undefined;
+  /** Of who sends. */
+  readonly client: number;
+}
+
+/** One measurement of one server: requests/s, latency in ms. */
 export interface Sample {
+  readonly client: Client;
   readonly perSecond: number;
   readonly p50: number;
   readonly p95: number;
-  readonly cpuMicros: number;
+  readonly cpu: Cpu;
 }
 
 /** A request as the generator sends it; `path`, `body` and `headers` are asked for anew each time. */
@@ -18,6 +37,8 @@ export interface LoadRequest {
   readonly connections?: number;
   /** How many are sent, where each needs something that was made for it; as many as there is time for otherwise. */
   readonly amount?: number;
+  /** How many different ones there are, where that is known: they are sent in turn. */
+  readonly distinct?: number;
   /** Told the body of each answer. */
   readonly onAnswer?: (body: string) => void;
 }
@@ -27,75 +48,76 @@ export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly cpu: () => Promise<number>;
+  readonly backing: Backing | undefined;
 }
 
-const connections = 32;
+/** What came of one load: answers with 2xx, with another status, and none at all; seconds, ms, and CPU in µs. */
+export interface Burst {
+  readonly client: Client;
+  readonly answered: number;
+  readonly refused: number;
+  readonly broken: number;
+  readonly seconds: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly cpu: number;
+}
+
+const usual = 32;
 
 /** Who has not answered anything after so many seconds does not answer. */
 const longest = 30;
 
-interface Burst {
-  readonly result: autocannon.Result;
-  readonly seconds: number;
-  /** Response times in ms, ascending. */
-  readonly times: readonly number[];
-}
+/** Long enough for what was asked last to be done, whose askers have gone. */
+const settleMs = (p95: number): number => Math.min(1000, 20 + 2 * p95);
 
-const fire = (target: Target, request: LoadRequest, seconds: number): Promise<Burst> =>
-  new Promise((resolve, reject) => {
-    const times: number[] = [];
-    const begin = performance.now();
-    let last = begin;
-    const setupRequest = (prepared: autocannon.Request): autocannon.Request => ({
-      ...prepared,
-      path: request.path(),
-      ...(request.body ? { body: request.body() } : {}),
-      ...(request.headers ? { headers: { ...prepared.headers, ...request.headers() } } : {}),
-    });
-    const onResponse = (_status: number, body: string): void => request.onAnswer?.(body);
-    const headers = { 'content-type': 'application/json', ...target.headers };
-    const instance = autocannon(
-      {
-        url: target.url,
-        connections: request.connections ?? connections,
-        ...(request.amount === undefined ? { duration: seconds } : { amount: request.amount }),
-        requests: [{ method: request.method, headers, setupRequest, ...(request.onAnswer ? { onResponse } : {}) }],
-      },
-      (error, result) => {
-        if (error) reject(error);
-        else resolve({ result, seconds: (last - begin) / 1000, times: times.sort((a, b) => a - b) });
-      },
-    );
-    instance.on('response', (_client, _status, _bytes, time) => {
-      times.push(time);
-      last = performance.now();
-    });
-  });
+/** `wrk` takes requests ready made: what depends on earlier answers, or must be sent once, takes the other client. */
+const clientFor = ({ onAnswer, amount }: LoadRequest) =>
+  hasWrk && !onAnswer && amount === undefined ? loadFromWrk : loadFromHere;
 
-const percentile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+const cpuOf = async ({ cpu, backing }: Target) => ({
+  server: await cpu(),
+  engine: backing?.engine(),
+  emulators: backing?.emulators(),
+});
+
+const difference = (after: number | undefined, before: number | undefined): number | undefined =>
+  after === undefined || before === undefined ? undefined : after - before;
 
 /**
  * Loads one server with 32 connections, or as many as the request says, for some seconds or with its amount; any answer
  * but 2xx makes the measurement worthless. Who has answered nothing yet is given more time.
  */
 export const measure = async (target: Target, request: LoadRequest, seconds: number): Promise<Sample> => {
-  const before = await target.cpu();
-  const { result, seconds: taken, times } = await fire(target, request, seconds);
-  const used = (await target.cpu()) - before;
-  const answered = result['2xx'];
-  const onlySlow = answered === 0 && result.non2xx === 0 && result.errors === 0 && seconds < longest;
+  const { connections = usual, amount } = request;
+  const before = await cpuOf(target);
+  const burst = await clientFor(request)(target, request, seconds, connections);
+  const { client, answered, refused, broken, p50, p95 } = burst;
+  const onlySlow = answered === 0 && refused === 0 && broken === 0 && seconds < longest;
   if (onlySlow) return measure(target, request, seconds * 4);
-  if (result.non2xx > 0 || result.errors > 0 || answered === 0) {
-    const statuses = Object.keys(result.statusCodeStats ?? {}).join(', ');
+  if (refused > 0 || broken > 0 || answered === 0) {
     throw new Error(
-      `${request.method} ${request.path()}: ${result.non2xx} refusals (${statuses}), ${result.errors} errors, ${answered} answers`,
+      `${request.method} ${request.path()}: ${refused} refusals, ${broken} errors, ${answered} answers of ${target.url}`,
     );
   }
+  await sleep(settleMs(p95));
+  const after = await cpuOf(target);
+  // Each connection's last request is dealt with, although nobody waits for its answer.
+  const done = amount === undefined ? answered + connections : answered;
+  const perRequest = (part: 'engine' | 'emulators'): number | undefined => {
+    const used = difference(after[part], before[part]);
+    return used === undefined ? undefined : used / done;
+  };
   return {
-    perSecond: answered / taken,
-    p50: percentile(times, 0.5),
-    p95: percentile(times, 0.95),
-    cpuMicros: used / answered,
+    client,
+    perSecond: answered / burst.seconds,
+    p50,
+    p95,
+    cpu: {
+      server: (after.server - before.server) / done,
+      engine: perRequest('engine'),
+      emulators: perRequest('emulators'),
+      client: burst.cpu / answered,
+    },
   };
 };

@@ -26,9 +26,10 @@ import type { Pair } from './pairs.ts';
 import { installPeers } from './parse/install.ts';
 import { seedPeer } from './parse/seed.ts';
 import { peerDatabase } from './parse/start.ts';
+import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
 import { measurePurge } from './purge.ts';
-import { renderDepth, renderLimited, renderOutcomes, renderPairs, renderPeer } from './report.ts';
+import { renderCpu, renderDepth, renderLimited, renderPairs, renderPeer, renderSpeed } from './report.ts';
 import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
 
 const flags = parseFlags();
@@ -68,6 +69,7 @@ const stack = await startStack({
     process.exit(1);
   },
 });
+const backing = findBacking();
 const client = await connect(stack.mongoUri);
 const provider = await startProvider();
 
@@ -85,7 +87,7 @@ const operationsOn = async (bed: Bed): Promise<Operation[]> => {
 /** Starts who is compared, each with the same data; `act` gets them, and all end with it. */
 const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Promise<T>): Promise<T> => {
   const env = { ...stack.env, ...(flags.commands && { BENCH_COMMANDS: '1' }) };
-  const contenders = await startContenders(names, { env, directory, providerUrl: provider.url }, bed);
+  const contenders = await startContenders(names, { env, directory, backing, providerUrl: provider.url }, bed);
   try {
     const { peer } = contenders;
     if (peer) await seedPeer(peer.url, client.db(peerDatabase), ['peer', writesOf('peer')], small);
@@ -106,7 +108,7 @@ const printCommands = async (bed: Bed, { counted, peer }: Contenders): Promise<v
 const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Outcome[]> => {
   const outcomes = await compare(contenders, await operationsOn(bed), flags);
   endProgress();
-  if (outcomes.length > 0) console.log(`${renderOutcomes(outcomes)}\n`);
+  if (outcomes.length > 0) console.log(`${renderCpu(outcomes)}\n\n${renderSpeed(outcomes)}\n`);
   const besidePeer = renderPeer(outcomes);
   if (besidePeer) console.log(`${besidePeer}\n`);
   if (large > 0) {

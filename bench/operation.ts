@@ -4,12 +4,20 @@ import type { LoadRequest } from './load.ts';
 /** Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peer. */
 export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | 'peer';
 
+/** Ratios to the bare server that the project holds itself to. */
+export interface Aim {
+  /** CPU of process and engine, at most. */
+  readonly cpu?: number;
+  /** Requests per second, at least: with rate counting off, and each request counted. */
+  readonly speed?: number;
+  readonly counted?: number;
+}
+
 /** What is compared; its area is the heading of the chart that it stands below. */
 export interface Compared {
   readonly name: string;
   readonly area: string;
-  /** Ratio to the bare server that the project aims at: with rate counting off, and each request counted. */
-  readonly aim?: { readonly uncounted: number; readonly counted: number };
+  readonly aim?: Aim;
 }
 
 /** One row of the comparison. */

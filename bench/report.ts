@@ -1,6 +1,7 @@
 import type { Outcome } from './compare.ts';
 import type { LimitedDelivery } from './delivery.ts';
 import type { Depth } from './depth.ts';
+import type { Cpu } from './load.ts';
 import type { Pair } from './pairs.ts';
 
 /**
@@ -24,13 +25,49 @@ const latency = ({ p50, p95 }: { readonly p50: number; readonly p95: number }): 
 
 const share = (value: number | undefined): string => (value === undefined ? '' : ratio(value));
 
-/** The comparison with the bare server as a Markdown table. */
-export const renderOutcomes = (outcomes: readonly Outcome[]): string =>
+const micros = (value: number | undefined): string => (value === undefined ? '' : whole(value));
+
+const parts = ({ server, engine }: Cpu): string =>
+  engine === undefined ? whole(server) : `${whole(server)} + ${whole(engine)}`;
+
+/** CPU per request beside the bare server's, as a Markdown table; times in µs. */
+export const renderCpu = (outcomes: readonly Outcome[]): string =>
   table([
     [
-      'operation',
-      'bare/s',
-      'Basalt/s',
+      'CPU of a request',
+      'bare, process + engine µs',
+      'Basalt, process + engine µs',
+      'process',
+      'engine',
+      'both',
+      'aim',
+      'both, counting each',
+      'emulators µs',
+      'counting each',
+      'client µs',
+    ],
+    ...outcomes.map(({ operation: { name, aim }, samples: { bare, basalt, counted }, cpuToBare }) => [
+      name,
+      parts(bare.cpu),
+      parts(basalt.cpu),
+      share(cpuToBare.server.basalt),
+      share(cpuToBare.engine.basalt),
+      share(cpuToBare.both.basalt),
+      share(aim?.cpu),
+      share(cpuToBare.both.counted),
+      micros(basalt.cpu.emulators),
+      micros(counted?.cpu.emulators),
+      micros(basalt.cpu.client),
+    ]),
+  ]);
+
+/** Requests per second beside the bare server's, as a Markdown table. */
+export const renderSpeed = (outcomes: readonly Outcome[]): string =>
+  table([
+    [
+      'requests per second',
+      'bare',
+      'Basalt',
       'ratio',
       'aim',
       'counting each',
@@ -38,22 +75,20 @@ export const renderOutcomes = (outcomes: readonly Outcome[]): string =>
       'in blocks',
       'p50 / p95 ms',
       'bare p50 / p95',
-      'CPU µs',
-      'bare CPU µs',
+      'client',
     ],
     ...outcomes.map(({ operation: { name, aim }, samples: { bare, basalt }, toBare }) => [
       name,
       whole(bare.perSecond),
       whole(basalt.perSecond),
       share(toBare.basalt),
-      share(aim?.uncounted),
+      share(aim?.speed),
       share(toBare.counted),
       share(aim?.counted),
       share(toBare.blocks),
       latency(basalt),
       latency(bare),
-      whole(basalt.cpuMicros),
-      whole(bare.cpuMicros),
+      basalt.client,
     ]),
   ]);
 
@@ -73,8 +108,8 @@ export const renderPeer = (outcomes: readonly Outcome[]): string => {
             times(toPeer.blocks),
             latency(basalt),
             latency(peer),
-            whole(basalt.cpuMicros),
-            whole(peer.cpuMicros),
+            parts(basalt.cpu),
+            parts(peer.cpu),
           ],
         ]
       : [],

@@ -1,11 +1,16 @@
 import { type Contender, startContender } from '../contender.ts';
+import type { Backing } from '../processes.ts';
 import { parseEnvironment } from './keys.ts';
 
 /** The database of the peer, on the same engine. */
 export const peerDatabase = 'bench-parse';
 
 /** Starts Parse Server in a process of its own, with the environment of the run; it may write into `directory`. */
-export const startPeer = (env: Readonly<Record<string, string>>, directory: string): Promise<Contender> =>
+export const startPeer = (
+  env: Readonly<Record<string, string>>,
+  directory: string,
+  backing: Backing | undefined,
+): Promise<Contender> =>
   startContender(
     'Parse Server',
     'peers/parse-server.mjs',
@@ -17,6 +22,7 @@ export const startPeer = (env: Readonly<Record<string, string>>, directory: stri
       PARSE_SERVER_LOGS_FOLDER: 'null',
     },
     {},
+    backing,
     // It warns of settings to come at every start.
     { cwd: directory, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
   );
