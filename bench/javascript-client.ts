@@ -28,6 +28,7 @@ export const loadFromHere = (
       {
         url: target.url,
         connections,
+        ...(request.perSecond === undefined ? {} : { overallRate: request.perSecond }),
         ...(request.amount === undefined ? { duration: seconds } : { amount: request.amount }),
         requests: [{ method: request.method, headers, setupRequest, ...(request.onAnswer ? { onResponse } : {}) }],
       },

@@ -39,6 +39,8 @@ export interface LoadRequest {
   readonly amount?: number;
   /** How many different ones there are, where that is known: they are sent in turn. */
   readonly distinct?: number;
+  /** How many a second are sent at most; as many as are answered otherwise. */
+  readonly perSecond?: number;
   /** Told the body of each answer. */
   readonly onAnswer?: (body: string) => void;
 }

@@ -20,6 +20,8 @@ import { parseFlags } from './flags.ts';
 import { groupsOf } from './groups.ts';
 import { startProvider } from './instant-provider.ts';
 import { mailOperations } from './mail.ts';
+import { measureNeighbours } from './neighbours.ts';
+import { noises } from './noise.ts';
 import type { Name, Operation } from './operation.ts';
 import { measureOwnDatabase } from './own-database.ts';
 import type { Pair } from './pairs.ts';
@@ -29,7 +31,15 @@ import { peerDatabase } from './parse/start.ts';
 import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
 import { measurePurge } from './purge.ts';
-import { renderCpu, renderDepth, renderLimited, renderPairs, renderPeer, renderSpeed } from './report.ts';
+import {
+  renderCpu,
+  renderDepth,
+  renderLimited,
+  renderNeighbours,
+  renderPairs,
+  renderPeer,
+  renderSpeed,
+} from './report.ts';
 import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
 
 const flags = parseFlags();
@@ -111,7 +121,7 @@ const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Ou
   if (outcomes.length > 0) console.log(`${renderCpu(outcomes)}\n\n${renderSpeed(outcomes)}\n`);
   const besidePeer = renderPeer(outcomes);
   if (besidePeer) console.log(`${besidePeer}\n`);
-  if (large > 0) {
+  if (large > 0 && 'depth'.includes(only)) {
     const documents = client.db(bed.database).collection('large');
     await fill(documents, large, (done) => progress(`filling ${done} of ${large} documents`));
     const depth = await measureDepth(contenders.basalt, { rounds, seconds, small, large });
@@ -142,10 +152,22 @@ const measurePairs = async (bed: Bed): Promise<readonly Pair[]> => {
   return pairs;
 };
 
+/** What one project's work does to another's requests. */
+const measureStreet = async (): Promise<void> => {
+  const wanted = noises.filter((noise) => `neighbour's ${noise}`.includes(only));
+  if (wanted.length === 0) return;
+  const { dashboardUrl, mongoUri } = stack;
+  const env = { ...stack.env, MAIL_PROVIDER_URL: provider.url, ACCOUNT_MAILS_PER_DAY: '0' };
+  const neighbours = await measureNeighbours({ env, dashboardUrl, mongoUri }, { rounds, seconds, noises: wanted });
+  endProgress();
+  console.log(`${renderNeighbours(neighbours)}\n`);
+};
+
 const measureAll = async (bed: Bed): Promise<void> => {
   const outcomes = await withContenders(bed, (contenders) => compareAll(bed, contenders));
   if (!flags.pairs) return;
   const pairs = await measurePairs(bed);
+  await measureStreet();
   if (only !== '') return;
   const title = 'Speed as a share of a bare node:http + driver server';
   await writeFile(chartFile, drawChart(title, groupsOf(outcomes, pairs)));

@@ -2,6 +2,7 @@ import type { Outcome } from './compare.ts';
 import type { LimitedDelivery } from './delivery.ts';
 import type { Depth } from './depth.ts';
 import type { Cpu } from './load.ts';
+import { type Neighbour, neighbourAim } from './neighbours.ts';
 import type { Pair } from './pairs.ts';
 
 /**
@@ -155,6 +156,31 @@ export const renderPairs = (pairs: readonly Pair[]): string =>
       besides,
       whole(beside),
       ratio(part),
+    ]),
+  ]);
+
+/** What a neighbour's work does to a quiet project's requests, as a Markdown table; times are p95 in ms. */
+export const renderNeighbours = (neighbours: readonly Neighbour[]): string =>
+  table([
+    [
+      "beside a neighbour's",
+      'done/s',
+      'refused or unfinished/s',
+      'request',
+      'quiet p95 ms',
+      'beside it',
+      'ratio',
+      'aim',
+    ],
+    ...neighbours.map(({ noise, row, quiet, beside, ratio: part, noisePerSecond }) => [
+      noise,
+      noisePerSecond.done.toFixed(1),
+      noisePerSecond.refused.toFixed(1),
+      row,
+      quiet.toFixed(1),
+      beside.toFixed(1),
+      ratio(part),
+      ratio(neighbourAim),
     ]),
   ]);
 

@@ -14,6 +14,14 @@ function request()
   return requests[at]
 end
 
+-- Asked for every request where it is there, so only where there is a pause between them (ms).
+local pause = tonumber(os.getenv("PAUSE"))
+if pause > 0 then
+  function delay()
+    return pause
+  end
+end
+
 function done(summary, latency)
   local errors = summary.errors
   print(string.format(

@@ -64,10 +64,11 @@ export const loadFromWrk = async (
     const REQUESTS = path.join(directory, 'requests');
     await writeFile(REQUESTS, made(target, request));
     const duration = `${Math.max(1, Math.round(seconds))}s`;
+    const pause = request.perSecond === undefined ? 0 : Math.round((1000 * connections) / request.perSecond);
     const { stdout } = await run(
       'wrk',
       ['-t', '1', '-c', String(connections), '-d', duration, '--timeout', '30s', '-s', script, target.url],
-      { env: { ...process.env, REQUESTS } },
+      { env: { ...process.env, REQUESTS, PAUSE: String(pause) } },
     );
     const line = stdout.split('\n').find((text) => text.startsWith('{"answered"'));
     if (line === undefined) throw new Error(`wrk printed no result: ${stdout}`);
