@@ -1,4 +1,4 @@
-import { lookup, resolveSrv, resolveTxt } from 'node:dns/promises';
+import { promises as dns } from 'node:dns';
 
 /** An address of a host, as `dns.lookup` gives it. */
 export interface HostAddress {
@@ -14,9 +14,9 @@ export interface Resolver {
 }
 
 const system: Resolver = {
-  addresses: (host) => lookup(host, { all: true }),
-  services: resolveSrv,
-  texts: resolveTxt,
+  addresses: (host) => dns.lookup(host, { all: true }),
+  services: (name) => dns.resolveSrv(name),
+  texts: (name) => dns.resolveTxt(name),
 };
 
 /** Nothing that is deployed sets this: tests do, to answer in place of the DNS. */

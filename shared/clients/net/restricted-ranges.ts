@@ -38,12 +38,18 @@ const ranges = [
 ];
 
 /** One list per family: in a list of both, the range of mapped addresses would match every IPv4 address. */
-const restricted = { 4: new BlockList(), 6: new BlockList() } as const;
-for (const range of ranges) {
-  const [network = '', prefix] = range.split('/');
-  const family = isIP(network) === 4 ? 4 : 6;
-  restricted[family].addSubnet(network, Number(prefix), `ipv${family}`);
-}
+const listsOf = () => {
+  const lists = { 4: new BlockList(), 6: new BlockList() } as const;
+  for (const range of ranges) {
+    const [network = '', prefix] = range.split('/');
+    const family = isIP(network) === 4 ? 4 : 6;
+    lists[family].addSubnet(network, Number(prefix), `ipv${family}`);
+  }
+  return lists;
+};
+
+/** Made on first use, as most processes meet no customer's host. */
+let restricted: ReturnType<typeof listsOf> | undefined;
 
 /** The family of an address as Node takes one without asking the DNS, without a zone; 0 for every other text. */
 export const addressFamily = (text: string): 0 | 4 | 6 => {
@@ -54,5 +60,7 @@ export const addressFamily = (text: string): 0 | 4 | 6 => {
 /** True for an address that a customer's host may not have; texts that are not addresses count as restricted. */
 export const isRestrictedAddress = (text: string): boolean => {
   const family = addressFamily(text);
-  return family === 0 || restricted[family].check(text, `ipv${family}`);
+  if (family === 0) return true;
+  restricted ??= listsOf();
+  return restricted[family].check(text, `ipv${family}`);
 };
