@@ -5,6 +5,7 @@ import { type BuildOptions, build, type Metafile, stop } from 'esbuild';
 import { DeployProblem } from '../settings/deploy-problem.ts';
 import { apiDescriptions } from './api-descriptions.ts';
 import { builtinsByRequire } from './builtin-modules.ts';
+import { leanDriver } from './driver/lean-driver.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
 
@@ -41,9 +42,12 @@ export const bundling = {
   minify: true,
   legalComments: 'none',
   logLevel: 'silent',
-  alias: { 'whatwg-url': join(root, 'infra/build/whatwg-url.ts') },
+  alias: {
+    'whatwg-url': join(root, 'infra/build/whatwg-url.ts'),
+    '@aws-sdk/credential-provider-node': join(root, 'infra/build/aws-credentials.ts'),
+  },
   external: driverExtras,
-  plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions],
+  plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions, leanDriver],
   outExtension: { '.js': '.mjs' },
   banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
 } as const satisfies BuildOptions;

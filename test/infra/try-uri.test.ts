@@ -51,6 +51,11 @@ test.each(['mongodb://ann:hunter2@host:port', 'mongodb://ann:50%@host', 'mongodb
   },
 );
 
+test('a way to sign in that the bundles leave out is refused without trying', async () => {
+  const uri = 'mongodb+srv://cluster.example/?authSource=%24external&authMechanism=MONGODB-AWS';
+  expect(await tryUri(uri)).toEqual({ refused: 'functions sign in by a user and a password, not by MONGODB-AWS' });
+});
+
 test('a host that is not known is refused', async () => {
   const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: object, done: Answer) => {
     done(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }));

@@ -41,11 +41,18 @@ const clientOf = (uri: string, patienceMs: number): MongoClient | undefined => {
   }
 };
 
+/** Ways to sign in that are left out of the bundles (infra/build/driver/left-out.ts). */
+const unknownToFunctions: readonly unknown[] = ['MONGODB-AWS', 'MONGODB-OIDC'];
+
 /** Tries a URI from this machine by what the service does with it. Nothing stays behind, and none of it is printed. */
 export const tryUri = async (uri: string, patienceMs = reachMs): Promise<UriTrial> => {
   const client = clientOf(uri, patienceMs);
   if (!client) {
     return { refused: 'it cannot be read; signs such as @ : / % in its password are written as %40 %3A %2F %25' };
+  }
+  const mechanism = client.options.credentials?.mechanism;
+  if (unknownToFunctions.includes(mechanism)) {
+    return { refused: `functions sign in by a user and a password, not by ${mechanism}` };
   }
   try {
     if (await tryDatabase(client)) return 'works';

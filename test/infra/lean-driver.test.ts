@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, type Metafile } from 'esbuild';
+import type { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundling } from '../../infra/build/bundle.ts';
+import { leanDriverIn } from '../../infra/build/driver/lean-driver.ts';
+import { leftOut } from '../../infra/build/driver/left-out.ts';
+import { helloReply, startFakeMongod } from '../support/faults/fake-mongod.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basalt-driver-'));
+const stdin = { contents: "export { MongoClient } from 'mongodb';", resolveDir: bundling.absWorkingDir };
+let Bundled: typeof MongoClient;
+let metafile: Metafile;
+
+beforeAll(async () => {
+  const outfile = join(folder, 'driver.mjs');
+  ({ metafile } = await build({ ...bundling, stdin, outfile, outExtension: {}, metafile: true }));
+  ({ MongoClient: Bundled } = (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as {
+    MongoClient: typeof MongoClient;
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const bytesIn = (file: string): number => {
+  const [output] = Object.values(metafile.outputs);
+  return output?.inputs[`node_modules/mongodb/lib/${file}`]?.bytesInOutput ?? Number.NaN;
+};
+
+test.each(Object.values(leftOut).flat())('nothing of %s is bundled but its stand-in', (file) => {
+  expect(bytesIn(file)).toBeLessThan(100);
+});
+
+test('nothing is bundled that only the whole driver or what is left out asks for', () => {
+  const inputs = Object.entries(Object.values(metafile.outputs)[0]?.inputs ?? {});
+  const unwanted = /mongodb\/lib\/(client-side-encryption|gridfs|cmap\/auth\/(aws|mongodb_oidc\/\w+_workflow))/;
+  const kept = inputs.filter(([path, { bytesInOutput }]) => unwanted.test(path) && bytesInOutput >= 100);
+  expect(kept.map(([path]) => path)).toEqual([]);
+});
+
+test('a driver that moved a file does not build', async () => {
+  const failed = build({ ...bundling, stdin, write: false, plugins: [leanDriverIn(folder)] });
+  await expect(failed).rejects.toThrow(/The MongoDB driver no longer has index\.js, mongo_logger\.js, encrypter\.js/);
+});
+
+test('the bundled driver tells servers its version', async () => {
+  const told: unknown[] = [];
+  const server = await startFakeMongod((command) => {
+    told.push(command.client);
+    return helloReply;
+  });
+  const client = new Bundled(`mongodb://127.0.0.1:${server.port}`);
+  await client.db('app').command({ ping: 1 });
+  await client.close();
+  await server.stop();
+  const { version } = createRequire(import.meta.url)('mongodb/package.json') as { readonly version: string };
+  expect(told[0]).toMatchObject({ driver: { name: 'nodejs', version } });
+});
+
+describe('what is left out', () => {
+  const db = () => new Bundled('mongodb://db.example.com').db('app');
+  const saying = (name: string) => `${name} of the MongoDB driver was asked for, which the bundles leave out`;
+
+  test('says so where it is used', () => {
+    expect(() => db().watch()).toThrow(saying('ChangeStream'));
+    expect(() => db().admin()).toThrow(saying('Admin'));
+  });
+
+  test('is no class of anything', () => {
+    const standIn = createRequire(import.meta.url)('../../infra/build/driver/stand-in.cjs');
+    expect({} instanceof standIn.Anything).toBe(false);
+  });
+});
+
+test.each(['', 'secret', ' ~!"$%', 'äöü', 'I\u00ADX', 'ª', 'Ⅸ', '\u0627\u0031', '\u0007', 'tab\t', 'a\u007f'])(
+  'a password %j is prepared as the whole package does it',
+  (text) => {
+    const load = createRequire(import.meta.url);
+    const prepared = (file: string): unknown => {
+      try {
+        return load(file).saslprep(text);
+      } catch (error) {
+        return String(error);
+      }
+    };
+    expect(prepared('../../infra/build/driver/saslprep.cjs')).toEqual(prepared('@mongodb-js/saslprep'));
+  },
+);
