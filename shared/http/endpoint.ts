@@ -140,7 +140,7 @@ export const ownedCollectionEndpoint = <
 >(
   route: R,
 ): Endpoint<OwnedContext<R> & WithCollection> =>
-  identified(route).use(ownedProject(route)).use(usersBlock()).use(ownedCollection()).use(input(route));
+  identified(route).use(ownedProject(route)).use(usersBlock()).use(ownedCollection(route)).use(input(route));
 
 /** `$default`: whatever no row of the table matches. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import type { Project } from './project.ts';
 import { onProjects, type ProjectRecord, toProject } from './project-record.ts';
 import type { Role } from './roles.ts';
-import { type OwnerFacts, withOwner } from './with-owner.ts';
+import { type FindOwner, loadOwner } from './with-owner.ts';
 
 /** A project, its record, and the developer's role in it, for its owner and members. */
 export interface OwnedProject {
@@ -18,29 +18,22 @@ export const roleIn = ({ ownerId, members = [] }: ProjectRecord, developerId: st
 };
 
 /**
- * The active project by id that the developer owns or is a member of, in one aggregation; `undefined` for malformed,
- * unknown, deleted and other developers' ids. The plan is that of its owner.
+ * The active project by id that the developer owns or is a member of, as it is now; `undefined` for malformed, unknown,
+ * deleted and other developers' ids. The plan is that of its owner. Found by the `_id` alone, which costs the database
+ * half, and beside the developer, who mostly is the owner.
  */
-export const findOwnedProject = async (developerId: string, projectId: string): Promise<OwnedProject | undefined> => {
+export const findOwnedProject = async (
+  developerId: string,
+  projectId: string,
+  ownerOf: FindOwner = loadOwner,
+): Promise<OwnedProject | undefined> => {
   if (!/^[0-9a-f]{24}$/i.test(projectId)) return undefined;
-  const developer = new ObjectId(developerId);
-  const [row] = await onProjects((projects) =>
-    projects
-      .aggregate<ProjectRecord & OwnerFacts>(
-        [
-          {
-            $match: {
-              _id: new ObjectId(projectId),
-              state: 'active',
-              $or: [{ ownerId: developer }, { 'members.developerId': developer }],
-            },
-          },
-          ...withOwner,
-        ],
-        { maxTimeMS: 5000 },
-      )
-      .toArray(),
-  );
-  const role = row && roleIn(row, developerId);
-  return row && role && { project: toProject(row), record: row, role };
+  const [record, own] = await Promise.all([
+    onProjects((projects) => projects.findOne({ _id: new ObjectId(projectId) }, { maxTimeMS: 5000 })),
+    ownerOf(developerId),
+  ]);
+  const role = record?.state === 'active' ? roleIn(record, developerId) : undefined;
+  if (!record || !role) return undefined;
+  const facts = role === 'owner' ? own : await ownerOf(record.ownerId.toHexString());
+  return { project: toProject({ ...record, ...facts }), record, role };
 };

@@ -1,10 +1,11 @@
 import { type Document, ObjectId } from 'mongodb';
+import { findPage } from '../clients/find-page.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { roleIn } from './find-owned-project.ts';
 import { onProjects, type ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { Role } from './roles.ts';
-import { type OwnerFacts, withOwner } from './with-owner.ts';
+import { findOwner } from './with-owner.ts';
 
 /** A project and what the developer who sees it may do there. */
 export interface ListedProject extends ProjectView {
@@ -25,25 +26,20 @@ export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | nu
   };
 };
 
+/** What the list does not show, and records can have a lot of. */
+const unseen = { keys: 0, signingKeys: 0, invitations: 0 } as const;
+
 /** A page of the projects that a developer owns or is a member of, newest first; `only` confines it to these ids. */
 export const listProjects = async (
   developerId: string,
-  { page, limit }: PageRequest,
+  request: PageRequest,
   only: readonly string[] | null = null,
 ): Promise<Page<ListedProject>> => {
   const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
-  const shown = [{ $sort: { _id: -1 } }, { $skip: (page - 1) * limit }, { $limit: limit }];
-  const [rows, total] = await onProjects((projects) =>
-    Promise.all([
-      projects
-        .aggregate<ProjectRecord & OwnerFacts>([{ $match: filter }, ...shown, ...withOwner], { maxTimeMS: 5000 })
-        .toArray(),
-      projects.countDocuments(filter, { maxTimeMS: 5000 }),
-    ]),
-  );
-  const items = rows.map((row) => ({
-    ...toProjectView(row, row.plan ?? 'free'),
-    role: roleIn(row, developerId) ?? 'viewer',
-  }));
-  return { items, total, page, limit };
+  const page = await findPage(onProjects, filter, request, { sort: { _id: -1 }, projection: unseen });
+  const viewOf = async (record: ProjectRecord): Promise<ListedProject> => {
+    const { plan = 'free' } = await findOwner(record.ownerId.toHexString());
+    return { ...toProjectView(record, plan), role: roleIn(record, developerId) ?? 'viewer' };
+  };
+  return { ...page, items: await Promise.all(page.items.map(viewOf)) };
 };

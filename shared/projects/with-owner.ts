@@ -1,4 +1,6 @@
-import type { Document } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
+import { onControl } from '../clients/mongo.ts';
+import { ShortCache } from '../core/short-cache.ts';
 import type { PlanName } from './project.ts';
 
 /**
@@ -23,3 +25,22 @@ export const withOwner: readonly Document[] = [
   },
   { $unset: 'owner' },
 ];
+
+/** Looks up those of one owner, 24 hex characters. */
+export type FindOwner = (ownerId: string) => Promise<OwnerFacts>;
+
+/** As they are now. */
+export const loadOwner: FindOwner = async (ownerId) => {
+  const owner = await onControl((db) =>
+    db
+      .collection<{ readonly plan: PlanName; readonly email: string; readonly emailVerified: boolean }>('developers')
+      .findOne({ _id: ObjectId.createFromHexString(ownerId) }, { maxTimeMS: 5000 }),
+  );
+  return owner ? { plan: owner.plan, ownerEmail: owner.email, ownerVerified: owner.emailVerified } : {};
+};
+
+/** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
+const cache = new ShortCache<OwnerFacts>(5000, 2000);
+
+/** One look-up at most every 5 s, for what only reads. */
+export const findOwner: FindOwner = (ownerId) => cache.get(ownerId, () => loadOwner(ownerId));

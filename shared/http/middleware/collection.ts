@@ -1,7 +1,8 @@
 import type { Collection } from '../../collections/collection.ts';
-import { toCollection } from '../../collections/collection-record.ts';
-import { collectionNotFound, requireRecord } from '../../collections/control-collections.ts';
+import { collectionNotFound } from '../../collections/control-collections.ts';
+import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { AppError } from '../../core/errors.ts';
+import { isRead, type Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
 import type { WithOwnedProject } from './developer.ts';
 import type { Middleware } from './middleware-types.ts';
@@ -33,10 +34,15 @@ export const collection = (): Middleware<Keyed, WithCollection> => ({
   },
 });
 
-/** The collection of the developer's project that the path names, as it is now; not registered → 404. */
-export const ownedCollection = (): Middleware<WithOwnedProject, WithCollection> => ({
-  before: async ({ event, context }) => {
-    const record = await requireRecord(context.owned.project, event.pathParameters?.collectionName ?? '');
-    return { collection: toCollection(record) };
-  },
-});
+/**
+ * The collection of the developer's project that the path names; not registered → 404. For what changes something as it
+ * is now, for what only reads as the public API knows it, which may be 5 s old.
+ */
+export const ownedCollection = (route: Route): Middleware<WithOwnedProject, WithCollection> => {
+  const find = isRead(route) ? requireCollection : loadCollection;
+  return {
+    before: async ({ event, context }) => ({
+      collection: await find(context.owned.project, event.pathParameters?.collectionName ?? ''),
+    }),
+  };
+};

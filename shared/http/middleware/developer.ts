@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
 import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-project.ts';
 import { includesRole, type Role } from '../../projects/roles.ts';
+import { findOwner, loadOwner } from '../../projects/with-owner.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { isRead, type Route, scopeOf } from '../route.ts';
 import { bearerToken } from './bearer.ts';
@@ -110,12 +111,13 @@ const requireRole = (role: Role, needed: Role): void => {
  */
 export const ownedProject = (route: Route): Middleware<WithDeveloper, WithOwnedProject> => {
   const needed = roleFor(route);
+  const ownerOf = isRead(route) ? findOwner : loadOwner;
   return {
     before: async ({ event, context }) => {
       const { developerId, personalToken } = context.developer;
       const projectId = (event.pathParameters?.projectId ?? '').toLowerCase();
       const reachable = personalToken?.projectIds?.includes(projectId) ?? true;
-      const owned = reachable ? await findOwnedProject(developerId, projectId) : undefined;
+      const owned = reachable ? await findOwnedProject(developerId, projectId, ownerOf) : undefined;
       if (!owned) {
         throw new AppError('PROJECT_NOT_FOUND', 'There is no such project, or this account is no member of it.');
       }

@@ -43,7 +43,7 @@ describe('a stack that leaves out what a middleware needs does not compile', () 
     // @ts-expect-error the developer
     ['ownedProject', () => enveloped().use(ownedProject(route))],
     // @ts-expect-error the project
-    ['ownedCollection', () => enveloped().use(developerToken(route)).use(ownedCollection())],
+    ['ownedCollection', () => enveloped().use(developerToken(route)).use(ownedCollection(route))],
     // @ts-expect-error the handler asks for a collection that nothing looked up
     ['the handler', () => keyed().handler(async (_event, { collection: { name } }) => reply(name))],
     ['with all of it, it does', () => keyed().use(collection()).use(userToken(true)).use(allowedOrigin())],

@@ -1,6 +1,5 @@
 import type { Collection } from '../../../collections/collection.ts';
-import { toCollection } from '../../../collections/collection-record.ts';
-import { requireRecord } from '../../../collections/control-collections.ts';
+import { loadCollection } from '../../../collections/find-collections.ts';
 import { usersCollection } from '../../../collections/schema/collection-name.ts';
 import { AppError } from '../../../core/errors.ts';
 import type { JsonObject } from '../../../documents/document.ts';
@@ -23,8 +22,7 @@ export const toManagedUser = (users: Collection, record: UserRecord): ManagedUse
 });
 
 /** The `users` collection as it is now, whether or not accounts are turned on; none → 404 `COLLECTION_NOT_FOUND`. */
-export const usersOf = async (project: Project): Promise<Collection> =>
-  toCollection(await requireRecord(project, usersCollection));
+export const usersOf = (project: Project): Promise<Collection> => loadCollection(project, usersCollection);
 
 /** The user with an id; unknown or malformed → 404 `USER_NOT_FOUND`. */
 export const requireUser = async (project: Project, id: string): Promise<UserRecord> => {
