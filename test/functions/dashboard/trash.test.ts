@@ -100,9 +100,9 @@ describe('the list', () => {
     await project.api('POST', `/api/data/${collection}/bulk`, { body: Array.from({ length: 100 }, (_, n) => ({ n })) });
     await addTrashed(domain, collection, 30, 1);
     const plans = await plansOf(domain, () => listTrash(domain, collection, { page: 2, limit: 10 }));
-    expect(plans.map(({ command }) => command).sort()).toEqual(['aggregate', 'find']);
+    expect(plans.map(({ command }) => command).sort()).toEqual(['count', 'find']);
     for (const { stages, keysExamined } of plans) {
-      expect(stages.join()).toContain('IXSCAN basalt_trash');
+      expect(stages.join()).toMatch(/(IX|COUNT_)SCAN basalt_trash/);
       expect(stages).not.toContain('SORT');
       expect(stages).not.toContain('COLLSCAN');
       expect(keysExamined).toBeLessThanOrEqual(31);

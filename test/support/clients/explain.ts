@@ -4,7 +4,7 @@ import type { Project } from '../../../shared/projects/project.ts';
 
 /** How MongoDB would run a command. */
 export interface Plan {
-  /** The command it is the plan of: `find`, `aggregate`, `delete`. */
+  /** The command it is the plan of: `find`, `count`, `aggregate`, `delete`. */
   readonly command: string;
   /** Its stages by name, as `IXSCAN basalt_trash`. */
   readonly stages: readonly string[];
@@ -12,7 +12,7 @@ export interface Plan {
   readonly docsExamined: number;
 }
 
-const explained = ['filter', 'sort', 'limit', 'skip', 'projection', 'hint', 'pipeline', 'deletes'] as const;
+const explained = ['filter', 'query', 'sort', 'limit', 'skip', 'projection', 'hint', 'pipeline', 'deletes'] as const;
 
 /** Every object anywhere inside a plan, the plan itself included. */
 const nodesOf = (value: unknown): Record<string, unknown>[] => {
