@@ -9,9 +9,9 @@ import { projectScope } from '../shared/table/item-key.ts';
 import type { LoadRequest } from './load.ts';
 import { inTurn, type Name, type Operation } from './operation.ts';
 import { addPeople, type PeerPerson, parseAccounts } from './parse/accounts.ts';
-
-/** What every sign-in costs, at the service's default. */
-export const passwordCost = 12;
+import { passwordCost } from './password-cost.ts';
+import { addPocketBasePeople, type PocketBasePeople, pocketBaseAccounts } from './pocketbase/accounts.ts';
+import type { PocketBase } from './pocketbase/start.ts';
 
 /** So many that no address is tried more than five times at once, which would lock it. */
 const people = 200;
@@ -57,7 +57,6 @@ interface Bench {
   readonly publishableKey: string;
   readonly database: Db;
   readonly accounts: readonly Account[];
-  readonly peers: readonly PeerPerson[];
 }
 
 const refreshTokens = async (name: Name, { project, database, accounts }: Bench): Promise<string[]> => {
@@ -79,14 +78,15 @@ const refreshTokens = async (name: Name, { project, database, accounts }: Bench)
 const keyFor = (name: Name, { publishableKey }: Bench): Readonly<Record<string, string>> =>
   name === 'bare' ? {} : { 'x-api-key': publishableKey };
 
-interface AccountOperation extends Omit<Operation, 'prepare' | 'peer'> {
+interface AccountOperation extends Omit<Operation, 'prepare' | 'peers'> {
   readonly request: (name: Name, bench: Bench, seconds: number) => LoadRequest | Promise<LoadRequest>;
-  readonly peer?: (people: readonly PeerPerson[], seconds: number) => LoadRequest;
+  readonly parse?: (people: readonly PeerPerson[], seconds: number) => LoadRequest;
+  readonly pocketbase?: (people: PocketBasePeople, seconds: number) => LoadRequest;
 }
 
 const area = 'user accounts';
 
-const emailOf: Operation['gist'] = (body) => (body.user ?? body.data ?? body).email;
+const emailOf: Operation['gist'] = (body) => (body.record ?? body.user ?? body.data ?? body).email;
 
 const signUp: AccountOperation = {
   name: 'sign up',
@@ -100,7 +100,7 @@ const signUp: AccountOperation = {
     headers: () => keyFor(name, bench),
     body: () => JSON.stringify({ email: `${randomUUID()}@example.com`, password }),
   }),
-  peer: (_people, seconds) => ({ ...parseAccounts.signUp(password), ...hashed(seconds) }),
+  parse: (_people, seconds) => ({ ...parseAccounts.signUp(password), ...hashed(seconds) }),
 };
 
 const logIn: AccountOperation = {
@@ -118,7 +118,8 @@ const logIn: AccountOperation = {
       body: () => JSON.stringify({ email: next().email, password }),
     };
   },
-  peer: (peers, seconds) => ({ ...parseAccounts.logIn(peers, password), ...hashed(seconds) }),
+  parse: (people, seconds) => ({ ...parseAccounts.logIn(people, password), ...hashed(seconds) }),
+  pocketbase: (people, seconds) => ({ ...pocketBaseAccounts.logIn(people, password), ...hashed(seconds) }),
   gist: emailOf,
 };
 
@@ -135,6 +136,7 @@ const refresh: AccountOperation = {
       onAnswer: (body) => tokens.push((JSON.parse(body) as { refreshToken: string }).refreshToken),
     };
   },
+  pocketbase: pocketBaseAccounts.refresh,
 };
 
 const me: AccountOperation = {
@@ -154,30 +156,37 @@ const me: AccountOperation = {
       headers: () => ({ ...keyFor(name, bench), authorization: `Bearer ${next()}` }),
     };
   },
-  peer: parseAccounts.me,
+  parse: parseAccounts.me,
   gist: emailOf,
 };
 
+interface Databases {
+  /** The project's own. */
+  readonly database: Db;
+  readonly parse: Db;
+  readonly pocketBase: PocketBase | undefined;
+}
+
 /** What is done with user accounts: the bare server does the one command it takes, and bcrypt at the same cost. */
 export const accountOperations = async (
-  database: Db,
-  peerDatabase: Db,
+  { database, parse, pocketBase }: Databases,
   publishableKey: string,
 ): Promise<Operation[]> => {
   const match = await findProjectByKey(publishableKey, '');
   if (!match) throw new Error('The project of the benchmark cannot be found');
   const stored = await hash(password, { cost: passwordCost });
   const accounts = await addAccounts(database, stored);
-  const peers = await addPeople(
-    peerDatabase,
-    accounts.map(({ email }) => email),
-    stored,
-  );
-  const bench = { project: match.project, publishableKey, database, accounts, peers };
-  return [signUp, logIn, refresh, me].map(({ request, peer, ...compared }) => ({
+  const emails = accounts.map(({ email }) => email);
+  const parsePeople = await addPeople(parse, emails, stored);
+  const pocketBasePeople = pocketBase && (await addPocketBasePeople(pocketBase, emails, { hash: stored, password }));
+  const bench = { project: match.project, publishableKey, database, accounts };
+  return [signUp, logIn, refresh, me].map(({ request, parse: ofParse, pocketbase: ofPocketBase, ...compared }) => ({
     ...compared,
-    peer: peer !== undefined,
-    prepare: (name, _target, seconds) =>
-      name === 'peer' && peer ? peer(peers, seconds) : request(name, bench, seconds),
+    peers: [...(ofParse ? (['parse'] as const) : []), ...(ofPocketBase ? (['pocketbase'] as const) : [])],
+    prepare: (name, _target, seconds) => {
+      if (name === 'parse' && ofParse) return ofParse(parsePeople, seconds);
+      if (name === 'pocketbase' && ofPocketBase && pocketBasePeople) return ofPocketBase(pocketBasePeople, seconds);
+      return request(name, bench, seconds);
+    },
   }));
 };

@@ -33,16 +33,16 @@ const commandsOf = async (
   return seen.sort((a, b) => a.length - b.length)[0];
 };
 
-/** The database commands of one warm request of each operation, of Basalt counting each request, and of the peer. */
+/** The database commands of one warm request of each operation, of Basalt counting each request, and of Parse Server. */
 export const countCommands = async (
-  { counted, peer }: { readonly counted: Contender; readonly peer: Contender | undefined },
+  { counted, parse }: { readonly counted: Contender; readonly parse: Contender | undefined },
   operations: readonly Operation[],
 ): Promise<Costs[]> => {
   const costs: Costs[] = [];
   for (const operation of operations) {
     progress(`commands: ${operation.name}`);
     const ours = (await commandsOf(operation, 'counted', counted)) ?? [];
-    const theirs = operation.peer ? await commandsOf(operation, 'peer', peer) : undefined;
+    const theirs = operation.peers?.includes('parse') ? await commandsOf(operation, 'parse', parse) : undefined;
     costs.push({ operation: operation.name, basalt: ours, ...(theirs && { peer: theirs }) });
   }
   return costs;

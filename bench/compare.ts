@@ -1,12 +1,15 @@
 import { checkAgreement } from './agreement.ts';
 import type { Contender } from './contender.ts';
 import { type Cpu, measure, type Sample } from './load.ts';
-import type { Compared, Name, Operation } from './operation.ts';
+import { type Compared, isPeer, type Name, names, type Operation, type Peer, peers } from './operation.ts';
+import type { PocketBase } from './pocketbase/start.ts';
 import { progress } from './progress.ts';
 import { median } from './statistics.ts';
 
 /** Who is compared; a first look leaves some out, and a peer cannot be had everywhere. */
-export type Contenders = Readonly<Partial<Record<Name, Contender>> & Record<'bare' | 'basalt', Contender>>;
+export type Contenders = Readonly<
+  Partial<Record<Name, Contender>> & Record<'bare' | 'basalt', Contender> & { readonly pocketbase?: PocketBase }
+>;
 
 /** Medians of the ratios of each round, as far as each was measured. */
 export type Ratios = Readonly<Partial<Record<Name, number>>>;
@@ -26,13 +29,11 @@ export interface Outcome {
   readonly toBare: Ratios;
   /** CPU per request beside that of the bare server. */
   readonly cpuToBare: CpuRatios;
-  /** Requests per second beside those of the peer. */
-  readonly toPeer: Ratios;
+  /** Requests per second beside those of each peer. */
+  readonly toPeers: Readonly<Record<Peer, Ratios>>;
 }
 
 type Round = Outcome['samples'];
-
-const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks', 'peer'];
 
 const medianOf = (values: readonly (number | undefined)[]): number | undefined => {
   const known = values.filter((value) => value !== undefined);
@@ -45,19 +46,20 @@ const middle = (samples: readonly Sample[]): Sample => ({
   p50: median(samples.map(({ p50 }) => p50)),
   p95: median(samples.map(({ p95 }) => p95)),
   cpu: {
-    server: median(samples.map(({ cpu }) => cpu.server)),
     client: median(samples.map(({ cpu }) => cpu.client)),
+    server: medianOf(samples.map(({ cpu }) => cpu.server)),
     engine: medianOf(samples.map(({ cpu }) => cpu.engine)),
     emulators: medianOf(samples.map(({ cpu }) => cpu.emulators)),
   },
 });
 
 /** CPU of a request in its process and in the engine, µs; of the process alone where the engine's cannot be told. */
-export const bothOf = ({ server, engine = 0 }: Cpu): number => server + engine;
+export const bothOf = ({ server, engine = 0 }: Cpu): number | undefined =>
+  server === undefined ? undefined : server + engine;
 
 /** Medians of what each round gives beside the yardstick; no ratio where either side is unknown or nothing. */
 const ratiosTo = (
-  yardstick: 'bare' | 'peer',
+  yardstick: 'bare' | Peer,
   rounds: readonly Round[],
   value: (sample: Sample) => number | undefined,
 ): Ratios =>
@@ -87,7 +89,7 @@ const outcomeOf = (operation: Compared, rounds: readonly Round[]): Outcome => {
       engine: ratiosTo('bare', rounds, ({ cpu }) => cpu.engine),
       both: ratiosTo('bare', rounds, ({ cpu }) => bothOf(cpu)),
     },
-    toPeer: ratiosTo('peer', rounds, perSecond),
+    toPeers: Object.fromEntries(peers.map((peer) => [peer, ratiosTo(peer, rounds, perSecond)])) as Outcome['toPeers'],
   };
 };
 
@@ -100,6 +102,11 @@ export interface Plan {
   readonly only: string;
 }
 
+/** Code is compiled well after so many requests; who answers few of them is not slow for want of that. */
+const warmAfter = 2000;
+const slow = 200;
+const mostWarming = 4;
+
 const measureOne = async (
   { prepare, usesUp, longer = 1 }: Operation,
   name: Name,
@@ -108,7 +115,13 @@ const measureOne = async (
   warm: boolean,
 ): Promise<Sample> => {
   const load = async (wanted: number): Promise<Sample> => measure(target, await prepare(name, target, wanted), wanted);
-  if (!warm && !usesUp) await load(warmSeconds * longer);
+  if (!warm && !usesUp) {
+    let answered = 0;
+    for (let time = 0; time < mostWarming && answered < warmAfter; time++) {
+      answered += (await load(warmSeconds * longer)).perSecond * warmSeconds * longer;
+      if (answered < slow) break;
+    }
+  }
   return load(seconds * longer);
 };
 
@@ -123,7 +136,9 @@ export const compare = async (
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (const operation of operations.filter(({ name }) => name.includes(plan.only))) {
-    const there = names.filter((name) => contenders[name] && (name !== 'peer' || operation.peer));
+    const there = names.filter(
+      (name) => contenders[name] && (!isPeer(name) || (operation.peers?.includes(name) ?? false)),
+    );
     await checkAgreement(contenders, operation, there);
     const done: Round[] = [];
     for (let round = 0; round < plan.rounds; round++) {

@@ -1,8 +1,9 @@
-import { passwordCost } from './accounts.ts';
 import type { Contenders } from './compare.ts';
 import { type Contender, startContender } from './contender.ts';
 import type { Name } from './operation.ts';
 import { startPeer } from './parse/start.ts';
+import { passwordCost } from './password-cost.ts';
+import { startPocketBase } from './pocketbase/start.ts';
 import type { Backing } from './processes.ts';
 import { makeQueues } from './queues.ts';
 import type { Bed } from './seed.ts';
@@ -24,7 +25,7 @@ const called = { basalt: 'uncounted', counted: 'counted', blocks: 'counted in bl
 export interface ContenderSettings {
   /** The environment of the stack. */
   readonly env: Readonly<Record<string, string>>;
-  /** What the peer may write into. */
+  /** What peers may write into. */
   readonly directory: string;
   readonly backing: Backing | undefined;
   /** Takes mails. */
@@ -46,7 +47,8 @@ export const startContenders = async (
     ACCOUNT_MAILS_PER_DAY: '0',
   };
   const start = (name: Name): Promise<Contender> => {
-    if (name === 'peer') return startPeer(env, directory, backing);
+    if (name === 'parse') return startPeer(env, directory, backing);
+    if (name === 'pocketbase') return startPocketBase(directory);
     if (name === 'bare') {
       return startContender(
         name,

@@ -2,9 +2,12 @@ import type { Db } from 'mongodb';
 import type { DocumentRow } from './document-row.ts';
 import { gists } from './gists.ts';
 import type { LoadRequest } from './load.ts';
-import { type Compared, counter, inTurn, type Name, type Operation } from './operation.ts';
+import { type Compared, counter, inTurn, isPeer, type Name, type Operation, type Peer } from './operation.ts';
 import { parseDocuments } from './parse/documents.ts';
 import { fillPeer, peerIdsOf } from './parse/seed.ts';
+import { pocketBaseDocuments } from './pocketbase/documents.ts';
+import { fillPocketBase, pocketBaseIdsOf } from './pocketbase/seed.ts';
+import type { PocketBase } from './pocketbase/start.ts';
 import { authors, sampleBulk, sampleDocument, sumsOf } from './samples.ts';
 import { fill, idsOf, joined } from './seed.ts';
 
@@ -20,14 +23,19 @@ interface DocumentOperation extends Compared {
    * Adds documents or uses them up, so it has a collection of its own: all contenders read the same data throughout.
    */
   readonly changesSize?: 'grows' | 'shrinks';
-  /** Reads the collection whose documents refer to others. */
-  readonly joins?: true;
+  /** Reads another collection: that whose documents refer to others, or one with many. */
+  readonly reads?: typeof joined | typeof many;
   readonly longer?: number;
   readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
 }
 
 /** More would only wait: each request is as much work as a hundred. */
 const bulkConnections = 4;
+
+/** A collection that all read, and the row that reads it. */
+export const many = 'many';
+export const manyCount = 100_000;
+export const manyRow = 'list 20 of 100,000, with total';
 
 const area = 'documents';
 
@@ -44,6 +52,8 @@ const post = (path: string, body: (index: number) => unknown): LoadRequest => {
   const index = counter();
   return { method: 'POST', path: () => path, body: () => JSON.stringify(body(index())) };
 };
+
+const list: DocumentOperation['request'] = (collection) => get(`/api/data/${collection}?limit=20`);
 
 const operations: Readonly<Record<DocumentRow, DocumentOperation>> = {
   create: {
@@ -62,11 +72,24 @@ const operations: Readonly<Record<DocumentRow, DocumentOperation>> = {
     request: (collection) => ({ ...post(`/api/data/${collection}/bulk`, sampleBulk), connections: bulkConnections }),
   },
   get: { name: 'get', area, aim: { cpu: 1.5, speed: 0.6, counted: 0.25 }, request: onDocument('GET') },
+  getAlone: {
+    name: 'get, one connection',
+    area,
+    aim: { cpu: 1.5, speed: 0.75 },
+    request: (collection, ids) => ({ ...onDocument('GET')(collection, ids), connections: 1 }),
+  },
   list: {
     name: 'list 20 newest, with total',
     area,
     aim: { cpu: 1.7, speed: 0.7, counted: 0.38 },
-    request: (collection) => get(`/api/data/${collection}?limit=20`),
+    request: list,
+  },
+  listMany: {
+    name: manyRow,
+    area,
+    aim: { cpu: 1.7, speed: 0.7 },
+    reads: many,
+    request: list,
   },
   filter: {
     name: 'filter by an indexed field',
@@ -81,7 +104,7 @@ const operations: Readonly<Record<DocumentRow, DocumentOperation>> = {
     name: 'list 20, populated',
     area,
     aim: { speed: 0.5, counted: 0.35 },
-    joins: true,
+    reads: joined,
     request: (collection) => get(`/api/data/${collection}?populate=writer&limit=20`),
   },
   aggregate: {
@@ -113,38 +136,71 @@ const operations: Readonly<Record<DocumentRow, DocumentOperation>> = {
   },
 };
 
-/** The collection of a contender for operations that change its size; the peer's names have no hyphens. */
-export const writesOf = (name: string): string => (name === 'peer' ? 'peer_writes' : `${name}-writes`);
+/** The collection of a contender for operations that change its size; the peers' names have no hyphens. */
+export const writesOf = (name: Name): string => (isPeer(name) ? `${name}_writes` : `${name}-writes`);
 
-const collectionOf = ({ changesSize, joins }: DocumentOperation, name: Name): string => {
-  if (joins) return joined;
-  return changesSize ? writesOf(name) : name;
-};
+/** The collections that a peer has beside those of the others. */
+export const collectionsOf = (peer: Peer): readonly string[] => [peer, writesOf(peer), many];
+
+const collectionOf = ({ changesSize, reads }: DocumentOperation, name: Name): string =>
+  reads ?? (changesSize ? writesOf(name) : name);
 
 const most = 10_000;
 
-/** What is done with documents: the projects' own in `database`, the peer's in `peerDatabase`. */
-export const documentOperations = (database: Db, peerDatabase: Db): Operation[] =>
-  Object.entries<DocumentOperation>(operations).map(([row, operation]) => {
+interface Databases {
+  /** The projects' own. */
+  readonly database: Db;
+  readonly parse: Db;
+  readonly pocketBase: PocketBase | undefined;
+}
+
+/** Puts so many documents where a contender is to shrink a collection; ids of what is there then. */
+const idsFor = async (
+  { database, parse, pocketBase }: Databases,
+  name: Name,
+  collection: string,
+  { add, most: count }: { readonly add: number; readonly most: number },
+): Promise<readonly string[]> => {
+  if (name === 'pocketbase') {
+    if (!pocketBase) return [];
+    if (add > 0) fillPocketBase(pocketBase, collection, add);
+    return pocketBaseIdsOf(pocketBase, collection, count);
+  }
+  if (name === 'parse') {
+    const documents = parse.collection<{ _id: string }>(collection);
+    if (add > 0) await fillPeer(documents, add);
+    return peerIdsOf(documents, count);
+  }
+  const documents = database.collection(collection);
+  if (add > 0) await fill(documents, add, () => undefined);
+  return idsOf(documents, count);
+};
+
+const requestOf = (row: DocumentRow, name: Name, collection: string, ids: readonly string[]): LoadRequest => {
+  const usual = operations[row].request(collection, ids);
+  const theirs = { parse: parseDocuments, pocketbase: pocketBaseDocuments };
+  const own = isPeer(name) ? theirs[name][row]?.(collection, ids) : undefined;
+  return own ? { ...own, ...(usual.connections && { connections: usual.connections }) } : usual;
+};
+
+/** What is done with documents, by each contender with its own. */
+export const documentOperations = (databases: Databases): Operation[] =>
+  Object.entries<DocumentOperation>(operations).map(([key, operation]) => {
+    const row = key as DocumentRow;
     const shrinks = operation.changesSize === 'shrinks';
     return {
       ...operation,
-      peer: true,
+      peers: row in pocketBaseDocuments ? ['parse', 'pocketbase'] : ['parse'],
       usesUp: shrinks,
-      ...(gists[row as DocumentRow] && { gist: gists[row as DocumentRow] }),
+      ...(gists[row] && { gist: gists[row] }),
       prepare: async (name, _target, seconds) => {
         const collection = collectionOf(operation, name);
-        const count = Math.ceil(deletionsPerSecond * seconds);
-        if (name === 'peer') {
-          const documents = peerDatabase.collection<{ _id: string }>(collection);
-          if (shrinks) await fillPeer(documents, count);
-          const ids = await peerIdsOf(documents, shrinks ? Number.MAX_SAFE_INTEGER : most);
-          const { connections } = operation.request(collection, ids);
-          return { ...parseDocuments[row as DocumentRow](collection, ids), ...(connections && { connections }) };
-        }
-        const documents = database.collection(collection);
-        if (shrinks) await fill(documents, count, () => undefined);
-        return operation.request(collection, await idsOf(documents, shrinks ? Number.MAX_SAFE_INTEGER : most));
+        const amount = shrinks
+          ? { add: Math.ceil(deletionsPerSecond * seconds), most: Number.MAX_SAFE_INTEGER }
+          : { add: 0, most };
+        const ids = await idsFor(databases, name, collection, amount);
+        const request = requestOf(row, name, collection, ids);
+        return shrinks ? { ...request, distinct: ids.length } : request;
       },
     };
   });

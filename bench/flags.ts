@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Plan } from './compare.ts';
-import type { Name } from './operation.ts';
+import { type Name, names } from './operation.ts';
 
 /** What `npm run bench -- …` is to do. */
 export interface Flags extends Plan {
@@ -14,8 +14,8 @@ export interface Flags extends Plan {
   readonly pairs: boolean;
 }
 
-const others: readonly Name[] = ['counted', 'blocks', 'peer'];
-const withCommands: readonly Name[] = ['counted', 'peer'];
+const others: readonly Name[] = names.filter((name) => name !== 'bare' && name !== 'basalt');
+const withCommands: readonly Name[] = ['counted', 'parse'];
 
 const parseNames = (text: string): Name[] => {
   const wanted = text.split(',').filter(Boolean);
@@ -26,7 +26,7 @@ const parseNames = (text: string): Name[] => {
 
 /**
  * Reads the arguments. `--quick` is a first look of about two minutes at Basalt beside the bare server alone; with
- * `--only` it takes twenty seconds, five rounds of one row. `--with=counted,blocks,peer` adds others.
+ * `--only` it takes twenty seconds, five rounds of one row. `--with=counted,blocks,parse,pocketbase` adds others.
  */
 export const parseFlags = (): Flags => {
   const { values } = parseArgs({

@@ -1,37 +1,45 @@
 import type { DocumentRow } from './document-row.ts';
 import type { Answer, Name, Operation } from './operation.ts';
 
+type Gist = NonNullable<Operation['gist']>;
+
 const words = ['title', 'author', 'body', 'published', 'tags'];
 
 /** The documents of a list, which Basalt has in an envelope. */
 const itemsOf = (body: Answer, name: Name): Answer[] => {
-  if (name === 'peer') return body.results;
-  return name === 'bare' ? body.items : body.data.items;
+  if (name === 'parse') return body.results;
+  return name === 'basalt' || name === 'counted' || name === 'blocks' ? body.data.items : body.items;
 };
 
 const totalOf = (body: Answer, name: Name): unknown => {
-  if (name === 'peer') return body.count;
+  if (name === 'parse') return body.count;
+  if (name === 'pocketbase') return body.totalItems;
   return name === 'bare' ? body.total : body.data.total;
 };
 
 const titlesOf = (body: Answer, name: Name): unknown[] => itemsOf(body, name).map(({ title }) => title);
 
 const idsIn = (body: Answer, name: Name): unknown[] => {
-  if (name === 'peer') return body.map(({ success }: Answer) => success.objectId);
+  if (name === 'parse') return body.map(({ success }: Answer) => success.objectId);
   return name === 'bare' ? body.ids : body.data.ids;
 };
 
 const rowsOf = (body: Answer, name: Name): Answer[] => {
-  if (name === 'peer') return body.results;
+  if (name === 'parse') return body.results;
   return name === 'bare' ? body : body.data;
 };
 
+const shown: Gist = (body) => words.filter((key) => key in body);
+const list: Gist = (body, name) => [titlesOf(body, name), totalOf(body, name)];
+
 /** What of an answer has to be the same from all. Ids differ, and the peer answers less to what is written. */
-export const gists: Readonly<Partial<Record<DocumentRow, NonNullable<Operation['gist']>>>> = {
-  create: (body) => typeof (body.objectId ?? body._id),
+export const gists: Readonly<Partial<Record<DocumentRow, Gist>>> = {
+  create: (body) => typeof (body.objectId ?? body.id ?? body._id),
   bulk: (body, name) => new Set(idsIn(body, name)).size,
-  get: (body) => words.filter((key) => key in body),
-  list: (body, name) => [titlesOf(body, name), totalOf(body, name)],
+  get: shown,
+  getAlone: shown,
+  list,
+  listMany: list,
   filter: titlesOf,
   populate: (body, name) => itemsOf(body, name).map(({ title, writer }) => [title, writer.name, writer.about]),
   aggregate: (body, name) => rowsOf(body, name).map(({ posts, likes }) => [posts, likes]),

@@ -6,7 +6,8 @@ const called: readonly (readonly [keyof Ratios, string])[] = [
   ['basalt', 'rate counting off'],
   ['counted', 'each request counted'],
   ['blocks', 'counted in blocks'],
-  ['peer', 'Parse Server'],
+  ['parse', 'Parse Server'],
+  ['pocketbase', 'PocketBase'],
 ];
 
 /** The bars of the chart, those of an area together; Parse Server stands beside where it has the operation. */

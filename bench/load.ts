@@ -8,9 +8,9 @@ export type Client = 'wrk' | 'JavaScript';
 
 /** CPU in µs a request. */
 export interface Cpu {
-  /** Of the process that answers. */
-  readonly server: number;
-  /** Of MongoDB; `undefined` where it cannot be told. */
+  /** Of the process that answers; `undefined` where it cannot be told, as of the others. */
+  readonly server: number | undefined;
+  /** Of MongoDB. */
   readonly engine: number | undefined;
   /** Of what stands for DynamoDB, SQS and S3. */
   readonly emulators: number | undefined;
@@ -49,7 +49,7 @@ export interface LoadRequest {
 export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly cpu: () => Promise<number>;
+  readonly cpu: () => Promise<number | undefined>;
   readonly backing: Backing | undefined;
 }
 
@@ -106,7 +106,7 @@ export const measure = async (target: Target, request: LoadRequest, seconds: num
   const after = await cpuOf(target);
   // Each connection's last request is dealt with, although nobody waits for its answer.
   const done = amount === undefined ? answered + connections : answered;
-  const perRequest = (part: 'engine' | 'emulators'): number | undefined => {
+  const perRequest = (part: 'server' | 'engine' | 'emulators'): number | undefined => {
     const used = difference(after[part], before[part]);
     return used === undefined ? undefined : used / done;
   };
@@ -116,7 +116,7 @@ export const measure = async (target: Target, request: LoadRequest, seconds: num
     p50,
     p95,
     cpu: {
-      server: (after.server - before.server) / done,
+      server: perRequest('server'),
       engine: perRequest('engine'),
       emulators: perRequest('emulators'),
       client: burst.cpu / answered,

@@ -14,7 +14,7 @@ import { startContenders } from './contenders.ts';
 import { addProjects, dashboardOperations } from './dashboard.ts';
 import { type LimitedDelivery, measureDelivery } from './delivery.ts';
 import { measureDepth } from './depth.ts';
-import { documentOperations, writesOf } from './documents.ts';
+import { documentOperations, many, manyCount, manyRow, writesOf } from './documents.ts';
 import { fileOperations } from './files.ts';
 import { parseFlags } from './flags.ts';
 import { groupsOf } from './groups.ts';
@@ -22,12 +22,14 @@ import { startProvider } from './instant-provider.ts';
 import { mailOperations } from './mail.ts';
 import { measureNeighbours } from './neighbours.ts';
 import { noises } from './noise.ts';
-import type { Name, Operation } from './operation.ts';
+import { isPeer, type Name, type Operation, type Peer } from './operation.ts';
 import { measureOwnDatabase } from './own-database.ts';
 import type { Pair } from './pairs.ts';
 import { installPeers } from './parse/install.ts';
 import { seedPeer } from './parse/seed.ts';
 import { peerDatabase } from './parse/start.ts';
+import { installPocketBase } from './pocketbase/install.ts';
+import { seedPocketBase } from './pocketbase/seed.ts';
 import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
 import { measurePurge } from './purge.ts';
@@ -37,7 +39,7 @@ import {
   renderLimited,
   renderNeighbours,
   renderPairs,
-  renderPeer,
+  renderPeers,
   renderSpeed,
 } from './report.ts';
 import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
@@ -45,16 +47,28 @@ import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
 const flags = parseFlags();
 const { only, rounds, seconds, large } = flags;
 const small = 10_000;
+const peerInstalls = {
+  parse: ['Parse Server', installPeers],
+  pocketbase: ['PocketBase', installPocketBase],
+} as const;
 const chartFile = path.join(import.meta.dirname, '../docs/bench.svg');
-const ours = flags.names.filter((name) => name !== 'peer');
+const ours = flags.names.filter((name) => !isPeer(name));
 const trash = { basalt: 'trash', bare: 'bare-trash' };
 
-const missing = flags.names.includes('peer') ? await installPeers(progress) : undefined;
-if (missing !== undefined) {
+const withMany = flags.commands || manyRow.includes(only);
+
+/** Leaves out the peers that cannot be had here, and says why. */
+const there = async (name: Name): Promise<boolean> => {
+  if (!isPeer(name)) return true;
+  const [called, install] = peerInstalls[name];
+  const missing = await install(progress);
   endProgress();
-  console.log(`Parse Server is left out, because its packages could not be installed: ${missing}\n`);
-}
-const names: readonly Name[] = missing === undefined ? flags.names : ours;
+  if (missing !== undefined) console.log(`${called} is left out, because it could not be installed: ${missing}\n`);
+  return missing === undefined;
+};
+
+const names: Name[] = [];
+for (const name of flags.names) if (await there(name)) names.push(name);
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-bench-'));
 const stack = await startStack({
@@ -83,15 +97,22 @@ const backing = findBacking();
 const client = await connect(stack.mongoUri);
 const provider = await startProvider();
 
-const operationsOn = async (bed: Bed): Promise<Operation[]> => {
-  const [database, peers] = [client.db(bed.database), client.db(peerDatabase)];
+const operationsOn = async (bed: Bed, { pocketbase }: Contenders): Promise<Operation[]> => {
+  const databases = { database: client.db(bed.database), parse: client.db(peerDatabase), pocketBase: pocketbase };
   return [
-    ...documentOperations(database, peers),
-    ...(await accountOperations(database, peers, bed.publishableKey)),
+    ...documentOperations(databases),
+    ...(await accountOperations(databases, bed.publishableKey)),
     ...fileOperations,
     ...mailOperations(stack.env.TABLE_NAME ?? '', bed.projectId),
     ...dashboardOperations(bed),
   ];
+};
+
+const seedPeers = async ({ parse, pocketbase }: Contenders): Promise<void> => {
+  const sizes = (peer: Peer) => ({ [peer]: small, [writesOf(peer)]: 0, [many]: withMany ? manyCount : 0 });
+  progress('filling the peers');
+  if (parse) await seedPeer(parse.url, client.db(peerDatabase), sizes('parse'), small);
+  if (pocketbase) await seedPocketBase(pocketbase, sizes('pocketbase'));
 };
 
 /** Starts who is compared, each with the same data; `act` gets them, and all end with it. */
@@ -99,28 +120,28 @@ const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Prom
   const env = { ...stack.env, ...(flags.commands && { BENCH_COMMANDS: '1' }) };
   const contenders = await startContenders(names, { env, directory, backing, providerUrl: provider.url }, bed);
   try {
-    const { peer } = contenders;
-    if (peer) await seedPeer(peer.url, client.db(peerDatabase), ['peer', writesOf('peer')], small);
+    await seedPeers(contenders);
     return await act(contenders);
   } finally {
     for (const contender of Object.values(contenders)) contender.stop();
   }
 };
 
-const printCommands = async (bed: Bed, { counted, peer }: Contenders): Promise<void> => {
+const printCommands = async (bed: Bed, contenders: Contenders): Promise<void> => {
+  const { counted, parse } = contenders;
   if (!counted) throw new Error('Commands are counted where each request is');
-  const operations = (await operationsOn(bed)).filter(({ name }) => name.includes(only));
-  const costs = await countCommands({ counted, peer }, operations);
+  const operations = (await operationsOn(bed, contenders)).filter(({ name }) => name.includes(only));
+  const costs = await countCommands({ counted, parse }, operations);
   endProgress();
   console.log(renderCommands(costs));
 };
 
 const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Outcome[]> => {
-  const outcomes = await compare(contenders, await operationsOn(bed), flags);
+  const outcomes = await compare(contenders, await operationsOn(bed, contenders), flags);
   endProgress();
   if (outcomes.length > 0) console.log(`${renderCpu(outcomes)}\n\n${renderSpeed(outcomes)}\n`);
-  const besidePeer = renderPeer(outcomes);
-  if (besidePeer) console.log(`${besidePeer}\n`);
+  const besidePeers = renderPeers(outcomes);
+  if (besidePeers) console.log(`${besidePeers}\n`);
   if (large > 0 && 'depth'.includes(only)) {
     const documents = client.db(bed.database).collection('large');
     await fill(documents, large, (done) => progress(`filling ${done} of ${large} documents`));
@@ -175,9 +196,16 @@ const measureAll = async (bed: Bed): Promise<void> => {
 };
 
 try {
-  const bed = await makeBed(stack.dashboardUrl, [...ours, ...ours.map(writesOf), ...Object.values(trash), 'large']);
+  const bed = await makeBed(stack.dashboardUrl, [
+    ...ours,
+    ...ours.map(writesOf),
+    ...Object.values(trash),
+    'large',
+    many,
+  ]);
   const database = client.db(bed.database);
   for (const name of ours) await fill(database.collection(name), small, () => undefined);
+  if (withMany) await fill(database.collection(many), manyCount, () => undefined);
   await addJoined(bed, database, small);
   await addProjects(bed);
   if (flags.commands) await withContenders(bed, (contenders) => printCommands(bed, contenders));

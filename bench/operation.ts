@@ -1,8 +1,17 @@
 import type { Contender } from './contender.ts';
 import type { LoadRequest } from './load.ts';
 
-/** Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peer. */
-export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | 'peer';
+/** Others who offer the same. */
+export type Peer = 'parse' | 'pocketbase';
+
+/** Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peers. */
+export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | Peer;
+
+/** In the order in which the tables have them. */
+export const peers: readonly Peer[] = ['parse', 'pocketbase'];
+export const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks', ...peers];
+
+export const isPeer = (name: Name): name is Peer => (peers as readonly Name[]).includes(name);
 
 /** Ratios to the bare server that the project holds itself to. */
 export interface Aim {
@@ -22,8 +31,8 @@ export interface Compared {
 
 /** One row of the comparison. */
 export interface Operation extends Compared {
-  /** Whether the peer has it too. */
-  readonly peer?: boolean;
+  /** The peers that have it too. */
+  readonly peers?: readonly Peer[];
   /** How many times longer than others it is measured. */
   readonly longer?: number;
   /** Requests use up what was made for them, so that none are left to warm up with. */

@@ -43,6 +43,12 @@ export const cpuOfProcess = (pid: number): number => {
 
 const cpuOfAll = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + cpuOfProcess(pid), 0);
 
+/** The process that this one, or one of its own, runs a program in; `undefined` where the system does not tell. */
+export const findChild = (program: string): number | undefined =>
+  process.platform === 'linux'
+    ? descendants().find(({ command }) => command.startsWith(`${program} `))?.pid
+    : undefined;
+
 /** What the servers under measurement work with: the CPU that each part has used so far, µs. */
 export interface Backing {
   /** MongoDB. */

@@ -3,6 +3,7 @@ import type { LimitedDelivery } from './delivery.ts';
 import type { Depth } from './depth.ts';
 import type { Cpu } from './load.ts';
 import { type Neighbour, neighbourAim } from './neighbours.ts';
+import { type Peer, peers } from './operation.ts';
 import type { Pair } from './pairs.ts';
 
 /**
@@ -29,7 +30,7 @@ const share = (value: number | undefined): string => (value === undefined ? '' :
 const micros = (value: number | undefined): string => (value === undefined ? '' : whole(value));
 
 const parts = ({ server, engine }: Cpu): string =>
-  engine === undefined ? whole(server) : `${whole(server)} + ${whole(engine)}`;
+  [server, engine].flatMap((part) => (part === undefined ? [] : [whole(part)])).join(' + ');
 
 /** CPU per request beside the bare server's, as a Markdown table; times in µs. */
 export const renderCpu = (outcomes: readonly Outcome[]): string =>
@@ -95,41 +96,35 @@ export const renderSpeed = (outcomes: readonly Outcome[]): string =>
 
 const times = (value: number | undefined): string => (value === undefined ? '' : `${ratio(value)} ×`);
 
-/** The comparison with the peer as a Markdown table; empty where nothing was compared with it. */
-export const renderPeer = (outcomes: readonly Outcome[]): string => {
-  const rows = outcomes.flatMap(({ operation: { name }, samples: { basalt, peer }, toPeer }) =>
-    peer
-      ? [
-          [
-            name,
-            whole(peer.perSecond),
-            whole(basalt.perSecond),
-            times(toPeer.basalt),
-            times(toPeer.counted),
-            times(toPeer.blocks),
-            latency(basalt),
-            latency(peer),
-            parts(basalt.cpu),
-            parts(peer.cpu),
-          ],
-        ]
-      : [],
-  );
+const peerNames: Readonly<Record<Peer, string>> = { parse: 'Parse Server', pocketbase: 'PocketBase' };
+
+/** Requests per second and CPU beside the peers', as a Markdown table; empty where nothing was compared with them. */
+export const renderPeers = (outcomes: readonly Outcome[]): string => {
+  const there = peers.filter((peer) => outcomes.some(({ samples }) => samples[peer]));
+  const rows = outcomes.filter(({ samples }) => there.some((peer) => samples[peer]));
   if (rows.length === 0) return '';
   return table([
     [
-      'operation',
-      'Parse Server/s',
+      'beside the peers',
       'Basalt/s',
-      '× Parse Server',
-      'counting each',
-      'in blocks',
-      'p50 / p95 ms',
-      'its p50 / p95',
-      'CPU µs',
-      'its CPU µs',
+      ...there.flatMap((peer) => [`${peerNames[peer]}/s`, 'Basalt', 'counting each']),
+      'Basalt CPU µs',
+      ...there.map((peer) => `${peerNames[peer]} CPU µs`),
+      'Basalt p50 / p95 ms',
+      ...there.map((peer) => `${peerNames[peer]} p50 / p95`),
     ],
-    ...rows,
+    ...rows.map(({ operation: { name }, samples, toPeers }) => [
+      name,
+      whole(samples.basalt.perSecond),
+      ...there.flatMap((peer) => {
+        const sample = samples[peer];
+        return [sample ? whole(sample.perSecond) : '', times(toPeers[peer].basalt), times(toPeers[peer].counted)];
+      }),
+      parts(samples.basalt.cpu),
+      ...there.map((peer) => (samples[peer] ? parts(samples[peer].cpu) : '')),
+      latency(samples.basalt),
+      ...there.map((peer) => (samples[peer] ? latency(samples[peer]) : '')),
+    ]),
   ]);
 };
 

@@ -12,6 +12,16 @@ const newest = { order: '-createdAt', limit: '20' };
 
 const get = (path: () => string): LoadRequest => ({ method: 'GET', headers, path });
 
+const getOne: Request = (className, ids) => {
+  const id = inTurn(ids);
+  return get(() => `/parse/classes/${className}/${id()}`);
+};
+
+const list: Request = (className) => {
+  const path = `/parse/classes/${className}?${query({ ...newest, count: '1' })}`;
+  return get(() => path);
+};
+
 /** The same done by the REST API of Parse Server, as a server with the master key does it: without checks of rights. */
 export const parseDocuments: Readonly<Record<DocumentRow, Request>> = {
   create: (className) => {
@@ -26,14 +36,10 @@ export const parseDocuments: Readonly<Record<DocumentRow, Request>> = {
       JSON.stringify({ requests: sampleBulk(index()).map((document) => ({ method: 'POST', path, body: document })) });
     return { method: 'POST', headers, path: () => '/parse/batch', body };
   },
-  get: (className, ids) => {
-    const id = inTurn(ids);
-    return get(() => `/parse/classes/${className}/${id()}`);
-  },
-  list: (className) => {
-    const path = `/parse/classes/${className}?${query({ ...newest, count: '1' })}`;
-    return get(() => path);
-  },
+  get: getOne,
+  getAlone: getOne,
+  list,
+  listMany: list,
   filter: (className) => {
     const index = counter();
     const where = () => JSON.stringify({ author: `author-${(index() * 7) % authors}` });

@@ -61,8 +61,17 @@ const makeClass = async (url: string, className: string, schema: object): Promis
   if (!response.ok) throw new Error(`Parse Server answered ${response.status} ${await response.text()}`);
 };
 
-/** Makes the classes that stand beside the collections, with the indexes that their requests need, and fills them. */
-export const seedPeer = async (url: string, database: Db, names: readonly string[], count: number): Promise<void> => {
+/**
+ * Makes the classes that stand beside the collections, with the indexes that their requests need, and fills them with
+ * so many documents; `count` of those that refer to others.
+ */
+export const seedPeer = async (
+  url: string,
+  database: Db,
+  classes: Readonly<Record<string, number>>,
+  count: number,
+): Promise<void> => {
+  const names = Object.keys(classes);
   await makeClass(url, writers, { name: { type: 'String' }, about: { type: 'String' } });
   for (const name of names) await makeClass(url, name, fields);
   await makeClass(url, joined, { ...fields, ...writer });
@@ -81,8 +90,7 @@ export const seedPeer = async (url: string, database: Db, names: readonly string
     _updated_at: now,
   }));
   await database.collection<Stored>(writers).insertMany(people);
-  const [first = ''] = names;
-  await fillPeer(database.collection<Stored>(first), count);
+  for (const name of names) await fillPeer(database.collection<Stored>(name), classes[name] ?? 0);
   await fillPeer(database.collection<Stored>(joined), count, (index) => ({
     _p_writer: `${writers}$${people[index % writersCount]?._id}`,
   }));

@@ -1,0 +1,54 @@
+import type { LoadRequest } from '../load.ts';
+import { inTurn } from '../operation.ts';
+import { addPocketBaseUsers } from './seed.ts';
+import type { PocketBase } from './start.ts';
+
+const users = '/api/collections/users';
+
+/** How many of the users have a token: each takes a log-in. */
+const signedIn = 8;
+
+export interface PocketBasePeople {
+  readonly emails: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+/** Adds users with this password, some of them signed in. */
+export const addPocketBasePeople = async (
+  pocketBase: PocketBase,
+  emails: readonly string[],
+  { hash, password }: { readonly hash: string; readonly password: string },
+): Promise<PocketBasePeople> => {
+  addPocketBaseUsers(pocketBase, emails, hash);
+  const tokens: string[] = [];
+  for (const identity of emails.slice(0, signedIn)) {
+    const answer = await pocketBase.call<{ token: string }>('POST', `${users}/auth-with-password`, {
+      identity,
+      password,
+    });
+    tokens.push(answer.token);
+  }
+  return { emails, tokens };
+};
+
+/** What an app does with user accounts, by the REST API of PocketBase. */
+export const pocketBaseAccounts = {
+  logIn: ({ emails }: PocketBasePeople, password: string): LoadRequest => {
+    const identity = inTurn(emails);
+    return {
+      method: 'POST',
+      path: () => `${users}/auth-with-password`,
+      headers: () => ({ authorization: '' }),
+      body: () => JSON.stringify({ identity: identity(), password }),
+    };
+  },
+  /** Its tokens stay good until they expire: one may be refreshed over and over. */
+  refresh: ({ tokens }: PocketBasePeople): LoadRequest => {
+    const token = inTurn(tokens);
+    return {
+      method: 'POST',
+      path: () => `${users}/auth-refresh`,
+      headers: () => ({ authorization: token() }),
+    };
+  },
+} as const;
