@@ -142,7 +142,7 @@ const refresh: AccountOperation = {
 const me: AccountOperation = {
   name: 'me',
   area,
-  aim: { speed: 0.6, counted: 0.25 },
+  aim: { speed: 0.6, counted: 0.25, parse: 1.3 },
   request: async (name, bench) => {
     const tokens: string[] = [];
     for (const { id } of bench.accounts) {

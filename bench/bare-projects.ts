@@ -19,3 +19,12 @@ export const bareProjects = async (control: Db, query: URLSearchParams): Promise
   ]);
   return { items, total };
 };
+
+/** The latest mails of a project, newest first. */
+export const bareMailLogs = (control: Db, query: URLSearchParams): Promise<Document[]> =>
+  control
+    .collection('mailLogs')
+    .find({ projectId: new ObjectId(query.get('project') ?? '') }, { projection: { job: 0 } })
+    .sort({ sentAt: -1, _id: -1 })
+    .limit(50)
+    .toArray();

@@ -9,7 +9,7 @@ import { bareAccounts } from './bare-accounts.ts';
 import { bareDocuments } from './bare-documents.ts';
 import { bareFiles } from './bare-files.ts';
 import { bareMail, bareMailBatch } from './bare-mail.ts';
-import { bareProjects } from './bare-projects.ts';
+import { bareMailLogs, bareProjects } from './bare-projects.ts';
 
 const { MONGODB_URI = '', BENCH_DATABASE = '', CONTROL_DATABASE = 'control' } = process.env;
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 5, writeConcern: { w: 'majority', journal: true } });
@@ -35,7 +35,10 @@ const answer = async (request: IncomingMessage): Promise<unknown> => {
     const body = await readBody(request);
     return name === 'send-batch' ? bareMailBatch(database, body as Document[]) : bareMail(database, body);
   }
-  if (area === 'projects') return bareProjects(client.db(CONTROL_DATABASE), new URLSearchParams(query));
+  if (area === 'projects') {
+    const answerer = name === 'logs' ? bareMailLogs : bareProjects;
+    return answerer(client.db(CONTROL_DATABASE), new URLSearchParams(query));
+  }
   return bareDocuments(database, { method: request.method, name, id, query }, () => readBody(request));
 };
 

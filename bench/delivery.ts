@@ -129,7 +129,7 @@ export const measureDelivery = async (
   rounds: number,
 ): Promise<{ readonly free: Pair; readonly limited: LimitedDelivery }> => {
   const provider = await startProvider();
-  const labels = { name: 'deliver mail, provider at once', area: 'jobs', besides: 'bare worker' };
+  const labels = { name: 'deliver mail, provider at once', besides: 'bare worker' };
   try {
     const free = await comparePair(labels, rounds, async () => ({
       beside: speedOf(await deliverBare(bed, provider)),

@@ -190,6 +190,7 @@ export const documentOperations = (databases: Databases): Operation[] =>
     const shrinks = operation.changesSize === 'shrinks';
     return {
       ...operation,
+      aim: { ...operation.aim, parse: 1.3 },
       peers: row in pocketBaseDocuments ? ['parse', 'pocketbase'] : ['parse'],
       usesUp: shrinks,
       ...(gists[row] && { gist: gists[row] }),

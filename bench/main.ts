@@ -8,16 +8,16 @@ import path from 'node:path';
 import { startStack } from '../infra/local/stack.ts';
 import { accountOperations } from './accounts.ts';
 import { drawChart } from './chart.ts';
+import { cpuChart, speedChart } from './charts.ts';
 import { countCommands, renderCommands } from './commands.ts';
 import { type Contenders, compare, type Outcome } from './compare.ts';
 import { startContenders } from './contenders.ts';
-import { addProjects, dashboardOperations } from './dashboard.ts';
+import { addMailLogs, addProjects, dashboardOperations } from './dashboard.ts';
 import { type LimitedDelivery, measureDelivery } from './delivery.ts';
 import { measureDepth } from './depth.ts';
 import { documentOperations, many, manyCount, manyRow, writesOf } from './documents.ts';
 import { fileOperations } from './files.ts';
 import { parseFlags } from './flags.ts';
-import { groupsOf } from './groups.ts';
 import { startProvider } from './instant-provider.ts';
 import { mailOperations } from './mail.ts';
 import { measureNeighbours } from './neighbours.ts';
@@ -51,7 +51,7 @@ const peerInstalls = {
   parse: ['Parse Server', installPeers],
   pocketbase: ['PocketBase', installPocketBase],
 } as const;
-const chartFile = path.join(import.meta.dirname, '../docs/bench.svg');
+const pictures = path.join(import.meta.dirname, '../docs');
 const ours = flags.names.filter((name) => !isPeer(name));
 const trash = { basalt: 'trash', bare: 'bare-trash' };
 
@@ -153,7 +153,7 @@ const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Ou
 };
 
 /** What is no request of a contender's. */
-const measurePairs = async (bed: Bed): Promise<readonly Pair[]> => {
+const measurePairs = async (bed: Bed): Promise<void> => {
   const { env, dashboardUrl, mongoUri } = stack;
   const database = client.db(bed.database);
   const pairs: Pair[] = [];
@@ -170,7 +170,6 @@ const measurePairs = async (bed: Bed): Promise<readonly Pair[]> => {
   endProgress();
   if (pairs.length > 0) console.log(`${renderPairs(pairs)}\n`);
   if (limited) console.log(`${renderLimited(limited)}\n`);
-  return pairs;
 };
 
 /** What one project's work does to another's requests. */
@@ -187,12 +186,12 @@ const measureStreet = async (): Promise<void> => {
 const measureAll = async (bed: Bed): Promise<void> => {
   const outcomes = await withContenders(bed, (contenders) => compareAll(bed, contenders));
   if (!flags.pairs) return;
-  const pairs = await measurePairs(bed);
+  await measurePairs(bed);
   await measureStreet();
   if (only !== '') return;
-  const title = 'Speed as a share of a bare node:http + driver server';
-  await writeFile(chartFile, drawChart(title, groupsOf(outcomes, pairs)));
-  console.log('The chart is in docs/bench.svg.');
+  await writeFile(path.join(pictures, 'bench-cpu.svg'), drawChart(cpuChart(outcomes)));
+  await writeFile(path.join(pictures, 'bench-peers.svg'), drawChart(speedChart(outcomes)));
+  console.log('The pictures are docs/bench-cpu.svg and docs/bench-peers.svg.');
 };
 
 try {
@@ -208,6 +207,7 @@ try {
   if (withMany) await fill(database.collection(many), manyCount, () => undefined);
   await addJoined(bed, database, small);
   await addProjects(bed);
+  await addMailLogs(client.db('control'), bed.projectId);
   if (flags.commands) await withContenders(bed, (contenders) => printCommands(bed, contenders));
   else await measureAll(bed);
 } finally {

@@ -13,13 +13,15 @@ export const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks', ..
 
 export const isPeer = (name: Name): name is Peer => (peers as readonly Name[]).includes(name);
 
-/** Ratios to the bare server that the project holds itself to. */
+/** Ratios to the bare server, but for the last, that the project holds itself to. */
 export interface Aim {
   /** CPU of process and engine, at most. */
   readonly cpu?: number;
   /** Requests per second, at least: with rate counting off, and each request counted. */
   readonly speed?: number;
   readonly counted?: number;
+  /** Requests per second beside those of Parse Server, at least. */
+  readonly parse?: number;
 }
 
 /** What is compared; its area is the heading of the chart that it stands below. */

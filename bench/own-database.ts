@@ -79,7 +79,7 @@ export const measureOwnDatabase = async (
     return (await measure(keyed, request, seconds)).perSecond;
   };
   try {
-    const labels = { name: 'get, own database', area: 'documents', besides: 'get, our database' };
+    const labels = { name: 'get, own database', besides: 'get, our database' };
     return await comparePair(labels, rounds, async (round) => ({
       beside: await speed(managed, requests.managed, round),
       basalt: await speed(own, requests.own, round),

@@ -4,7 +4,6 @@ import { median } from './statistics.ts';
 /** Work that is no request, or is compared with something else than the bare server; per second. */
 export interface Pair {
   readonly name: string;
-  readonly area: string;
   /** What it stands beside. */
   readonly besides: string;
   readonly beside: number;
@@ -19,7 +18,7 @@ interface Both {
 
 /** Measures both sides in every round; medians of the speeds, and of the ratios of each round. */
 export const comparePair = async (
-  labels: Pick<Pair, 'name' | 'area' | 'besides'>,
+  labels: Pick<Pair, 'name' | 'besides'>,
   rounds: number,
   measureBoth: (round: number) => Promise<Both>,
 ): Promise<Pair> => {

@@ -41,7 +41,7 @@ export const measurePurge = async (
   rounds: number,
 ): Promise<Pair> => {
   const project = await requireProject(projectId);
-  const labels = { name: 'purge the trash, documents', area: 'jobs', besides: 'one deleteMany' };
+  const labels = { name: 'purge the trash, documents', besides: 'one deleteMany' };
   return comparePair(labels, rounds, async () => {
     await addExpired(database.collection(names.bare));
     const beside = await perSecond(

@@ -107,18 +107,28 @@ export const renderPeers = (outcomes: readonly Outcome[]): string => {
     [
       'beside the peers',
       'Basalt/s',
-      ...there.flatMap((peer) => [`${peerNames[peer]}/s`, 'Basalt', 'counting each']),
+      ...there.flatMap((peer) => [
+        `${peerNames[peer]}/s`,
+        'Basalt',
+        ...(peer === 'parse' ? ['aim'] : []),
+        'counting each',
+      ]),
       'Basalt CPU µs',
       ...there.map((peer) => `${peerNames[peer]} CPU µs`),
       'Basalt p50 / p95 ms',
       ...there.map((peer) => `${peerNames[peer]} p50 / p95`),
     ],
-    ...rows.map(({ operation: { name }, samples, toPeers }) => [
+    ...rows.map(({ operation: { name, aim }, samples, toPeers }) => [
       name,
       whole(samples.basalt.perSecond),
       ...there.flatMap((peer) => {
         const sample = samples[peer];
-        return [sample ? whole(sample.perSecond) : '', times(toPeers[peer].basalt), times(toPeers[peer].counted)];
+        return [
+          sample ? whole(sample.perSecond) : '',
+          times(toPeers[peer].basalt),
+          ...(peer === 'parse' ? [times(aim?.parse)] : []),
+          times(toPeers[peer].counted),
+        ];
       }),
       parts(samples.basalt.cpu),
       ...there.map((peer) => (samples[peer] ? parts(samples[peer].cpu) : '')),
