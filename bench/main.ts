@@ -1,8 +1,8 @@
 /**
- * `npm run bench`: Basalt beside a bare `node:http` + driver server and beside Parse Server on the same engines, in one
- * run, interleaved. Every figure is a ratio to another of the same round, because the machine's own speed drifts.
+ * `npm run bench`: Basalt beside a bare `node:http` + driver server and beside its peers, in one run, interleaved. Every
+ * figure is a ratio to another of the same round, because the machine's own speed drifts.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startStack } from '../infra/local/stack.ts';
@@ -13,18 +13,13 @@ import { countCommands, renderCommands } from './commands.ts';
 import { type Contenders, compare, type Outcome } from './compare.ts';
 import { startContenders } from './contenders.ts';
 import { addMailLogs, addProjects, dashboardOperations } from './dashboard.ts';
-import { type LimitedDelivery, measureDelivery } from './delivery.ts';
 import { measureDepth } from './depth.ts';
 import { documentOperations, many, manyCount, manyRow, writesOf } from './documents.ts';
 import { fileOperations } from './files.ts';
 import { parseFlags } from './flags.ts';
 import { startProvider } from './instant-provider.ts';
 import { mailOperations } from './mail.ts';
-import { measureNeighbours } from './neighbours.ts';
-import { noises } from './noise.ts';
-import { isPeer, type Name, type Operation, type Peer } from './operation.ts';
-import { measureOwnDatabase } from './own-database.ts';
-import type { Pair } from './pairs.ts';
+import { names as everybody, isPeer, type Name, type Operation, type Peer } from './operation.ts';
 import { installPeers } from './parse/install.ts';
 import { seedPeer } from './parse/seed.ts';
 import { peerDatabase } from './parse/start.ts';
@@ -32,17 +27,10 @@ import { installPocketBase } from './pocketbase/install.ts';
 import { seedPocketBase } from './pocketbase/seed.ts';
 import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
-import { measurePurge } from './purge.ts';
-import {
-  renderCpu,
-  renderDepth,
-  renderLimited,
-  renderNeighbours,
-  renderPairs,
-  renderPeers,
-  renderSpeed,
-} from './report.ts';
+import { renderCpu, renderDepth, renderPeers, renderSpeed } from './report.ts';
+import { renderJobs, renderStreet } from './scenes.ts';
 import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
+import { writePart, writePicture } from './speed-page.ts';
 
 const flags = parseFlags();
 const { only, rounds, seconds, large } = flags;
@@ -51,7 +39,6 @@ const peerInstalls = {
   parse: ['Parse Server', installPeers],
   pocketbase: ['PocketBase', installPocketBase],
 } as const;
-const pictures = path.join(import.meta.dirname, '../docs');
 const ours = flags.names.filter((name) => !isPeer(name));
 const trash = { basalt: 'trash', bare: 'bare-trash' };
 
@@ -69,6 +56,7 @@ const there = async (name: Name): Promise<boolean> => {
 
 const names: Name[] = [];
 for (const name of flags.names) if (await there(name)) names.push(name);
+const withEverybody = everybody.every((name) => names.includes(name));
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-bench-'));
 const stack = await startStack({
@@ -127,71 +115,45 @@ const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Prom
   }
 };
 
+const printed: string[] = [];
+
+/** Prints what has come out, and keeps it for docs/speed.md. */
+const print = (...texts: readonly string[]): void => {
+  endProgress();
+  printed.push(...texts);
+  for (const text of texts) console.log(`${text}\n`);
+};
+
 const printCommands = async (bed: Bed, contenders: Contenders): Promise<void> => {
   const { counted, parse } = contenders;
   if (!counted) throw new Error('Commands are counted where each request is');
   const operations = (await operationsOn(bed, contenders)).filter(({ name }) => name.includes(only));
-  const costs = await countCommands({ counted, parse }, operations);
-  endProgress();
-  console.log(renderCommands(costs));
+  print(renderCommands(await countCommands({ counted, parse }, operations)));
+  if (only === '' && parse) await writePart('commands', printed.join('\n\n'));
 };
 
 const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Outcome[]> => {
   const outcomes = await compare(contenders, await operationsOn(bed, contenders), flags);
-  endProgress();
-  if (outcomes.length > 0) console.log(`${renderCpu(outcomes)}\n\n${renderSpeed(outcomes)}\n`);
-  const besidePeers = renderPeers(outcomes);
-  if (besidePeers) console.log(`${besidePeers}\n`);
+  if (outcomes.length > 0) print(renderCpu(outcomes), renderSpeed(outcomes), ...renderPeers(outcomes));
   if (large > 0 && 'depth'.includes(only)) {
     const documents = client.db(bed.database).collection('large');
     await fill(documents, large, (done) => progress(`filling ${done} of ${large} documents`));
-    const depth = await measureDepth(contenders.basalt, { rounds, seconds, small, large });
-    endProgress();
-    console.log(`${renderDepth(depth, small, large)}\n`);
+    print(renderDepth(await measureDepth(contenders.basalt, { rounds, seconds, small, large }), small, large));
   }
   return outcomes;
-};
-
-/** What is no request of a contender's. */
-const measurePairs = async (bed: Bed): Promise<void> => {
-  const { env, dashboardUrl, mongoUri } = stack;
-  const database = client.db(bed.database);
-  const pairs: Pair[] = [];
-  let limited: LimitedDelivery | undefined;
-  if ('get, own database'.includes(only)) {
-    pairs.push(await measureOwnDatabase({ env, dashboardUrl, mongoUri }, flags));
-  }
-  if ('deliver mail'.includes(only)) {
-    const delivery = await measureDelivery({ ...bed, env, database }, rounds);
-    pairs.push(delivery.free);
-    limited = delivery.limited;
-  }
-  if ('purge the trash'.includes(only)) pairs.push(await measurePurge(database, bed.projectId, trash, rounds));
-  endProgress();
-  if (pairs.length > 0) console.log(`${renderPairs(pairs)}\n`);
-  if (limited) console.log(`${renderLimited(limited)}\n`);
-};
-
-/** What one project's work does to another's requests. */
-const measureStreet = async (): Promise<void> => {
-  const wanted = noises.filter((noise) => `neighbour's ${noise}`.includes(only));
-  if (wanted.length === 0) return;
-  const { dashboardUrl, mongoUri } = stack;
-  const env = { ...stack.env, MAIL_PROVIDER_URL: provider.url, ACCOUNT_MAILS_PER_DAY: '0' };
-  const neighbours = await measureNeighbours({ env, dashboardUrl, mongoUri }, { rounds, seconds, noises: wanted });
-  endProgress();
-  console.log(`${renderNeighbours(neighbours)}\n`);
 };
 
 const measureAll = async (bed: Bed): Promise<void> => {
   const outcomes = await withContenders(bed, (contenders) => compareAll(bed, contenders));
   if (!flags.pairs) return;
-  await measurePairs(bed);
-  await measureStreet();
-  if (only !== '') return;
-  await writeFile(path.join(pictures, 'bench-cpu.svg'), drawChart(cpuChart(outcomes)));
-  await writeFile(path.join(pictures, 'bench-peers.svg'), drawChart(speedChart(outcomes)));
-  console.log('The pictures are docs/bench-cpu.svg and docs/bench-peers.svg.');
+  const scenery = { stack, bed, database: client.db(bed.database), provider, trash };
+  print(...(await renderJobs(scenery, flags)));
+  print(...(await renderStreet(scenery, flags)));
+  if (only !== '' || !withEverybody) return;
+  await writePicture('bench-cpu.svg', drawChart(cpuChart(outcomes)));
+  await writePicture('bench-peers.svg', drawChart(speedChart(outcomes)));
+  await writePart('bench', printed.join('\n\n'));
+  console.log('These tables and their pictures are in docs/speed.md now.');
 };
 
 try {

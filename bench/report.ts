@@ -32,8 +32,15 @@ const micros = (value: number | undefined): string => (value === undefined ? '' 
 const parts = ({ server, engine }: Cpu): string =>
   [server, engine].flatMap((part) => (part === undefined ? [] : [whole(part)])).join(' + ');
 
+const aboutCpu = `Times in µs; *process*, *engine* and *both* are ratios to the bare server of the same round, *counting each* is with one more durable write for
+each request (the default limit of 100). *emulators* stand for DynamoDB, SQS and S3, of which the bare server asks only for files and mails: their CPU is not
+in the ratios, and says little about AWS. *client* is the CPU of who sends.`;
+
 /** CPU per request beside the bare server's, as a Markdown table; times in µs. */
 export const renderCpu = (outcomes: readonly Outcome[]): string =>
+  `![CPU of a request beside a bare server](bench-cpu.svg)\n\n${cpuTable(outcomes)}\n\n${aboutCpu}`;
+
+const cpuTable = (outcomes: readonly Outcome[]): string =>
   table([
     [
       'CPU of a request',
@@ -63,8 +70,13 @@ export const renderCpu = (outcomes: readonly Outcome[]): string =>
     ]),
   ]);
 
+const aboutSpeed = `*in blocks* is with a raised limit of 100 000. Client, engine and servers share the machine, so the ratios fall with what a client takes. *JavaScript* sends what
+depends on earlier answers or may be sent once: single-use tokens, uploads, and passwords, of which a fixed number is hashed.`;
+
 /** Requests per second beside the bare server's, as a Markdown table. */
-export const renderSpeed = (outcomes: readonly Outcome[]): string =>
+export const renderSpeed = (outcomes: readonly Outcome[]): string => `${speedTable(outcomes)}\n\n${aboutSpeed}`;
+
+const speedTable = (outcomes: readonly Outcome[]): string =>
   table([
     [
       'requests per second',
@@ -98,12 +110,14 @@ const times = (value: number | undefined): string => (value === undefined ? '' :
 
 const peerNames: Readonly<Record<Peer, string>> = { parse: 'Parse Server', pocketbase: 'PocketBase' };
 
-/** Requests per second and CPU beside the peers', as a Markdown table; empty where nothing was compared with them. */
-export const renderPeers = (outcomes: readonly Outcome[]): string => {
+const peersPicture = '![Requests per second beside the peers](bench-peers.svg)';
+
+/** Requests per second and CPU beside the peers', as a Markdown table; nothing where nothing was compared with them. */
+export const renderPeers = (outcomes: readonly Outcome[]): string[] => {
   const there = peers.filter((peer) => outcomes.some(({ samples }) => samples[peer]));
   const rows = outcomes.filter(({ samples }) => there.some((peer) => samples[peer]));
-  if (rows.length === 0) return '';
-  return table([
+  if (rows.length === 0) return [];
+  const compared = table([
     [
       'beside the peers',
       'Basalt/s',
@@ -136,6 +150,7 @@ export const renderPeers = (outcomes: readonly Outcome[]): string => {
       ...there.map((peer) => (samples[peer] ? latency(samples[peer]) : '')),
     ]),
   ]);
+  return [`${peersPicture}\n\n${compared}`];
 };
 
 /** What size and depth cost, as a Markdown table; a ratio of 1 means nothing. */
