@@ -54,7 +54,7 @@ interface Change {
 }
 
 /**
- * Changes the count of an attempt by one conditional write, once also where the SDK repeats it because its answer was
+ * Changes the count of an attempt by one conditional write, once also where the client repeats it because its answer was
  * lost; `item` as it is where the condition does not hold.
  */
 const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, condition, values }: Change) => {

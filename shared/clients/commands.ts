@@ -4,7 +4,7 @@ import { log } from '../core/log.ts';
 
 /** A command that a client sent, as published on `commandChannel`. */
 export interface DatabaseCommand {
-  readonly system: 'mongodb' | 'dynamodb' | 'sqs' | 's3' | 'lambda';
+  readonly system: 'mongodb' | 'dynamodb' | 'secretsmanager' | 'sqs' | 's3' | 'lambda';
   readonly name: string;
   /** The driver's command document, MongoDB only. */
   readonly command?: Readonly<Record<string, unknown>>;
@@ -13,7 +13,8 @@ export interface DatabaseCommand {
 /** Every command to databases, queues and the file storage is published here, so that tests can count them. */
 export const commandChannel = diagnostics.channel('basalt:command');
 
-const publish = (command: DatabaseCommand): void => commandChannel.publish(command);
+/** Publishes a command where somebody listens. */
+export const publish = (command: DatabaseCommand): void => commandChannel.publish(command);
 
 type Next = (args: never) => Promise<unknown>;
 

@@ -1,29 +1,48 @@
-import {
-  ConditionalCheckFailedException,
-  DynamoDBClient,
-  TransactionCanceledException,
-} from '@aws-sdk/client-dynamodb';
+import type * as sdk from '@aws-sdk/client-dynamodb';
 import { tableSettings } from '../core/config.ts';
-import { publishCommands } from './commands.ts';
-import { serviceClient, shortCallMs, shortCalls } from './service-client.ts';
+import { JsonClient } from './aws/json-client.ts';
+import { ServiceError } from './aws/service-error.ts';
+import { serviceClient, shortCallMs, shortTries } from './service-client.ts';
 
-/** Steps of the SDK that nothing here reads; the rate count is on every request's path, so each is paid for often. */
-const unusedSteps = ['loggerMiddleware', 'recursionDetectionMiddleware', 'getUserAgentMiddleware'];
+/** What the table is asked; of the SDK there are only the types. */
+interface Operations {
+  readonly BatchWriteItem: { input: sdk.BatchWriteItemInput; output: sdk.BatchWriteItemOutput };
+  readonly DeleteItem: { input: sdk.DeleteItemInput; output: sdk.DeleteItemOutput };
+  readonly GetItem: { input: sdk.GetItemInput; output: sdk.GetItemOutput };
+  readonly PutItem: { input: sdk.PutItemInput; output: sdk.PutItemOutput };
+  readonly Query: { input: sdk.QueryInput; output: sdk.QueryOutput };
+  readonly TransactGetItems: { input: sdk.TransactGetItemsInput; output: sdk.TransactGetItemsOutput };
+  readonly TransactWriteItems: { input: sdk.TransactWriteItemsInput; output: sdk.TransactWriteItemsOutput };
+  readonly UpdateItem: { input: sdk.UpdateItemInput; output: sdk.UpdateItemOutput };
+}
 
-const open = (): DynamoDBClient => {
-  const made = new DynamoDBClient({ ...shortCalls, cacheMiddleware: true, accountIdEndpointMode: 'disabled' });
-  for (const name of unusedSteps) made.middlewareStack.remove(name);
-  return publishCommands(made, 'dynamodb');
-};
+export type Dynamo = JsonClient<Operations>;
 
-/** True where a condition decided against the write: an answer, not a fault. */
-const isDecision = (error: unknown): boolean =>
-  error instanceof ConditionalCheckFailedException || error instanceof TransactionCanceledException;
+const isNamed = (error: unknown, name: string): error is ServiceError =>
+  error instanceof ServiceError && error.name === name;
 
-const dynamo = serviceClient(open, shortCallMs, isDecision);
+/** The item as it was, where the condition of a single write decided against it; otherwise `undefined`. */
+export const failedCondition = (error: unknown): { readonly Item?: sdk.PutItemInput['Item'] } | undefined =>
+  isNamed(error, 'ConditionalCheckFailedException') ? error.answer : undefined;
 
-/** Runs one call on the table; a failed condition is thrown as the SDK throws it. */
-export const onTable = <T>(call: (client: DynamoDBClient, table: string) => Promise<T>): Promise<T> =>
+/** Why each part of a transaction was not done, where it was cancelled as a whole; otherwise `undefined`. */
+export const cancellation = (error: unknown): readonly sdk.CancellationReason[] | undefined =>
+  isNamed(error, 'TransactionCanceledException')
+    ? ((error.answer.CancellationReasons as sdk.CancellationReason[] | undefined) ?? [])
+    : undefined;
+
+/** True where a transaction held the item of a single write. */
+export const isHeld = (error: unknown): boolean => isNamed(error, 'TransactionConflictException');
+
+const dynamo = serviceClient(
+  (): Dynamo => new JsonClient({ service: 'dynamodb', version: 'DynamoDB_20120810', json: '1.0', ...shortTries }),
+  shortCallMs,
+  // What a condition decided is an answer, and no fault.
+  (error) => (failedCondition(error) ?? cancellation(error)) !== undefined,
+);
+
+/** Runs one call on the table; a failed condition is thrown as `ServiceError`. */
+export const onTable = <T>(call: (client: Dynamo, table: string) => Promise<T>): Promise<T> =>
   dynamo.on((client) => call(client, tableSettings().TABLE_NAME));
 
 export const closeDynamo = dynamo.close;

@@ -1,5 +1,12 @@
 import { clock } from '../core/clock.ts';
-import { serviceUnavailable, shortCallMs, shortCalls } from './service-client.ts';
+import { JsonClient } from './aws/json-client.ts';
+import { serviceUnavailable, shortTries } from './service-client.ts';
+
+interface Operations {
+  readonly GetSecretValue: { input: { readonly SecretId: string }; output: { readonly SecretString?: string } };
+}
+
+const service = { service: 'secretsmanager', endpoint: 'SECRETS_MANAGER', version: 'secretsmanager' } as const;
 
 interface Fetched {
   readonly value: Promise<string>;
@@ -9,11 +16,9 @@ interface Fetched {
 const values = new Map<string, Fetched>();
 
 const fetchSecret = async (arn: string): Promise<string> => {
-  const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  const client = new SecretsManagerClient(shortCalls);
+  const client = new JsonClient<Operations>({ ...service, json: '1.1', ...shortTries });
   try {
-    const command = new GetSecretValueCommand({ SecretId: arn });
-    const { SecretString } = await client.send(command, { abortSignal: AbortSignal.timeout(shortCallMs) });
+    const { SecretString } = await client.send('GetSecretValue', { SecretId: arn });
     if (!SecretString) throw new Error('The secret is empty');
     return SecretString;
   } finally {

@@ -6,9 +6,16 @@ export const serviceUnavailable = (cause: unknown): AppError =>
   new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', { cause });
 
 /** Of clients whose calls are short: two tries, which together end within 4 s. */
+export const shortTries = { maxTries: 2, connectMs: 1000, answerMs: 1500 };
+
+/** The same for the SDK. */
 export const shortCalls = {
-  maxAttempts: 2,
-  requestHandler: { connectionTimeout: 1000, requestTimeout: 1500, throwOnRequestTimeout: true },
+  maxAttempts: shortTries.maxTries,
+  requestHandler: {
+    connectionTimeout: shortTries.connectMs,
+    requestTimeout: shortTries.answerMs,
+    throwOnRequestTimeout: true,
+  },
 };
 
 /** Longest wait for one such call, its one retry included. */

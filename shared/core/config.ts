@@ -43,7 +43,29 @@ export const mongoSettings = lazily(
   }),
 );
 
-/** The one DynamoDB table. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_DYNAMODB`. */
+const ofAws = (name: string): string => {
+  const value = process.env[name];
+  if (!value) throw new Error(`Settings of AWS: ${name} is not set`);
+  return value;
+};
+
+/** The region of this function. */
+export const awsRegion = (): string => ofAws('AWS_REGION');
+
+/** What requests to AWS are signed with now; with a `sessionToken` in Lambda. */
+export const awsCredentials = () => ({
+  accessKeyId: ofAws('AWS_ACCESS_KEY_ID'),
+  secretAccessKey: ofAws('AWS_SECRET_ACCESS_KEY'),
+  sessionToken: process.env.AWS_SESSION_TOKEN,
+});
+
+/** Where a service of AWS is: what the SDK takes from `AWS_ENDPOINT_URL_…` or `AWS_ENDPOINT_URL`, or its own place. */
+export const awsAddress = (service: string, name = service.toUpperCase()): string =>
+  process.env[`AWS_ENDPOINT_URL_${name}`] ||
+  process.env.AWS_ENDPOINT_URL ||
+  `https://${service}.${awsRegion()}.amazonaws.com${awsRegion().startsWith('cn-') ? '.cn' : ''}`;
+
+/** The one DynamoDB table. */
 export const tableSettings = lazily('DynamoDB', v.object({ TABLE_NAME: v.optional(v.string(), 'basalt') }));
 
 /** The master key: 32 bytes in base64, directly (local) or as the secret that holds it (deployed). */

@@ -17,7 +17,7 @@ import type { Item } from './values.ts';
 import type { Update } from './write-input.ts';
 
 // Counts what is limited in a window of time, such as the mails of a month. One conditional write takes, of one item or
-// of several at once. The SDK repeats a write whose answer was lost; the repetition is recognised for at least a minute
+// of several at once. The client repeats a write whose answer was lost; the repetition is recognised for at least a minute
 // (call-memory.ts), also where others have written meanwhile, so that nothing counts twice.
 
 /** `item` is the first one, as far as the write tells it; `full` the number that has no room. */

@@ -1,18 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  BatchWriteItemCommand,
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
-  type QueryCommandInput,
-  type ReturnValue,
-  UpdateItemCommand,
-  type WriteRequest,
-} from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
+import type { AttributeValue, WriteRequest } from '@aws-sdk/client-dynamodb';
+import { type Dynamo, failedCondition, onTable } from '../clients/dynamo.ts';
 import type { Key } from './item-key.ts';
 import { fromAttributes, type Item, toAttributes } from './values.ts';
 import { throughConflicts } from './write-conflicts.ts';
@@ -30,44 +18,43 @@ export interface Written<T> {
 /** An item, strongly consistent: all of it, or the attributes that are named. */
 export const get = async <T = Item>(key: Key, names: readonly string[] = []): Promise<T | undefined> => {
   const { Item: found } = await onTable((client, TableName) =>
-    client.send(
-      new GetItemCommand({
-        TableName,
-        Key: toAttributes(key),
-        ConsistentRead: true,
-        ...(names.length > 0 && {
-          ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
-          ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
-        }),
+    client.send('GetItem', {
+      TableName,
+      Key: toAttributes(key),
+      ConsistentRead: true,
+      ...(names.length > 0 && {
+        ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
+        ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
       }),
-    ),
+    }),
   );
   return found && (fromAttributes(found) as T);
 };
 
-const send = (client: DynamoDBClient, TableName: string, write: Put | Update | Delete, ReturnValues: ReturnValue) => {
+/** Which attributes come back of a write. */
+type Returns = 'NONE' | 'ALL_OLD' | 'ALL_NEW' | 'UPDATED_NEW';
+
+const send = (client: Dynamo, TableName: string, write: Put | Update | Delete, ReturnValues: Returns) => {
   const input = inputOf(TableName, write);
-  if (input.Put) return client.send(new PutItemCommand({ ...input.Put, ReturnValues }));
-  if (input.Update) return client.send(new UpdateItemCommand({ ...input.Update, ReturnValues }));
-  return client.send(new DeleteItemCommand({ ...input.Delete, ReturnValues }));
+  if (input.Put) return client.send('PutItem', { ...input.Put, ReturnValues });
+  if (input.Update) return client.send('UpdateItem', { ...input.Update, ReturnValues });
+  return client.send('DeleteItem', { ...input.Delete, ReturnValues });
 };
 
 /**
  * Makes one write, of which any number of parallel callers may have the same condition; `returns` says which attributes
- * come back. The SDK repeats a write whose answer was lost: a condition must accept what the first attempt wrote.
+ * come back. A client repeats a write whose answer was lost: a condition must accept what the first attempt wrote.
  */
-export const write = async <T = Item>(
-  one: Put | Update | Delete,
-  returns: ReturnValue = 'NONE',
-): Promise<Written<T>> => {
+export const write = async <T = Item>(one: Put | Update | Delete, returns: Returns = 'NONE'): Promise<Written<T>> => {
   try {
     const { Attributes } = await onTable((client, TableName) =>
       throughConflicts(() => send(client, TableName, one, returns)),
     );
     return { done: true, item: Attributes && (fromAttributes(Attributes) as T) };
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { done: false, item: error.Item && (fromAttributes(error.Item) as T) };
+    const failed = failedCondition(error);
+    if (!failed) throw error;
+    return { done: false, item: failed.Item && (fromAttributes(failed.Item) as T) };
   }
 };
 
@@ -99,9 +86,9 @@ const conditionOf = ({ partition, only }: Range) => {
 export const list = async <T = Item>(range: Range): Promise<T[]> => {
   const { most, newestFirst = false, stale = false, keysOnly = false } = range;
   const found: T[] = [];
-  let start: QueryCommandInput['ExclusiveStartKey'];
+  let start: Record<string, AttributeValue> | undefined;
   do {
-    const input: Omit<QueryCommandInput, 'TableName'> = {
+    const input = {
       ...conditionOf(range),
       ConsistentRead: !stale,
       ScanIndexForward: !newestFirst,
@@ -110,7 +97,7 @@ export const list = async <T = Item>(range: Range): Promise<T[]> => {
       ...(start && { ExclusiveStartKey: start }),
     };
     const { Items = [], LastEvaluatedKey } = await onTable((client, TableName) =>
-      client.send(new QueryCommand({ TableName, ...input })),
+      client.send('Query', { TableName, ...input }),
     );
     found.push(...Items.map((item) => fromAttributes(item) as T));
     start = LastEvaluatedKey;
@@ -131,7 +118,7 @@ export const deleteAll = async (keys: readonly Key[]): Promise<boolean> => {
     if (attempt > 0) await sleep(50 * 2 ** attempt);
     const batch = left;
     left = await onTable(async (client, table) => {
-      const { UnprocessedItems } = await client.send(new BatchWriteItemCommand({ RequestItems: { [table]: batch } }));
+      const { UnprocessedItems } = await client.send('BatchWriteItem', { RequestItems: { [table]: batch } });
       return UnprocessedItems?.[table] ?? [];
     });
   }

@@ -19,7 +19,7 @@ export interface Consumption<T = Item> {
 
 /**
  * Consumes an item by one conditional write: exactly one of any number of parallel callers succeeds; the others, and
- * all callers if the condition fails, get `undefined`. The item is kept until it expires, because the SDK repeats a
+ * all callers if the condition fails, get `undefined`. The item is kept until it expires, because the client repeats a
  * write whose response was lost and must then find its own consumption.
  */
 export const consumeItem = async <T = Item>({

@@ -1,9 +1,5 @@
-import {
-  TransactGetItemsCommand,
-  TransactionCanceledException,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb';
-import { onTable } from '../clients/dynamo.ts';
+import { randomUUID } from 'node:crypto';
+import { cancellation, onTable } from '../clients/dynamo.ts';
 import { AppError } from '../core/errors.ts';
 import type { Key } from './item-key.ts';
 import { fromAttributes, type Item, toAttributes } from './values.ts';
@@ -23,7 +19,7 @@ const tooManyWriters = (cause: unknown, message = 'The service is busy right now
   new AppError('TOO_MANY_WRITERS', message, { cause, retryAfter: 1 });
 
 /**
- * Does all the writes or none; a repeat of the SDK's own counts as the first attempt. `undefined` where they are done;
+ * Does all the writes or none; a repeat of the client's own counts as the first attempt. `undefined` where they are done;
  * where a condition decided against them, what each of them found. Items that other writers held all the time → 503
  * `TOO_MANY_WRITERS` with the message `busy`; a table out of reach → 503 too: nothing was decided, nothing written.
  */
@@ -34,18 +30,17 @@ export const transact = async <T = Item>(
   try {
     await onTable((client, table) =>
       throughConflicts(() =>
-        client.send(
-          new TransactWriteItemsCommand({
-            TransactItems: writes.map((write) => ('check' in write ? checkInput(table, write) : inputOf(table, write))),
-          }),
-        ),
+        client.send('TransactWriteItems', {
+          TransactItems: writes.map((write) => ('check' in write ? checkInput(table, write) : inputOf(table, write))),
+          ClientRequestToken: randomUUID(),
+        }),
       ),
     );
     return undefined;
   } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error;
+    const reasons = cancellation(error);
+    if (!reasons) throw error;
     if (!isRefused(error)) throw tooManyWriters(error, busy);
-    const reasons = error.CancellationReasons ?? [];
     return writes.map((_, index) => {
       const { Code, Item: found } = reasons[index] ?? {};
       return { refused: Code === 'ConditionalCheckFailed', item: found && (fromAttributes(found) as T) };
@@ -58,11 +53,9 @@ export const getTogether = async <T = Item>(keys: readonly Key[]): Promise<reado
   try {
     const { Responses = [] } = await onTable((client, TableName) =>
       throughConflicts(() =>
-        client.send(
-          new TransactGetItemsCommand({
-            TransactItems: keys.map((key) => ({ Get: { TableName, Key: toAttributes(key) } })),
-          }),
-        ),
+        client.send('TransactGetItems', {
+          TransactItems: keys.map((key) => ({ Get: { TableName, Key: toAttributes(key) } })),
+        }),
       ),
     );
     return keys.map((_, at) => {
@@ -70,7 +63,6 @@ export const getTogether = async <T = Item>(keys: readonly Key[]): Promise<reado
       return found && (fromAttributes(found) as T);
     });
   } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error;
-    throw tooManyWriters(error);
+    throw cancellation(error) ? tooManyWriters(error) : error;
   }
 };

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
+import { cancellation, isHeld } from '../clients/dynamo.ts';
 
 const tries = 6;
 
 const reasonsOf = (error: unknown): ReadonlySet<string | undefined> =>
-  new Set(error instanceof TransactionCanceledException ? error.CancellationReasons?.map(({ Code }) => Code) : []);
+  new Set(cancellation(error)?.map(({ Code }) => Code));
 
 /** True where a condition decided against a transaction, and not merely another write that held one of its items. */
 export const isRefused = (error: unknown): boolean => reasonsOf(error).has('ConditionalCheckFailed');
@@ -13,17 +13,12 @@ export const isRefused = (error: unknown): boolean => reasonsOf(error).has('Cond
  * What a write that did not happen is to its caller: a decision of its conditions as it came, anything else a fault.
  */
 const outcome = (error: unknown): unknown =>
-  error instanceof TransactionCanceledException && !isRefused(error)
-    ? new Error('The transaction was cancelled', { cause: error })
-    : error;
+  cancellation(error) && !isRefused(error) ? new Error('The transaction was cancelled', { cause: error }) : error;
 
 /** True where a write was refused only because another one held one of its items. */
 const isConflict = (error: unknown): boolean => {
   const reasons = reasonsOf(error);
-  return (
-    error instanceof TransactionConflictException ||
-    (reasons.has('TransactionConflict') && !reasons.has('ConditionalCheckFailed'))
-  );
+  return isHeld(error) || (reasons.has('TransactionConflict') && !reasons.has('ConditionalCheckFailed'));
 };
 
 /**

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import path from 'node:path';
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../functions/dashboard/auth/sign-in-developer.ts';
 import { handler as register } from '../../functions/dashboard/auth/sign-up-developer.ts';
@@ -347,14 +346,12 @@ describe('deliveries to the webhook of a project', () => {
     if (!owned || !other) throw new Error('There are no projects');
     const start = Math.floor(clock.now() / 1000 / windowSeconds) * windowSeconds;
     await onTable((dynamo, table) =>
-      dynamo.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: { pk: { S: `rate#p#${owned.id}` }, sk: { S: String(start) } },
-          UpdateExpression: 'SET n_deliveries = :most',
-          ExpressionAttributeValues: { ':most': { N: String(deliveriesPerWindow - 1) } },
-        }),
-      ),
+      dynamo.send('UpdateItem', {
+        TableName: table,
+        Key: { pk: { S: `rate#p#${owned.id}` }, sk: { S: String(start) } },
+        UpdateExpression: 'SET n_deliveries = :most',
+        ExpressionAttributeValues: { ':most': { N: String(deliveriesPerWindow - 1) } },
+      }),
     );
     const last = await deliver(owned.id);
     expect([last.status, standing(last)]).toEqual([200, '10000/0']);

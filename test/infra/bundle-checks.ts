@@ -78,6 +78,13 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
     expect(packages.filter((from) => foreign.test(from))).toEqual([]);
   });
 
+  test('the functions of the data API hold nothing of the SDK of AWS', () => {
+    const data = [...bundles.values()].filter(({ name }) => name.startsWith('data-'));
+    const packages = data.flatMap(({ parts }) => parts.map(({ from }) => from));
+    expect(packages).toContain('mongodb');
+    expect(packages.filter((from) => /^@(aws-sdk|aws-crypto|smithy)\//.test(from))).toEqual([]);
+  });
+
   describe('functions that hash passwords', () => {
     test('have the binary of bcrypt beside them, and no others have', () => {
       for (const { name, native } of bundles.values()) {

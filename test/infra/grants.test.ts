@@ -1,5 +1,3 @@
-import { BatchWriteItemCommand, DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
@@ -30,6 +28,7 @@ import { countRequest } from '../../shared/projects/quota/rate-limit.ts';
 import { giveBack } from '../../shared/table/counter.ts';
 import { developerScope, projectScope } from '../../shared/table/item-key.ts';
 import { restoreItem } from '../../shared/table/single-use.ts';
+import { type Asked, answerForAws } from '../support/faults/aws-answers.ts';
 import { newOwnerKey } from '../support/worlds/owner.ts';
 import {
   everything,
@@ -202,14 +201,20 @@ describe('no policy names more than it has to', () => {
 });
 
 describe('every command that the code sends is granted', () => {
-  const dynamo = mockClient(DynamoDBClient);
-  afterEach(() => dynamo.reset());
+  /** What was sent since the table last got an answer to give. */
+  let asked: readonly Asked[];
+  const answerWith = (...answers: readonly object[]): void => {
+    vi.restoreAllMocks();
+    const left = [...answers];
+    asked = answerForAws(({ operation }) => (left.length > 1 && operation === 'Query' ? left.shift() : left.at(-1)));
+  };
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
 
   /** `Action key` of every command sent so far; a transaction counts as its parts. */
   const sent = (): readonly string[] =>
-    dynamo.calls().flatMap(({ args: [command] }) => {
-      const name = command.constructor.name.replace(/Command$/, '');
-      const input = JSON.parse(JSON.stringify(command.input)) as Record<string, unknown>;
+    asked.flatMap(({ operation: name, input }) => {
       const key = (part: unknown): string => /":?pk":\{"S":"([^"]*)"/.exec(JSON.stringify(part))?.[1] ?? 'none';
       if (name !== 'TransactWriteItems') return `${name} ${key(input)}`;
       const actions = {
@@ -240,7 +245,7 @@ describe('every command that the code sends is granted', () => {
   };
 
   test('counting requests', async () => {
-    dynamo.onAnyCommand().resolves({ Attributes: { n_all: { N: '1' } } });
+    answerWith({ Attributes: { n_all: { N: '1' } } });
     await countRequest('192.0.2.1', [{ name: 'all', limit: 100, block: 1 }]);
     expectGranted(rate);
   });
@@ -250,7 +255,7 @@ describe('every command that the code sends is granted', () => {
     ['developers', developerScope],
   ] as const)('sessions of %s', async (whose, scope) => {
     const item = { sk: { S: 'session#u1#s1' }, expiresAt: { N: '9999999999' } };
-    dynamo.onAnyCommand().resolves({ Items: [item] });
+    answerWith({ Items: [item] });
     const { refreshToken } = await startSession(scope, '0123456789abcdef01234567', { ip: '192.0.2.1', userAgent: '' });
     await rotate(scope, refreshToken);
     await listSessions(scope, '0123456789abcdef01234567');
@@ -261,7 +266,7 @@ describe('every command that the code sends is granted', () => {
   });
 
   test('what ends the sessions of a user, and what begins one', async () => {
-    dynamo.onAnyCommand().resolves({ Items: [] });
+    answerWith({ Items: [] });
     const scope = projectScope('0123456789abcdef01234567');
     const userId = '0123456789abcdef01234567';
     await raiseCredentialVersion(scope, userId, 1);
@@ -274,13 +279,13 @@ describe('every command that the code sends is granted', () => {
   });
 
   test('asking whether the session of a developer still stands', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     await requireSession(developerScope, '0123456789abcdef01234567', 's1').catch(() => undefined);
     expectGranted(granted['session-check'].developers);
   });
 
   test('counting the proposals of the schema assistant', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     await giveBack(await countProposal({ id: '0123456789abcdef01234567', plan: 'free', ownerKey: newOwnerKey() }));
     expectGranted(granted['language-model-quota'].users);
     expect(sent()).toHaveLength(2);
@@ -288,7 +293,7 @@ describe('every command that the code sends is granted', () => {
 
   test('the tokens of mails', async () => {
     vi.stubEnv('ENCRYPTION_KEY', Buffer.alloc(32, 1).toString('base64'));
-    dynamo.onAnyCommand().resolves({ Attributes: {} });
+    answerWith({ Attributes: {} });
     const place = {
       scope: projectScope('0123456789abcdef01234567'),
       kind: 'reset',
@@ -302,7 +307,7 @@ describe('every command that the code sends is granted', () => {
   });
 
   test('what keeps mails of user accounts few, and uses of tokens single', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     const project = { id: '0123456789abcdef01234567', plan: 'free' as const, ownerKey: newOwnerKey() };
     await countAccountMail(project, { toNobody: false });
     const place = { scope: projectScope(project.id), kind: 'reset', addressKey: addressKeyOf('a@b.co') } as const;
@@ -313,14 +318,14 @@ describe('every command that the code sends is granted', () => {
   });
 
   test('what keeps invitations few', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     await countInvitation('grace@example.com', 'ada@example.com');
     expectGranted(granted['email-tokens'].developers);
     expect(sent()).toHaveLength(2);
   });
 
   test('lockouts', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     const attempt = { scope: developerScope, address: 'ada@example.com', ip: '192.0.2.1' };
     await countFailure(attempt);
     await clearFailures(attempt);
@@ -328,25 +333,25 @@ describe('every command that the code sends is granted', () => {
   });
 
   test('counting requests for the statistics, and reading them', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     const projectId = '0123456789abcdef01234567';
     countUsage({ projectId, route: 'list-documents', status: 200, ms: 5 });
     await flushTally();
     expectGranted(rate);
-    dynamo.resetHistory();
+    answerWith({});
     await loadStats('requests', projectId, '2026-01-01');
     expectGranted(granted.usage.developers);
   });
 
   test('reading how many mails a project has sent', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     await mailUsage({ id: '0123456789abcdef01234567', plan: 'free' } as Parameters<typeof mailUsage>[0]);
     expectGranted(granted['mail-quota'].users);
     expectGranted(granted.usage.developers);
   });
 
   test('what mails of the shared key take of their project, its owner and the service', async () => {
-    dynamo.onAnyCommand().resolves({});
+    answerWith({});
     const id = '0123456789abcdef01234567';
     const shared = { owner: newOwnerKey(), recipients: { [id]: 3 } };
     const taken = await takeSlots({ id, plan: 'free' }, [id], { shared });
@@ -359,12 +364,7 @@ describe('every command that the code sends is granted', () => {
   test('removing the items of a project', async () => {
     const key = { pk: { S: 'p#0123456789abcdef01234567' }, sk: { S: 'session#u1#s1' } };
     const remove = async (act: typeof removeProjectItems, ranges: number): Promise<void> => {
-      dynamo.reset();
-      dynamo
-        .on(QueryCommand)
-        .resolvesOnce({ Items: [key] })
-        .resolves({ Items: [] });
-      dynamo.on(BatchWriteItemCommand).resolves({});
+      answerWith({ Items: [key] }, { Items: [] });
       expect(await act('0123456789abcdef01234567', 1000)).toEqual({ removed: 1, complete: true });
       expectGranted(granted.purge.users);
       expect(sent()).toHaveLength(ranges + 2);

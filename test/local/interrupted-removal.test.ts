@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { BatchWriteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
@@ -44,15 +43,13 @@ afterAll(async () => {
 
 const addItems = (id: string) =>
   onTable((client, table) =>
-    client.send(
-      new BatchWriteItemCommand({
-        RequestItems: {
-          [table]: Array.from({ length: 20 }, (_, index) => ({
-            PutRequest: { Item: { pk: { S: `p#${id}` }, sk: { S: `session#${index}` } } },
-          })),
-        },
-      }),
-    ),
+    client.send('BatchWriteItem', {
+      RequestItems: {
+        [table]: Array.from({ length: 20 }, (_, index) => ({
+          PutRequest: { Item: { pk: { S: `p#${id}` }, sk: { S: `session#${index}` } } },
+        })),
+      },
+    }),
   );
 
 /** A project with two collections, a document and items in the table. */
@@ -72,13 +69,11 @@ const remainsOf = async ({ project, record }: OwnedProject) => ({
   documents: await onProject(project, (db) => db.collection('posts').countDocuments()),
   collections: (await onProject(project, (db) => db.listCollections().toArray())).length,
   items: await onTable(async (client, table) => {
-    const { Count } = await client.send(
-      new QueryCommand({
-        TableName: table,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` } },
-      }),
-    );
+    const { Count } = await client.send('Query', {
+      TableName: table,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` } },
+    });
     return Count;
   }),
 });

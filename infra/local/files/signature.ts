@@ -20,7 +20,8 @@ const bytesOf = (data: Secret): string | Uint8Array =>
       ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
       : new Uint8Array(data);
 
-class Sha256 {
+/** SHA-256 as the signer of the SDK asks for it. */
+export class Sha256 {
   readonly #hash;
 
   constructor(secret?: Secret) {

@@ -44,7 +44,7 @@ export const issueTokens = async (
   };
   const { done } = await write({
     put: item,
-    // The SDK repeats a write whose response was lost; the condition accepts the item that the first one wrote.
+    // The client repeats a write whose response was lost; the condition accepts the item that the first one wrote.
     condition: 'attribute_not_exists(userId) OR issuedAt <= :earlier OR tokenHash = :hash',
     values: { earlier: now - cooldownSeconds, hash },
   });

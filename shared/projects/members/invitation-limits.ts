@@ -30,7 +30,7 @@ const holdAddress = async (email: string): Promise<void> => {
       expiresAt: now + cooldownSeconds,
       call,
     },
-    // The SDK repeats a write whose response was lost; the condition accepts the item that the first one wrote.
+    // The client repeats a write whose response was lost; the condition accepts the item that the first one wrote.
     condition: 'attribute_not_exists(pk) OR issuedAt <= :earlier OR #call = :call',
     values: { earlier: now - cooldownSeconds, call },
   });

@@ -1,4 +1,3 @@
-import { BatchWriteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { handler } from '../../../functions/jobs/remove-projects.ts';
@@ -29,15 +28,13 @@ const domainProject = async ({ secretKey }: TestProject): Promise<Project> => {
 
 const addItems = (id: string, count: number) =>
   onTable((dynamo, table) =>
-    dynamo.send(
-      new BatchWriteItemCommand({
-        RequestItems: {
-          [table]: Array.from({ length: count }, (_, index) => ({
-            PutRequest: { Item: { pk: { S: `p#${id}` }, sk: { S: `session#${index}` } } },
-          })),
-        },
-      }),
-    ),
+    dynamo.send('BatchWriteItem', {
+      RequestItems: {
+        [table]: Array.from({ length: count }, (_, index) => ({
+          PutRequest: { Item: { pk: { S: `p#${id}` }, sk: { S: `session#${index}` } } },
+        })),
+      },
+    }),
   );
 
 /** The job takes those that wait longest first, of all tests. */
@@ -57,13 +54,11 @@ const remains = async (project: Project) => ({
   mails: await onControl((db) => db.collection('mailLogs').countDocuments({ projectId: new ObjectId(project.id) })),
   collections: (await onProject(project, (db) => db.listCollections().toArray())).length,
   items: await onTable(async (dynamo, table) => {
-    const { Count } = await dynamo.send(
-      new QueryCommand({
-        TableName: table,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` } },
-      }),
-    );
+    const { Count } = await dynamo.send('Query', {
+      TableName: table,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` } },
+    });
     return Count;
   }),
 });

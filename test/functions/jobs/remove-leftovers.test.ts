@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { Db, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { onTable } from '../../../shared/clients/dynamo.ts';
@@ -61,13 +60,11 @@ const mark = ({ id }: OwnProject, name: string, set: Readonly<Record<string, unk
 
 const itemsAt = (pk: string) =>
   onTable(async (dynamo, TableName) => {
-    const { Items = [] } = await dynamo.send(
-      new QueryCommand({
-        TableName,
-        KeyConditionExpression: 'pk = :pk',
-        ExpressionAttributeValues: { ':pk': { S: pk } },
-      }),
-    );
+    const { Items = [] } = await dynamo.send('Query', {
+      TableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': { S: pk } },
+    });
     return Items.map(({ sk }) => sk?.S ?? '');
   });
 

@@ -1,6 +1,6 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { JsonClient } from '../../../shared/clients/aws/json-client.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile, deleteFiles } from '../../../shared/files/delete-files.ts';
@@ -134,7 +134,7 @@ describe('the daily sweep', () => {
 /** The process ends after this many more commands to the table and the storage: whatever comes later is never sent. */
 const crashAfter = (commands: number): void => {
   let left = commands;
-  for (const { prototype } of [S3Client, DynamoDBClient]) {
+  for (const { prototype } of [S3Client, JsonClient]) {
     const send = prototype.send as (...args: unknown[]) => Promise<unknown>;
     vi.spyOn(prototype, 'send').mockImplementation(function (this: unknown, ...args: unknown[]) {
       if (left-- <= 0) return Promise.reject(new Error('crashed'));

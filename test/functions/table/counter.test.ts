@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Count, Taking, Tally } from '../../../shared/table/count-writes.ts';
 import { countIn, giveBack, heldIn, newCall, peek, take } from '../../../shared/table/counter.ts';
 import type { Item } from '../../../shared/table/values.ts';
 import { inParallel } from '../../support/clients/client.ts';
+import { answerForAws } from '../../support/faults/aws-answers.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 
 let sort: string;
@@ -29,13 +29,11 @@ const both = (): Taking['tallies'] => [tally(), tally([{ ...n, weight: 3 }], 'o#
 
 /** Keeps what is sent to the table, and sends all of it again. */
 const recordSent = (): (() => Promise<void>) => {
-  const send = DynamoDBClient.prototype.send as (this: DynamoDBClient, command: unknown) => Promise<unknown>;
   const again: (() => Promise<unknown>)[] = [];
-  const recorded = function (this: DynamoDBClient, command: unknown): Promise<unknown> {
-    again.push(() => send.call(this, command));
-    return send.call(this, command);
-  };
-  vi.spyOn(DynamoDBClient.prototype, 'send').mockImplementation(recorded as typeof DynamoDBClient.prototype.send);
+  answerForAws((asked, send) => {
+    again.push(() => send(asked));
+    return send(asked);
+  });
   return async () => {
     vi.restoreAllMocks();
     for (const repeat of again) await repeat().catch((error: Error) => expect(error.name).toMatch(/Cond|Cancel/));

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { BatchWriteItemInput } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deleteAll, get, list, maxDeleted, write } from '../../../shared/table/item.ts';
 import type { Key } from '../../../shared/table/item-key.ts';
 import { getTogether, transact } from '../../../shared/table/transact.ts';
 import type { Item } from '../../../shared/table/values.ts';
 import { inParallel } from '../../support/clients/client.ts';
+import { answerForAws } from '../../support/faults/aws-answers.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 
 // What was sent too fast is sent again without a wait.
@@ -165,21 +166,15 @@ describe('deleting many', () => {
 
   /** The table is too busy for half of each batch, `times` times. */
   const busy = (times: number): void => {
-    const send = DynamoDBClient.prototype.send as (this: DynamoDBClient, command: unknown) => Promise<unknown>;
     let left = times;
-    vi.spyOn(DynamoDBClient.prototype, 'send').mockImplementation(async function (
-      this: DynamoDBClient,
-      command: unknown,
-    ) {
-      if (!(command instanceof BatchWriteItemCommand) || left-- <= 0) return send.call(this, command);
-      const [[table = '', requests = []] = []] = Object.entries(command.input.RequestItems ?? {});
+    answerForAws(async ({ operation, input }, send) => {
+      if (operation !== 'BatchWriteItem' || left-- <= 0) return send({ operation, input });
+      const { RequestItems } = input as Partial<BatchWriteItemInput>;
+      const [[table = '', requests = []] = []] = Object.entries(RequestItems ?? {});
       const half = Math.floor(requests.length / 2);
-      if (half > 0) {
-        const RequestItems = { [table]: requests.slice(0, half) };
-        await send.call(this, new BatchWriteItemCommand({ RequestItems }));
-      }
+      if (half > 0) await send({ operation, input: { RequestItems: { [table]: requests.slice(0, half) } } });
       return { UnprocessedItems: { [table]: requests.slice(half) } };
-    } as typeof DynamoDBClient.prototype.send);
+    });
   };
 
   test('sends again what the table was too busy for', async () => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { exchangeCode, issueExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { onTable } from '../../../shared/clients/dynamo.ts';
@@ -120,13 +119,11 @@ describe('an exchange code', () => {
     const tokens = { accessToken: 'access-token-in-clear', refreshToken: 'refresh-token-in-clear' };
     const code = await issueExchangeCode(projectScope(project.id), tokens);
     const { Items = [] } = await onTable((client, TableName) =>
-      client.send(
-        new QueryCommand({
-          TableName,
-          KeyConditionExpression: 'pk = :pk AND begins_with(sk, :kind)',
-          ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` }, ':kind': { S: 'rtcode#' } },
-        }),
-      ),
+      client.send('Query', {
+        TableName,
+        KeyConditionExpression: 'pk = :pk AND begins_with(sk, :kind)',
+        ExpressionAttributeValues: { ':pk': { S: `p#${project.id}` }, ':kind': { S: 'rtcode#' } },
+      }),
     );
     const stored = JSON.stringify(Items);
     expect(Items.length).toBeGreaterThan(0);

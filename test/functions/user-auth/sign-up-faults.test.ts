@@ -1,4 +1,4 @@
-import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteItemsInput } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as signUpDeveloper } from '../../../functions/dashboard/auth/sign-up-developer.ts';
 import { handler as signUp } from '../../../functions/user-auth/sign-up.ts';
@@ -7,6 +7,7 @@ import type { SessionScope } from '../../../shared/accounts/session-keys.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { developerScope, projectScope } from '../../../shared/table/item-key.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { answerForAws, tableError } from '../../support/faults/aws-answers.ts';
 import { storedUsers } from '../../support/worlds/stored-users.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
@@ -25,17 +26,13 @@ afterEach(() => {
 /** The ids of those whom sessions are opened for; `fails` has the table refuse to store them. */
 const watchSessions = (fails: boolean): string[] => {
   const openedFor: string[] = [];
-  const send = DynamoDBClient.prototype.send as (this: DynamoDBClient, command: unknown) => Promise<unknown>;
-  vi.spyOn(DynamoDBClient.prototype, 'send').mockImplementation(async function (
-    this: DynamoDBClient,
-    command: unknown,
-  ) {
-    if (!(command instanceof TransactWriteItemsCommand)) return send.call(this, command);
-    const key = command.input.TransactItems?.[0]?.Put?.Item?.sk?.S ?? '';
-    openedFor.push(key.split('#')[1] ?? '');
-    if (fails) throw Object.assign(new Error('The table is down'), { name: 'InternalServerError' });
-    return send.call(this, command);
-  } as never);
+  answerForAws((asked, send) => {
+    if (asked.operation !== 'TransactWriteItems') return send(asked);
+    const { TransactItems: [{ Put } = {}] = [] } = asked.input as Partial<TransactWriteItemsInput>;
+    openedFor.push(Put?.Item?.sk?.S?.split('#')[1] ?? '');
+    if (fails) throw tableError('InternalServerError');
+    return send(asked);
+  });
   return openedFor;
 };
 

@@ -1,29 +1,29 @@
-import { DynamoDBClient, TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { rotate } from '../../../shared/accounts/refresh-sessions.ts';
 import { newRefreshToken } from '../../../shared/accounts/refresh-token.ts';
+import { answerForAws, cancelled } from '../../support/faults/aws-answers.ts';
 
-const table = mockClient(DynamoDBClient);
-afterEach(() => table.reset());
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
-const cancelled = (...codes: string[]) =>
-  new TransactionCanceledException({
-    $metadata: {},
-    message: 'cancelled',
-    CancellationReasons: codes.map((Code) => ({ Code })),
+/** Has the table refuse what it is asked. */
+const refuse = (...codes: string[]) =>
+  answerForAws(() => {
+    throw cancelled(...codes);
   });
+
 const exchange = () => rotate('p#test', newRefreshToken('a'.repeat(24), 'b'.repeat(24)).token);
 
 describe('exchanging a refresh token', () => {
   test('401 where a condition decided against it, asked once', async () => {
-    table.on(TransactWriteItemsCommand).rejects(cancelled('ConditionalCheckFailed', 'TransactionConflict'));
+    const asked = refuse('ConditionalCheckFailed', 'TransactionConflict');
     await expect(exchange()).rejects.toMatchObject({ code: 'REFRESH_TOKEN_INVALID' });
-    expect(table.calls()).toHaveLength(1);
+    expect(asked).toHaveLength(1);
   });
 
   test('503 where others hold its items all the time: the token is still good', async () => {
-    table.on(TransactWriteItemsCommand).rejects(cancelled('None', 'None', 'TransactionConflict'));
+    refuse('None', 'None', 'TransactionConflict');
     await expect(exchange()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
   });
 });

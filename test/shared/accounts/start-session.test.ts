@@ -1,24 +1,28 @@
-import { DynamoDBClient, TransactionCanceledException, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { startSession } from '../../../shared/accounts/refresh-sessions.ts';
+import { answerForAws, cancelled } from '../../support/faults/aws-answers.ts';
 
-const table = mockClient(DynamoDBClient);
-afterEach(() => table.reset());
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
-const cancelled = (Code: string) =>
-  new TransactionCanceledException({ $metadata: {}, message: 'cancelled', CancellationReasons: [{ Code }] });
+/** Has the table refuse what it is asked. */
+const refuse = (...codes: string[]) =>
+  answerForAws(() => {
+    throw cancelled(...codes);
+  });
+
 const start = () => startSession('p#test', 'a'.repeat(24), { ip: '192.0.2.1', userAgent: 'test' });
 
 describe('opening a session', () => {
   test('401 where a condition decided against it, asked once', async () => {
-    table.on(TransactWriteItemsCommand).rejects(cancelled('ConditionalCheckFailed'));
+    const asked = refuse('ConditionalCheckFailed');
     await expect(start()).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
-    expect(table.calls()).toHaveLength(1);
+    expect(asked).toHaveLength(1);
   });
 
   test('503 where others hold its items all the time: the password was right', async () => {
-    table.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict'));
+    refuse('TransactionConflict');
     await expect(start()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
   });
 });

@@ -1,8 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { Collection, Db } from 'mongodb';
 import { vi } from 'vitest';
+import { JsonClient } from '../../../shared/clients/aws/json-client.ts';
 
 type Call = (this: unknown, ...given: unknown[]) => unknown;
 
@@ -25,6 +25,10 @@ const reads = {
 
 /** Commands of the table, the files and the queues that change nothing. */
 const readCommand = /^(Get|Head|List|Query|Receive|TransactGet|BatchGet)/;
+
+/** The name of a command, which the SDK has as a class; what else the call is of otherwise. */
+const commandOf = ([command]: readonly unknown[]): string =>
+  typeof command === 'string' ? command : ((command as object | undefined)?.constructor.name ?? '');
 
 /** A run that ends, as its process was killed, when it is about to change something. */
 export interface Killed {
@@ -49,7 +53,7 @@ export const killAfter = (count: number): Killed => {
     const methods = target as Record<string, Call>;
     const method = methods[name] as Call;
     vi.spyOn(methods, name).mockImplementation(function call(this: unknown, ...given: unknown[]) {
-      const what = `${name} ${(given[0] as object | undefined)?.constructor.name ?? ''}`;
+      const what = `${name} ${commandOf(given)}`;
       if (!pass(what, isChange(given))) throw new Error('killed');
       return method.apply(this, given);
     });
@@ -58,8 +62,8 @@ export const killAfter = (count: number): Killed => {
   for (const name of changes.db) guard(Db.prototype, name, () => true);
   for (const name of reads.collection) guard(Collection.prototype, name, () => false);
   for (const name of reads.db) guard(Db.prototype, name, () => false);
-  for (const { prototype } of [DynamoDBClient, S3Client, SQSClient]) {
-    guard(prototype, 'send', ([command]) => !readCommand.test(String((command as object).constructor.name)));
+  for (const { prototype } of [JsonClient, S3Client, SQSClient]) {
+    guard(prototype, 'send', (given) => !readCommand.test(commandOf(given)));
   }
   guard(globalThis, 'fetch', () => true);
   return { hit: () => hit };

@@ -1,12 +1,10 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { handler } from '../../../../functions/jobs/prepare-control.ts';
 import { closeMongo } from '../../../../shared/clients/mongo.ts';
 import { forgetSecrets } from '../../../../shared/clients/secrets.ts';
+import { answerForAws } from '../../../support/faults/aws-answers.ts';
 import { type FakeMongod, helloReply, startFakeMongod } from '../../../support/faults/fake-mongod.ts';
 
-const secrets = mockClient(SecretsManagerClient);
 const servers: FakeMongod[] = [];
 
 /** A server that makes every index, or refuses to. */
@@ -25,7 +23,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   vi.unstubAllEnvs();
-  secrets.reset();
+  vi.restoreAllMocks();
   await closeMongo();
   forgetSecrets();
   await Promise.all(servers.splice(0).map((server) => server.stop()));
@@ -33,9 +31,9 @@ afterEach(async () => {
 
 test('a process that failed with a wrong URI asks for it again, and does not fail for ever', async () => {
   const refused = await startServer({ ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized' });
-  secrets.on(GetSecretValueCommand).resolves({ SecretString: refused });
+  const answers = [refused, await startServer({ ok: 1 })];
+  answerForAws(() => ({ SecretString: answers.shift() }));
   await expect(handler()).rejects.toThrow();
-  secrets.on(GetSecretValueCommand).resolves({ SecretString: await startServer({ ok: 1 }) });
   await expect(handler()).resolves.toBeUndefined();
   expect(servers[1]?.connections()).toBeGreaterThan(0);
 });

@@ -1,0 +1,60 @@
+import { createHmac, hash } from 'node:crypto';
+
+/** What requests to AWS are signed with; a `sessionToken` where it is for a while only. */
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
+}
+
+/** Where a request goes: `host` with its port where that is not the usual one, and the operation as a header. */
+export interface Destination {
+  readonly service: string;
+  readonly region: string;
+  readonly host: string;
+  readonly contentType: string;
+  /** Value of `x-amz-target`. */
+  readonly target: string;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
+/** The key of one day, region and service; a process has those of one or two services. */
+const keys = new Map<string, { readonly secret: string; readonly key: Buffer }>();
+
+const keyFor = (secret: string, day: string, region: string, service: string): Buffer => {
+  const known = keys.get(service);
+  const name = `${secret} ${day} ${region}`;
+  if (known?.secret === name) return known.key;
+  const key = hmac(hmac(hmac(hmac(`AWS4${secret}`, day), region), service), 'aws4_request');
+  keys.set(service, { secret: name, key });
+  return key;
+};
+
+/** The headers of a POST of JSON to `/`, signed by Signature Version 4; `now` in ms since 1970. */
+export const signedHeaders = (
+  { service, region, host, contentType, target }: Destination,
+  { accessKeyId, secretAccessKey, sessionToken }: AwsCredentials,
+  body: string,
+  now: number,
+): Headers => {
+  const date = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
+  const day = date.slice(0, 8);
+  const scope = `${day}/${region}/${service}/aws4_request`;
+  const names = `content-type;host;x-amz-date;${sessionToken ? 'x-amz-security-token;' : ''}x-amz-target`;
+  const token = sessionToken ? `x-amz-security-token:${sessionToken}\n` : '';
+  const request = `POST\n/\n\ncontent-type:${contentType}\nhost:${host}\nx-amz-date:${date}\n${token}x-amz-target:${target}\n\n${names}\n${hash('sha256', body)}`;
+  const signature = createHmac('sha256', keyFor(secretAccessKey, day, region, service))
+    .update(`AWS4-HMAC-SHA256\n${date}\n${scope}\n${hash('sha256', request)}`)
+    .digest('hex');
+  return {
+    'content-type': contentType,
+    host,
+    'x-amz-date': date,
+    'x-amz-target': target,
+    ...(sessionToken && { 'x-amz-security-token': sessionToken }),
+    authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
+  };
+};

@@ -1,0 +1,42 @@
+import { SignatureV4 } from '@smithy/signature-v4';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Sha256 } from '../../../../infra/local/files/signature.ts';
+import { signedHeaders } from '../../../../shared/clients/aws/signature.ts';
+
+const text = fc.string({ minLength: 1, maxLength: 40, unit: fc.constantFrom(...'abcXYZ019+/=') });
+
+const cases = fc.record({
+  service: fc.constantFrom('dynamodb', 'secretsmanager'),
+  region: fc.constantFrom('eu-central-1', 'us-east-1', 'cn-north-1'),
+  host: fc.constantFrom('dynamodb.eu-central-1.amazonaws.com', '127.0.0.1:8000'),
+  contentType: fc.constantFrom('application/x-amz-json-1.0', 'application/x-amz-json-1.1'),
+  target: fc.constantFrom('DynamoDB_20120810.UpdateItem', 'secretsmanager.GetSecretValue'),
+  accessKeyId: text,
+  secretAccessKey: text,
+  sessionToken: fc.option(text, { nil: undefined }),
+  body: fc.oneof(fc.json(), fc.string({ unit: 'grapheme' })),
+  now: fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true }),
+});
+
+test('requests are signed as the signer of the SDK does, 500 of them', async () => {
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ accessKeyId, secretAccessKey, sessionToken, body, now, ...destination }) => {
+      const { service, region, host, contentType, target } = destination;
+      const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+      const { authorization, ...ours } = signedHeaders(destination, credentials, body, now.getTime());
+      const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, applyChecksum: false });
+      const request = {
+        method: 'POST',
+        protocol: 'https:',
+        hostname: host,
+        path: '/',
+        headers: { host, 'content-type': contentType, 'x-amz-target': target },
+        body,
+      };
+      const { headers } = await signer.sign(request, { signingDate: now });
+      expect({ ...ours, authorization }).toEqual(headers);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,40 @@
+import { vi } from 'vitest';
+import { JsonClient } from '../../../shared/clients/aws/json-client.ts';
+import { ServiceError } from '../../../shared/clients/aws/service-error.ts';
+
+/** Something that the table is asked, or the secrets: `UpdateItem`, and its input. */
+export interface Asked {
+  readonly operation: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+type Send = (asked: Asked) => Promise<unknown>;
+
+/**
+ * From now on, until mocks are restored, `answer` answers what this process asks of the table or the secrets; `send`
+ * asks them themselves. What was asked so far is in the array that comes back.
+ */
+export const answerForAws = (answer: (asked: Asked, send: Send) => unknown): Asked[] => {
+  vi.stubEnv('AWS_REGION', process.env.AWS_REGION ?? 'eu-central-1');
+  const all: Asked[] = [];
+  const { send } = JsonClient.prototype as { send: (operation: string, input: object) => Promise<unknown> };
+  const answered = async function (this: unknown, operation: string, input: object): Promise<unknown> {
+    const asked = { operation, input: { ...input } };
+    all.push(asked);
+    return answer(asked, (again) => send.call(this, again.operation, again.input));
+  };
+  vi.spyOn(JsonClient.prototype, 'send').mockImplementation(answered as never);
+  return all;
+};
+
+/** A refusal of the table, by its code: `ConditionalCheckFailedException`; `more` is what it says besides. */
+export const tableError = (code: string, more: object = {}): ServiceError =>
+  new ServiceError('Test', {
+    status: 400,
+    requestId: 'request',
+    text: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${code}`, message: 'Said by the test', ...more }),
+  });
+
+/** A transaction that was cancelled; one code for each of its parts. */
+export const cancelled = (...codes: readonly string[]): ServiceError =>
+  tableError('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });
