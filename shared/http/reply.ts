@@ -1,6 +1,7 @@
 import { type InferInput, parse } from 'valibot';
 import { fitsAnswer } from '../core/answer-size.ts';
 import { AppError } from '../core/errors.ts';
+import { type JsonText, jsonOf } from '../core/json-text.ts';
 import type { Route } from './route.ts';
 
 /** An answer in the form API Gateway takes (payload 2.0). */
@@ -17,18 +18,18 @@ export const jsonHeaders = (): Record<string, string> => ({
   'cache-control': 'no-store',
 });
 
-/** The same shape, with nothing in it that the answer could change. */
+/** The same shape, with nothing in it that the answer could change; objects in it may be JSON already. */
 type Frozen<T> = T extends readonly (infer E)[]
   ? readonly Frozen<E>[]
   : T extends object
-    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    ? { readonly [K in keyof T]: Frozen<T[K]> } | JsonText
     : T;
 
 /**
  * The text of a body; one that Lambda would not take → 400 `RESULT_TOO_LARGE`, which tells the caller more than a 500.
  */
 const textOf = (body: unknown): string => {
-  const text = JSON.stringify(body);
+  const text = jsonOf(body);
   if (fitsAnswer(text)) return text;
   throw new AppError(
     'RESULT_TOO_LARGE',

@@ -1,24 +1,19 @@
-import { type AbstractCursor, type Collection, type Document as MongoDocument, MongoServerError } from 'mongodb';
+import { type Db, type Document as MongoDocument, MongoServerError } from 'mongodb';
+import { findRaw } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
-import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
+import { rawBatches } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Document } from '../document.ts';
-import { sendable, wireDocument } from '../wire-value.ts';
+import { sendable } from '../wire-value.ts';
 import { allOf, type Selection } from './condition.ts';
 import { afterPosition, type Ids } from './keyset.ts';
 import type { ListQuery } from './list-query.ts';
 import { type Hint, withHint } from './owner-hint.ts';
-import { PageBudget, Sized } from './page-size.ts';
-import { presentProjected, toProjection } from './projection.ts';
+import { PageBudget } from './page-size.ts';
+import { toProjection } from './projection.ts';
+import { Row } from './row.ts';
 import { isById, type Sort, sortKeyField, sortKeyOf, toMongoSort } from './sort.ts';
 import { afterBySortKey, needsSortKey, withPatterns } from './sort-key-pipeline.ts';
-
-/** One document of a page and the key that MongoDB sorted it by. */
-export interface Row {
-  readonly sized: Sized;
-  readonly position: readonly unknown[];
-}
 
 /** The documents of one page, in order. */
 export interface RowPage {
@@ -45,23 +40,21 @@ const refuseParallelArrays = (error: unknown, sort: Sort): unknown =>
       )
     : error;
 
-const toRow = (raw: Uint8Array, query: ListQuery): Row => {
-  const stored = deserialize(raw);
-  const position = (stored[sortKeyField] as Row['position'] | undefined) ?? [stored._id];
-  delete stored[sortKeyField];
-  const document = presentProjected(wireDocument(stored) as Document, query);
-  return { sized: new Sized(document, raw.byteLength), position };
-};
+/** The documents of a page as they come, and whether the keys that they were sorted by come with them. */
+interface Opened {
+  readonly batches: AsyncIterable<readonly Uint8Array[]>;
+  readonly hasKeys: boolean;
+}
 
-/** Takes documents off a cursor batch by batch and stops where the page is full, so that memory stays bounded. */
-const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Promise<RowPage> => {
+/** Takes documents batch by batch and stops where the page is full, so that memory stays bounded. */
+const takePage = async (project: Project, { batches, hasKeys }: Opened, query: ListQuery): Promise<RowPage> => {
   const rows: Row[] = [];
   const budget = new PageBudget();
-  for await (const batch of rawBatches(cursor)) {
+  for await (const batch of batches) {
     for (const raw of batch) {
       if (rows.length === query.limit) return { rows, cut: false, more: true };
-      const row = toRow(raw, query);
-      if (!budget.add(row.sized) && rows.length > 0) return { rows, cut: true, more: true };
+      const row = new Row(project, raw, query, hasKeys);
+      if (!budget.add(row) && rows.length > 0) return { rows, cut: true, more: true };
       rows.push(row);
     }
   }
@@ -69,33 +62,31 @@ const takePage = async (cursor: AbstractCursor<unknown>, query: ListQuery): Prom
 };
 
 const open = (
-  documents: Collection,
+  db: Db,
+  name: string,
   selection: Selection,
   query: ListQuery,
   position: readonly unknown[] | undefined,
   ids: Ids,
   hint: { readonly hint?: Hint },
-): AbstractCursor<unknown> => {
+): Opened => {
   const { sort } = query;
   const limit = query.cursor === undefined ? query.limit : query.limit + 1;
   const skip = query.cursor === undefined ? query.skip : 0;
-  const options = { batchSize: limit, maxTimeMS, raw: true, ...hint };
   const projection = toProjection(query);
-  const piped = (stages: MongoDocument[]): AbstractCursor<unknown> => {
+  const piped = (stages: MongoDocument[]): Opened => {
     const shown = { ...projection, ...(query.fields ? { [sortKeyField]: 1 } : {}) };
     const shape = Object.keys(shown).length > 0 ? [{ $project: shown }] : [];
-    return documents.aggregate([...stages, ...shape], options);
+    const options = { batchSize: limit, maxTimeMS, raw: true, ...hint };
+    return { batches: rawBatches(db.collection(name).aggregate([...stages, ...shape], options)), hasKeys: true };
   };
   if (position && needsSortKey(sort, position)) return piped(afterBySortKey(selection, sort, position, limit));
   const conditions = position ? [...selection.conditions, afterPosition(sort, position, ids)] : selection.conditions;
   if (selection.afterwards.length > 0) return piped(withPatterns({ ...selection, conditions }, sort, { skip, limit }));
-  return documents.find(allOf(conditions), {
-    ...options,
-    sort: toMongoSort(sort),
-    limit,
-    skip,
-    projection: { ...projection, ...sortKeyOf(sort) },
-  });
+  // Only a cursor tells where a page ended.
+  const keys = query.cursor === undefined ? {} : sortKeyOf(sort);
+  const find = { sort: toMongoSort(sort), projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
+  return { batches: findRaw(db, name, allOf(conditions), find), hasKeys: Object.keys(keys).length > 0 };
 };
 
 /**
@@ -114,7 +105,7 @@ export const findRows = (
     const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
     try {
       return await withHint(selection.hint, (hint) =>
-        takePage(open(db.collection(collectionName), selection, query, position, ids, hint), query),
+        takePage(project, open(db, collectionName, selection, query, position, ids, hint), query),
       );
     } catch (error) {
       throw refuseParallelArrays(error, query.sort);

@@ -1,12 +1,17 @@
+import { findFirstRaw } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
+import { deserialize } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
+import type { JsonText } from '../../core/json-text.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
-import { presentStored } from '../present.ts';
-import { mayRead, visibilityFilter } from '../row-security.ts';
+import { present } from '../present.ts';
+import { mayRead, mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
+import { wireDocument } from '../wire-value.ts';
 import { populateDocument } from './populate.ts';
 import { refPaths } from './populate-path.ts';
+import { plainText, textOf, whole } from './projection.ts';
 
 /** Options of reading one document. */
 export interface GetDocumentOptions {
@@ -26,18 +31,20 @@ export const getDocument = async (
   caller: Caller,
   id: string,
   { includeDeleted, populate = [] }: GetDocumentOptions,
-): Promise<Document> => {
+): Promise<Document | JsonText> => {
   visibilityFilter(collection, caller, includeDeleted);
   refPaths(collection, populate);
   const _id = documentId(id);
-  const document = await onProject(project, (db) =>
-    db.collection<Document>(collection.name).findOne({ _id }, { maxTimeMS: 5000 }),
-  );
-  if (!document || (isTrashed(document) && !includeDeleted) || !mayRead(collection, caller, document)) {
-    throw documentNotFound();
-  }
-  const shown = presentStored(project, document);
+  const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }, { maxTimeMS: 5000 }));
+  if (!raw) throw documentNotFound();
+  const text = populate.length === 0 && mayReadAll(collection, caller) ? plainText(project, raw, whole) : undefined;
+  if (text && !text.isTrashed) return text.json;
+  const document = deserialize(raw) as Document;
+  if ((isTrashed(document) && !includeDeleted) || !mayRead(collection, caller, document)) throw documentNotFound();
   return populate.length === 0
-    ? shown
-    : populateDocument({ project, collection, caller, paths: populate, includeDeleted }, shown);
+    ? textOf(project, raw, whole)
+    : populateDocument(
+        { project, collection, caller, paths: populate, includeDeleted },
+        present(wireDocument(document)),
+      );
 };

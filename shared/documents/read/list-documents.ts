@@ -1,6 +1,7 @@
 import { MongoServerError } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
+import type { JsonText } from '../../core/json-text.ts';
 import { recordSlowList } from '../../insight/usage/slow-lists.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
@@ -21,7 +22,7 @@ import { countMatching, filteredTotal, type Total, unfilteredTotal } from './tot
 
 /** `data` of a list answer: `page` with offset pagination, `cursor` and `nextCursor` with cursor pagination. */
 export interface DocumentPage extends Total {
-  readonly items: Document[];
+  readonly items: readonly (Document | JsonText)[];
   readonly limit: number;
   readonly page?: number;
   readonly cursor?: string;
@@ -110,19 +111,22 @@ const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): 
   }
 };
 
+const itemsOf = ({ project, collection, caller, query }: Request, { rows }: RowPage) => {
+  if (query.populate.length === 0) return rows.map(({ text }) => text);
+  const population = { project, collection, caller, paths: query.populate, includeDeleted: query.includeDeleted };
+  return populatePage(
+    population,
+    rows.map(({ sized }) => sized),
+  );
+};
+
 const listPage = async (request: Request): Promise<DocumentPage> => {
-  const { project, collection, caller, query } = request;
+  const { project, collection, query } = request;
   refPaths(collection, query.populate);
   const position = await positionOf(request);
   const page = await findRows(project, collection.name, selectionOf(request), query, position);
   requireWhole(request, page.cut, page.rows.length);
-  const [total, items] = await Promise.all([
-    totalOf(request, page),
-    populatePage(
-      { project, collection, caller, paths: query.populate, includeDeleted: query.includeDeleted },
-      page.rows.map(({ sized }) => sized),
-    ),
-  ]);
+  const [total, items] = await Promise.all([totalOf(request, page), itemsOf(request, page)]);
   const truncated = page.cut || items.length < page.rows.length;
   requireWhole(request, truncated, items.length);
   const last = page.rows[items.length - 1];

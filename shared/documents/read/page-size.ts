@@ -1,5 +1,6 @@
 import { answerBytes } from '../../core/answer-size.ts';
 import { AppError } from '../../core/errors.ts';
+import { jsonOf } from '../../core/json-text.ts';
 import type { Document } from '../document.ts';
 
 /**
@@ -27,8 +28,11 @@ export const answerPerBson = 7;
 /** Room for the defaults of system fields that a stored document lacks, and for the comma after it. */
 const presentation = 64;
 
+/** Bytes that a document of so many bytes of BSON cannot exceed in an answer. */
+export const boundOf = (bsonBytes: number): number => bsonBytes * answerPerBson + presentation;
+
 /** Bytes that a value takes in an answer, the comma after it included. */
-export const measured = (value: unknown): number => answerBytes(JSON.stringify(value)) + 1;
+export const measured = (value: unknown): number => answerBytes(jsonOf(value)) + 1;
 
 /** A document together with the bytes that it takes in an answer, measured only when somebody asks. */
 export class Sized {
@@ -40,7 +44,7 @@ export class Sized {
   /** `bsonBytes` is the size of the stored document, a bound that costs nothing. */
   constructor(document: Document, bsonBytes: number) {
     this.document = document;
-    this.atMost = bsonBytes * answerPerBson + presentation;
+    this.atMost = boundOf(bsonBytes);
   }
 
   /** The bytes themselves, the comma after it included. */

@@ -1,9 +1,15 @@
+import { deserialize } from '../../clients/raw-documents.ts';
 import { systemFields } from '../../collections/collection.ts';
+import { JsonText } from '../../core/json-text.ts';
+import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { present } from '../present.ts';
+import { type WireText, wireText } from '../wire-text.ts';
+import { wireDocument } from '../wire-value.ts';
 import type { ListQuery } from './list-query.ts';
 
-type Wanted = Pick<ListQuery, 'fields' | 'meta'>;
+/** What of a document is shown. */
+export type Wanted = Pick<ListQuery, 'fields' | 'meta'>;
 
 const dropped = [...systemFields].filter((field) => field !== '_id');
 
@@ -29,3 +35,29 @@ export const presentProjected = (document: Document, { fields, meta }: Wanted): 
     ...(fields.includes('deletedAt') ? { deletedAt } : {}),
   };
 };
+
+const showsAll = (text: WireText, { fields, meta }: Wanted): boolean => {
+  if (!meta) return true;
+  return fields ? !fields.includes('isDeleted') && !fields.includes('deletedAt') : text.hasState;
+};
+
+/** Everything, as a single document is shown. */
+export const whole: Wanted = { fields: undefined, meta: true };
+
+/**
+ * The JSON of a document that MongoDB has projected, as the caller sees it, where it can be made of its bytes alone. In a
+ * project's own database another program may have given a document two fields of one name.
+ */
+export const plainText = (
+  { placement }: Pick<Project, 'placement'>,
+  raw: Uint8Array,
+  wanted: Wanted,
+): WireText | undefined => {
+  const text = placement.kind === 'managed' ? wireText(raw) : undefined;
+  return text && showsAll(text, wanted) ? text : undefined;
+};
+
+/** The same of any document. */
+export const textOf = (project: Pick<Project, 'placement'>, raw: Uint8Array, wanted: Wanted): JsonText =>
+  plainText(project, raw, wanted)?.json ??
+  new JsonText(JSON.stringify(presentProjected(wireDocument(deserialize(raw)) as Document, wanted)));

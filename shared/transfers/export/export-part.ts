@@ -1,10 +1,8 @@
 import { BSON, type Db, type Document as MongoDocument } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
-import type { Document } from '../../documents/document.ts';
-import { present } from '../../documents/present.ts';
+import { textOf, whole } from '../../documents/read/projection.ts';
 import { isActive } from '../../documents/trash/trash-conditions.ts';
-import { wireDocument } from '../../documents/wire-value.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ExportRecord } from '../transfer-record.ts';
 
@@ -40,7 +38,13 @@ const open = (db: Db, { collectionName, includeDeleted, last }: TransferContext)
     raw: true,
   });
 
-const read = async (db: Db, place: TransferContext, isFirst: boolean, separator: string): Promise<Stretch> => {
+const read = async (
+  project: Project,
+  db: Db,
+  place: TransferContext,
+  isFirst: boolean,
+  separator: string,
+): Promise<Stretch> => {
   const pieces: string[] = [];
   let [size, count, last] = [0, 0, place.last];
   for await (const batch of rawBatches(open(db, place))) {
@@ -49,7 +53,7 @@ const read = async (db: Db, place: TransferContext, isFirst: boolean, separator:
       const stored = deserialize(raw);
       const id = { _id: stored._id as unknown };
       if (place.last && isSame(id, place.last)) continue;
-      const text = JSON.stringify(present(wireDocument(stored) as Document));
+      const { text } = textOf(project, raw, whole);
       pieces.push(isFirst && count === 0 ? text : separator + text);
       size += Buffer.byteLength(text) + separator.length;
       count += 1;
@@ -69,4 +73,8 @@ export const loadStretch = (
   { collectionName, includeDeleted, last, count }: ExportRecord,
   separator: string,
 ): Promise<Stretch> =>
-  onProject(project, (db) => read(db, { collectionName, includeDeleted, last }, count === 0, separator), readLimitMs);
+  onProject(
+    project,
+    (db) => read(project, db, { collectionName, includeDeleted, last }, count === 0, separator),
+    readLimitMs,
+  );

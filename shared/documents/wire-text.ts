@@ -1,0 +1,131 @@
+import { BSON } from 'mongodb';
+import { JsonText } from '../core/json-text.ts';
+import {
+  beginText,
+  endText,
+  maxWrittenBytes,
+  put,
+  putByte,
+  putDate,
+  putId,
+  putNumber,
+  putString,
+} from './json-bytes.ts';
+
+const { getInt32LE, getFloat64LE } = BSON.onDemand.NumberUtils;
+const {
+  string: stringType,
+  objectId: objectIdType,
+  int: intType,
+  double: doubleType,
+  date: dateType,
+  bool: boolType,
+  null: nullType,
+  object: objectType,
+  array: arrayType,
+} = BSON.BSONType;
+
+/** What was met at the top of the document: how many of the two fields that every document of ours has, and the trash. */
+let states = 0;
+let isTrashed = false;
+
+const isDeleted = Buffer.from('isDeleted');
+const deletedAt = Buffer.from('deletedAt');
+
+const isNamed = (bytes: Uint8Array, from: number, to: number, name: Uint8Array): boolean => {
+  if (to - from !== name.length) return false;
+  for (let index = 0; index < name.length; index += 1) if (bytes[from + index] !== name[index]) return false;
+  return true;
+};
+
+/** A name that an object in JavaScript moves to its front, or that makes the object around it a reference. */
+const changesObject = (bytes: Uint8Array, from: number, to: number): boolean => {
+  if (bytes[from] === 0x24) return true;
+  for (let index = from; index < to; index += 1) {
+    const byte = bytes[index] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
+  }
+  return from < to;
+};
+
+/** Writes the value of a type that begins there; where it ends, or -1 for what has a form of its own. */
+const putValue = (type: number, bytes: Uint8Array, from: number): number => {
+  switch (type) {
+    case stringType: {
+      const next = from + 4 + getInt32LE(bytes, from);
+      putString(bytes, from + 4, next - 1);
+      return next;
+    }
+    case objectIdType:
+      putId(bytes, from);
+      return from + 12;
+    case intType:
+      putNumber(getInt32LE(bytes, from));
+      return from + 4;
+    case doubleType:
+      putNumber(getFloat64LE(bytes, from));
+      return from + 8;
+    case dateType:
+      putDate(bytes, from);
+      return from + 8;
+    case boolType:
+      put(bytes[from] === 1 ? 'true' : 'false');
+      return from + 1;
+    case nullType:
+      put('null');
+      return from;
+    case objectType:
+    case arrayType:
+      return putFields(bytes, from, type === arrayType, false);
+    default:
+      return -1;
+  }
+};
+
+/** Writes an object or an array; where it ends, or -1 where something in it has a form of its own. */
+const putFields = (bytes: Uint8Array, from: number, isArray: boolean, isTop: boolean): number => {
+  putByte(isArray ? 0x5b : 0x7b);
+  let at = from + 4;
+  let isFirst = true;
+  for (let type = bytes[at] as number; type !== 0; type = bytes[at] as number) {
+    const name = at + 1;
+    at = name;
+    while (bytes[at] !== 0) at += 1;
+    if (!isFirst) putByte(0x2c);
+    isFirst = false;
+    if (!isArray) {
+      if (changesObject(bytes, name, at)) return -1;
+      if (isTop && isNamed(bytes, name, at, deletedAt)) states += 1;
+      if (isTop && isNamed(bytes, name, at, isDeleted)) {
+        states += 1;
+        isTrashed = type === boolType && bytes[at + 1] === 1;
+      }
+      putString(bytes, name, at);
+      putByte(0x3a);
+    }
+    at = putValue(type, bytes, at + 1);
+    if (at < 0) return -1;
+  }
+  putByte(isArray ? 0x5d : 0x7d);
+  return at + 1;
+};
+
+/** The JSON of a document, whether it has both fields that say if it is in the trash, and whether it is. */
+export interface WireText {
+  readonly json: JsonText;
+  readonly hasState: boolean;
+  readonly isTrashed: boolean;
+}
+
+/**
+ * What `JSON.stringify(wireDocument(document))` gives, from the document's bytes, without any objects between: for
+ * documents as the service itself writes them. `undefined` for one that is large, or holds what JSON does not have.
+ */
+export const wireText = (bytes: Uint8Array): WireText | undefined => {
+  if (bytes.byteLength > maxWrittenBytes) return undefined;
+  beginText();
+  states = 0;
+  isTrashed = false;
+  if (putFields(bytes, 0, false, true) < 0) return undefined;
+  return { json: new JsonText(endText()), hasState: states === 2, isTrashed };
+};

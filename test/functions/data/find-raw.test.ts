@@ -1,0 +1,72 @@
+import { type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { findFirstRaw, findRaw } from '../../../shared/clients/find-raw.ts';
+import { onManaged } from '../../../shared/clients/mongo.ts';
+import { deserialize } from '../../../shared/clients/raw-documents.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+
+let project: TestProject;
+const count = 5;
+
+/** Numbers take six times as much of BSON as of JSON: all of them fit a page, but no answer of the database. */
+const numbers = Array.from({ length: 340_000 }, () => 1);
+
+beforeAll(async () => {
+  project = await newProject([{ name: 'notes' }, { name: 'wide' }]);
+  await onManaged(project, async (db) => {
+    await db.collection('notes').insertMany(Array.from({ length: count }, (_, n) => ({ n })));
+    for (let n = 0; n < count; n += 1) await db.collection('wide').insertOne({ n, numbers });
+  });
+});
+
+/** The database, whose plain commands fail. */
+const failing = (db: Db, error: Error): Db => Object.create(db, { command: { value: () => Promise.reject(error) } });
+
+const numbersIn = (batches: readonly (readonly Uint8Array[])[]): unknown[] =>
+  batches.flat().map((raw) => deserialize(raw).n);
+
+const sort = { n: 1 } as const;
+const find = { sort, limit: 3 };
+
+const outage: Document = { code: 11600, message: 'shutting down' };
+
+describe('a find whose documents stay bytes', () => {
+  test('gives what is within its limit, and the first one', async () => {
+    const found = await onManaged(project, (db) => Array.fromAsync(findRaw(db, 'notes', { n: { $gt: 0 } }, find)));
+    expect(numbersIn(found)).toEqual([1, 2, 3]);
+    const first = await onManaged(project, (db) => findFirstRaw(db, 'notes', {}, { sort: { n: -1 } }));
+    expect(first && deserialize(first).n).toBe(4);
+    expect(await onManaged(project, (db) => findFirstRaw(db, 'notes', { n: 99 }, {}))).toBeUndefined();
+  });
+
+  test.each([
+    ['whose connection was lost', new MongoNetworkError('connection closed')],
+    ['that a server refused which shuts down', new MongoServerError(outage)],
+  ])('is asked for once more, as the driver does, %s', async (_title, error) => {
+    const [found, first] = await onManaged(project, (db) =>
+      Promise.all([
+        Array.fromAsync(findRaw(failing(db, error), 'notes', {}, find)),
+        findFirstRaw(failing(db, error), 'notes', {}, { sort }),
+      ]),
+    );
+    expect(numbersIn(found)).toEqual([0, 1, 2]);
+    expect(first && deserialize(first).n).toBe(0);
+  });
+
+  test('is not asked for again where the server found it wrong', async () => {
+    const wrong = new MongoServerError({ code: 2, message: 'bad value' });
+    await expect(onManaged(project, (db) => findFirstRaw(failing(db, wrong), 'notes', {}, {}))).rejects.toMatchObject({
+      code: expect.any(String),
+      cause: wrong,
+    });
+  });
+
+  test('200 with a whole page that no single answer of the database can hold', async () => {
+    const { status, body } = await project.api<{ readonly data: { readonly items: readonly Document[] } }>(
+      'GET',
+      `/api/data/wide?limit=${count}&sort=n`,
+    );
+    expect([status, body.data.items.map(({ n }) => n)]).toEqual([200, [0, 1, 2, 3, 4]]);
+    expect(body.data.items.every((item) => item.numbers.length === numbers.length)).toBe(true);
+  });
+});
