@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, MongoClient } from 'mongodb';
-import { setPlan } from '../shared/accounts/developers/set-plan.ts';
-import { markVerified } from '../shared/accounts/email-tokens/verify-email.ts';
+import { setPlan } from '../shared/accounts/developers/operator-acts.ts';
+import { markVerified } from '../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../shared/accounts/stores/developers.ts';
 import { sampleDocument, sampleWriter } from './samples.ts';
 

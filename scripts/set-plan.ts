@@ -1,4 +1,4 @@
-import { setPlan } from '../shared/accounts/developers/set-plan.ts';
+import { setPlan } from '../shared/accounts/developers/operator-acts.ts';
 import type { PlanName } from '../shared/projects/project.ts';
 import { runOperatorCommand } from './operator-command.ts';
 

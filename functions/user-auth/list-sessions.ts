@@ -1,4 +1,4 @@
-import { listSessions } from '../../shared/accounts/list-sessions.ts';
+import { listSessions } from '../../shared/accounts/sessions.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/table/item-key.ts';

@@ -1,4 +1,4 @@
-import { resetPassword } from '../../shared/accounts/email-tokens/reset-password.ts';
+import { resetPassword } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

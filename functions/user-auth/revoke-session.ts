@@ -1,4 +1,4 @@
-import { revokeSession } from '../../shared/accounts/revoke-session.ts';
+import { revokeSession } from '../../shared/accounts/revoke-sessions.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/table/item-key.ts';

@@ -1,4 +1,4 @@
-import { signIn } from '../../shared/accounts/password-sign-in.ts';
+import { signIn } from '../../shared/accounts/sign-in.ts';
 import { userAnswer, userSignIns } from '../../shared/accounts/stores/users.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';

@@ -1,5 +1,5 @@
 import { requireProvider } from '../../shared/accounts/social/providers.ts';
-import { startSignIn } from '../../shared/accounts/social/start-sign-in.ts';
+import { startSignIn } from '../../shared/accounts/social/state.ts';
 import { userSite } from '../../shared/accounts/users/social-site.ts';
 import { navigationEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';

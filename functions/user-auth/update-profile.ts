@@ -1,4 +1,4 @@
-import { updateProfile } from '../../shared/accounts/users/update-profile.ts';
+import { updateProfile } from '../../shared/accounts/users/profile.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { verifyEmail } from '../../shared/accounts/email-tokens/verify-email.ts';
+import { verifyEmail } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

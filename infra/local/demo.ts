@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { issueDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
-import { setPlan } from '../../shared/accounts/developers/set-plan.ts';
+import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
 import { signUpDeveloper } from '../../shared/accounts/developers/sign-up-developer.ts';
-import { markVerified } from '../../shared/accounts/email-tokens/verify-email.ts';
+import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
 import { developerAccounts } from '../../shared/accounts/stores/developers.ts';

@@ -42,9 +42,7 @@ const privateKeyOf = (project: Project, { kid, encryptedPrivateKey }: SigningKey
   return privateKeys.get(place, async () => importKey(JSON.parse(await open(encryptedPrivateKey, place)) as JWK));
 };
 
-/**
- * An access token for an end user, signed with the project's current key, valid for 15 minutes (contract 3, "Tokens").
- */
+/** An end user's access token, signed with the project's current key, for 15 minutes (contract 3, "Tokens"). */
 export const issueAccessToken = async (project: Project, bearer: Bearer): Promise<IssuedToken> => {
   const key = currentSigningKey(project);
   if (!key) throw new Error('The project has no signing key');
@@ -54,9 +52,7 @@ export const issueAccessToken = async (project: Project, bearer: Bearer): Promis
 
 type Verified = Omit<VerifiedToken, 'claims'>;
 
-/**
- * Tokens whose signature and claims were found good, by hash: a signature costs more than the rest of a cached read.
- */
+/** Tokens that were found good, by hash: a signature costs more than the rest of a cached read. */
 const verified = new Map<string, Verified>();
 const verifiedLimit = 2000;
 
@@ -77,10 +73,7 @@ const check = async (project: Project, token: string): Promise<Verified> => {
   return read;
 };
 
-/**
- * Who an access token of this project speaks for. Anything but a token that one of the project's present keys signed,
- * for this project and for now, is 401 `TOKEN_INVALID`.
- */
+/** Whom an access token speaks for; any but one that a present key of this project signed → 401 `TOKEN_INVALID`. */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
   const hash = createHash('sha256').update(`${project.id}\n${token}`).digest('base64');
   const known = verified.get(hash);

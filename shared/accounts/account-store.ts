@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
 import type { SocialProviderName } from '../projects/social-providers.ts';
 import { canonicalEmail } from './email.ts';
-import type { SessionScope } from './session-keys.ts';
+import type { SessionScope } from './sessions.ts';
 
 /** An account at an identity provider that belongs to somebody; `key` is `github:123`, unique in its store. */
 export interface Identity {
@@ -14,9 +14,8 @@ export interface Identity {
 }
 
 /**
- * What signing in needs to know of an account, of a user as of a developer. One of the two hashes is there; it is that
- * of no password at all while `hasPassword` is false. `credentialVersion` counts what ends sessions: changes of the
- * password, disabling. An imported user may lack all but `_id`.
+ * What signing in needs to know of a user or developer. One of the two hashes is there, of no password at all while
+ * `hasPassword` is false; `credentialVersion` counts what ends sessions. An imported user may lack all but `_id`.
  */
 export interface AccountRecord {
   readonly _id: ObjectId;
@@ -33,7 +32,6 @@ export interface AccountRecord {
   readonly updatedAt?: Date;
 }
 
-/** Conditions of MongoDB on accounts, by field. */
 export type AccountFilter = Readonly<Record<string, unknown>>;
 
 /** One account, and what else must hold of it. */
@@ -94,7 +92,6 @@ export const accountStore = <R extends AccountRecord>(
   };
 };
 
-/** The validated data of a new account. */
 export interface NewAccount {
   /** Given if something refers to the account before it is stored. */
   readonly _id?: ObjectId;

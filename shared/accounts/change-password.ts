@@ -2,11 +2,9 @@ import { type AccountRecord, type AccountStore, accountGone, enabled, requireAcc
 import { ownPassword, replaceCredentials, unchangedSince } from './credentials.ts';
 import { requirePassword, wrongPassword } from './password-proof.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
-import { requireSession } from './require-session.ts';
 import type { Bearer } from './session-jwt.ts';
-import type { Client } from './session-keys.ts';
+import { type Client, requireSession } from './sessions.ts';
 
-/** The body of a change of password. */
 export interface PasswordChange {
   /** Omitted by accounts that never had a password of their own. */
   readonly currentPassword?: string | undefined;
@@ -16,9 +14,8 @@ export interface PasswordChange {
 }
 
 /**
- * Gives who asks another password and ends their other sessions (contract 3, "change-password", and 6, "Developer
- * accounts"). Wrong current one → 401 `INVALID_CREDENTIALS`, too many → 429; a session that was revoked → 401
- * `TOKEN_INVALID`; of parallel calls one wins.
+ * Gives who asks another password and ends their other sessions (contract 3, "change-password"). Wrong current one →
+ * 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel calls one wins.
  */
 export const changePassword = async <R extends AccountRecord>(
   store: AccountStore<R>,

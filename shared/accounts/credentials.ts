@@ -1,9 +1,39 @@
 import { randomBytes } from 'node:crypto';
 import type { Document, ObjectId } from 'mongodb';
+import { nowSeconds } from '../core/clock.ts';
+import { write } from '../table/item.ts';
+import { itemKey } from '../table/item-key.ts';
+import * as kinds from '../table/keys.ts';
+import type { Write } from '../table/transact.ts';
 import type { AccountRecord, AccountStore, OneAccount } from './account-store.ts';
-import { raiseCredentialVersion } from './credential-version.ts';
 import { hashPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
+import type { SessionScope } from './sessions.ts';
+
+/** How long an entry is kept: longer than any sign-in takes from reading the user to opening the session. */
+const keptSeconds = 3600;
+
+const gateKey = (scope: SessionScope, userId: string) => itemKey(kinds.gate, scope, { userId });
+
+/** Higher than any credential version: after it no session can be opened any more. */
+export const noVersion: number = Number.MAX_SAFE_INTEGER;
+
+/** Fails the transaction of a sign-in that read the user before a change of password, or their disabling. */
+export const requireCredentialVersion = (scope: SessionScope, userId: string, version: number): Write => ({
+  check: gateKey(scope, userId),
+  condition: 'attribute_not_exists(pk) OR credentialVersion <= :version OR expiresAt <= :now',
+  values: { version, now: nowSeconds() },
+});
+
+/** Rejects new sessions for credentials older than this version. The caller then ends the existing sessions. */
+export const raiseCredentialVersion = async (scope: SessionScope, userId: string, version: number): Promise<void> => {
+  await write({
+    update: gateKey(scope, userId),
+    change: 'SET credentialVersion = :version, expiresAt = :end',
+    condition: 'attribute_not_exists(pk) OR credentialVersion <= :version',
+    values: { version, end: nowSeconds() + keptSeconds },
+  });
+};
 
 /** The version of an account's credentials; one that was imported, or made before they were counted, has the first. */
 export const credentialVersionOf = ({ credentialVersion = 0 }: Pick<AccountRecord, 'credentialVersion'>): number =>
@@ -15,7 +45,6 @@ export const unchangedSince = (record: AccountRecord): OneAccount => {
   return { _id: record._id, credentialVersion: version === 0 ? { $in: [0, null] } : version };
 };
 
-/** The fields of an account that has a password of its own from now on. */
 export const ownPassword = ({ hashField }: AccountStore, passwordHash: string): Document => ({
   [hashField]: passwordHash,
   hasPassword: true,
@@ -36,7 +65,7 @@ export const endSessions = async (
 };
 
 /** What ends along with credentials; sessions always do. */
-export interface Ending {
+interface Ending {
   /** The session that goes on. */
   readonly except?: string;
   /** Whether personal access tokens end too; they do unless said. */
@@ -63,9 +92,8 @@ export const replaceCredentials = async <R extends AccountRecord>(
 };
 
 /**
- * Removes the credentials of an account whose address was never verified and turns out to belong to someone else: its
- * password is replaced by an unknown one, and sessions and tokens end. Returns the account; `undefined`, without any
- * change, if the address has been verified meanwhile or the account is gone.
+ * Replaces the password of an account whose address was never verified, and turns out to be someone else's, by an
+ * unknown one; sessions and tokens end. `undefined`, without any change, if it has been verified meanwhile or is gone.
  */
 export const discardCredentials = async <R extends AccountRecord>(
   store: AccountStore<R>,

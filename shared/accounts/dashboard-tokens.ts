@@ -2,7 +2,6 @@ import { serviceSettings } from '../core/config.ts';
 import { derivedKey } from '../projects/master-key.ts';
 import { type IssuedToken, signToken, type TokenKind, verifyToken } from './session-jwt.ts';
 
-/** The developer a dashboard token speaks for, and their session. */
 export interface DashboardBearer {
   readonly developerId: string;
   readonly sessionId: string;
@@ -10,20 +9,14 @@ export interface DashboardBearer {
 
 const kind: TokenKind = { alg: 'HS256', typ: 'dashboard+jwt', audience: 'dashboard', advice: 'log in again' };
 
-/**
- * A token for the dashboard API, signed by a key derived from the master key (contract 6). It lives as long as the
- * setting says unless `seconds` are given.
- */
+/** A token for the dashboard API, signed by a key derived from the master key; as long as set, or `seconds`. */
 export const issueDashboardToken = async (
   { developerId, sessionId }: DashboardBearer,
   seconds: number = serviceSettings().DASHBOARD_TOKEN_SECONDS,
 ): Promise<IssuedToken> =>
   signToken(kind, await derivedKey('dashboard tokens'), { userId: developerId, sessionId }, seconds);
 
-/**
- * Who a dashboard token speaks for. Anything but a token of ours, for the dashboard and for now, is 401
- * `TOKEN_INVALID`.
- */
+/** Whom a dashboard token speaks for; anything but one of ours, for now → 401 `TOKEN_INVALID`. */
 export const verifyDashboardToken = async (token: string): Promise<DashboardBearer> => {
   const { userId, sessionId } = await verifyToken(kind, () => derivedKey('dashboard tokens'), token);
   return { developerId: userId, sessionId };

@@ -8,7 +8,7 @@ import { write } from '../table/item.ts';
 import { itemKey, partitionKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import type { Values } from '../table/values.ts';
-import type { SessionScope } from './session-keys.ts';
+import type { SessionScope } from './sessions.ts';
 
 /** A password sign-in that someone tries: the account, as its address in one project, and where from. */
 export interface PasswordSignIn {
@@ -53,10 +53,7 @@ interface Change {
   readonly values: Values;
 }
 
-/**
- * Changes the count of an attempt by one conditional write, once also where the client repeats it because its answer was
- * lost; `item` as it is where the condition does not hold.
- */
+/** Changes a count by one conditional write, once also where the client repeats it; `item` as it is where refused. */
 const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, condition, values }: Change) => {
   const call = newCall();
   const known = remember(call);
@@ -69,9 +66,7 @@ const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, conditi
   return { done: written.done || remembers(written.item, call), item: written.item };
 };
 
-/**
- * One more in the window that runs; the end of that window where it is full or over; `undefined` where it was counted.
- */
+/** One more in the window that runs: `undefined` where it was counted, else the end of the full or past window. */
 const countInWindow = async (limit: Limit, attempt: PasswordSignIn, now: number): Promise<number | undefined> => {
   const { done, item } = await change(limit, attempt, {
     set: 'expiresAt = if_not_exists(expiresAt, :end)',
@@ -102,9 +97,8 @@ const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
 };
 
 /**
- * Counts a sign-in as failed before its password is looked at, so that parallel guesses cannot slip through (contract 3,
- * "Sign-in"): the sixth failure for an address from one place in 15 minutes, or the 101st from anywhere in an hour, is
- * 429 `ACCOUNT_LOCKED`.
+ * Counts a sign-in as failed before its password is looked at, so that no parallel guesses slip through (contract 3,
+ * "Sign-in"): the sixth failure from one place in 15 minutes, or the 101st in an hour → 429 `ACCOUNT_LOCKED`.
  */
 export const countFailure = async (attempt: PasswordSignIn): Promise<void> => {
   await count(fromOnePlace, attempt);

@@ -3,7 +3,7 @@ import type { AccountRecord, AccountStore } from './account-store.ts';
 import { canonicalEmail } from './email.ts';
 import { clearFailures, countFailure } from './lockout.ts';
 import { verifyPassword } from './passwords.ts';
-import type { Client } from './session-keys.ts';
+import type { Client } from './sessions.ts';
 
 /** An e-mail address and a password as a caller sent them. */
 export interface Credentials {

@@ -14,10 +14,7 @@ const flaw = (value: unknown): string | undefined => {
   return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
 };
 
-/**
- * A password someone wants to set: 8 to 72 bytes without NUL (bcrypt's limits), else 400 `VALIDATION_FAILED` naming
- * `field`.
- */
+/** A password of 8 to 72 bytes without NUL (bcrypt's limits), else 400 `VALIDATION_FAILED` naming `field`. */
 export const checkPassword = (value: unknown, field = 'password'): string => {
   const wrong = flaw(value);
   if (wrong !== undefined) {

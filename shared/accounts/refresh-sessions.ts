@@ -4,10 +4,9 @@ import { AppError } from '../core/errors.ts';
 import type { Key } from '../table/item-key.ts';
 import { transact, type Write } from '../table/transact.ts';
 import type { Put } from '../table/write-input.ts';
-import type { SessionItem } from './list-sessions.ts';
 import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
 import { endSession } from './revoke-sessions.ts';
-import { type Client, refreshKey, type SessionScope, sessionExpiry, sessionKey } from './session-keys.ts';
+import { type Client, refreshKey, type SessionItem, type SessionScope, sessionExpiry, sessionKey } from './sessions.ts';
 
 /** A session and its one refresh token that is good now; the token itself is stored nowhere. */
 export interface RefreshSession {
@@ -43,9 +42,8 @@ const putRefresh = (scope: SessionScope, hash: string, sessionId: string): Put =
 });
 
 /**
- * Opens a session for a user who has just proved who they are. It lives 7 days from each rotation of its token.
- * `conditions` must hold at that moment; where they do not → 401 `INVALID_CREDENTIALS`. Items that stay held by others
- * → 503.
+ * Opens a session, for 7 days from each rotation of its token. `conditions` must hold at that moment, else 401
+ * `INVALID_CREDENTIALS`; items that stay held by others → 503.
  */
 export const startSession = async (
   scope: SessionScope,

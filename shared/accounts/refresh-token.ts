@@ -13,9 +13,7 @@ const wellFormed = /^[A-Za-z0-9_-]{75}$/;
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
 
-/**
- * A new opaque token of a session: base64url of user id, session id and 256 random bits. Only its hash is ever stored.
- */
+/** A new opaque token: base64url of user id, session id and 256 random bits. Only its hash is ever stored. */
 export const newRefreshToken = (
   userId: string,
   sessionId: string,
@@ -26,10 +24,7 @@ export const newRefreshToken = (
   return { token, hash: hashOf(token) };
 };
 
-/**
- * Reads a token that a caller sent; `undefined` for anything that cannot be one. The ids are claims until the hash is
- * found.
- */
+/** Takes a token apart; `undefined` for what cannot be one. The ids are claims until the hash is found. */
 export const parseRefreshToken = (token: string): RefreshToken | undefined => {
   if (!wellFormed.test(token)) return undefined;
   const bytes = Buffer.from(token, 'base64url');

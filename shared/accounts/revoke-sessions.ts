@@ -1,9 +1,9 @@
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { get, write } from '../table/item.ts';
-import { listSessions, type SessionItem } from './list-sessions.ts';
+import { transact, type Write } from '../table/transact.ts';
 import { parseRefreshToken } from './refresh-token.ts';
-import { refreshKey, type SessionScope, sessionKey } from './session-keys.ts';
+import { listSessions, refreshKey, type SessionItem, type SessionScope, sessionEnded, sessionKey } from './sessions.ts';
 
 const deletesAtOnce = 10;
 
@@ -14,10 +14,10 @@ export const endSession = async (scope: SessionScope, userId: string, sessionId:
 };
 
 /** The refusal of a session that the user does not have (404). */
-export const sessionNotFound = (): AppError => new AppError('SESSION_NOT_FOUND', 'Session not found');
+const sessionNotFound = (): AppError => new AppError('SESSION_NOT_FOUND', 'Session not found');
 
 /** Whether a path names what can be a session. */
-export const isSessionId = (sessionId: string): boolean => /^[0-9a-f]{24}$/.test(sessionId);
+const isSessionId = (sessionId: string): boolean => /^[0-9a-f]{24}$/.test(sessionId);
 
 /** Ends one session that the user must have; else 404 `SESSION_NOT_FOUND`. */
 export const requireRevocation = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
@@ -37,9 +37,7 @@ export const revokeAllSessions = async (
   }
 };
 
-/**
- * Ends the session that a refresh token, used or not, belongs to. A token that is none, or unknown, changes nothing.
- */
+/** Ends the session of a refresh token, used or not; one that is none, or unknown, changes nothing. */
 export const signOut = async (scope: SessionScope, token: string): Promise<void> => {
   const known = parseRefreshToken(token);
   if (!known) return;
@@ -61,4 +59,36 @@ export const orEndSession = async <T>(
     await endSession(scope, userId, sessionId).catch(() => undefined);
     throw error;
   }
+};
+
+/** Whose access token asks, and by which session it was issued. */
+interface Asker {
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** Leads to no item: what cannot be an id is refused by the same transaction, after the asker's own session. */
+const impossibleId = 'none';
+
+/**
+ * Ends one of the asker's sessions, in one transaction with the check that the asker's own still stands: of two that
+ * end each other one stays. The asker's has ended → 401 `TOKEN_INVALID`; no such session → 404 `SESSION_NOT_FOUND`.
+ */
+export const revokeSession = async (
+  scope: SessionScope,
+  { userId, sessionId }: Asker,
+  revokedId: string,
+): Promise<void> => {
+  const open = { condition: 'expiresAt > :now', values: { now: nowSeconds() } };
+  const own = sessionKey(scope, userId, sessionId);
+  const other = isSessionId(revokedId) ? revokedId : impossibleId;
+  const writes: Write[] =
+    revokedId === sessionId
+      ? [{ delete: own, ...open }]
+      : [
+          { check: own, ...open },
+          { delete: sessionKey(scope, userId, other), ...open },
+        ];
+  const refused = await transact(writes, 'The sessions of this account are being changed right now. Please try again.');
+  if (refused) throw refused[0]?.refused ? sessionEnded() : sessionNotFound();
 };

@@ -1,6 +1,8 @@
-import { type AccountRecord, type AccountStore, findById } from './account-store.ts';
-import { requireCredentialVersion } from './credential-version.ts';
-import { credentialVersionOf } from './credentials.ts';
+import { AppError } from '../core/errors.ts';
+import { type AccountRecord, type AccountStore, findByEmail, findById } from './account-store.ts';
+import { credentialVersionOf, requireCredentialVersion } from './credentials.ts';
+import { type Credentials, provePassword } from './password-proof.ts';
+import { hashPassword, needsRehash } from './passwords.ts';
 import {
   type RefreshSession,
   refreshTokenInvalid,
@@ -11,7 +13,7 @@ import {
 import { parseRefreshToken, type RefreshToken } from './refresh-token.ts';
 import { signOut } from './revoke-sessions.ts';
 import type { Bearer, IssuedToken } from './session-jwt.ts';
-import type { Client } from './session-keys.ts';
+import type { Client } from './sessions.ts';
 
 /** A store whose accounts can sign in. */
 export interface SigningStore<R extends AccountRecord = AccountRecord> extends AccountStore<R> {
@@ -28,9 +30,8 @@ export interface SignIn<R extends AccountRecord> {
 }
 
 /**
- * Opens a session for somebody who has just proved who they are, by `account` as it was read for that. If their
- * password was changed, or they were disabled or deleted, since then → 401 `INVALID_CREDENTIALS`: no session outlives
- * what ends them.
+ * Opens a session for who has just proved who they are. If their password was changed, or they were disabled or
+ * deleted, since `account` was read → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
  */
 export const openSession = async (
   { scope, issueToken }: SigningStore,
@@ -52,10 +53,9 @@ const claimsOf = (refreshToken: string | undefined): RefreshToken & { readonly t
 };
 
 /**
- * Exchanges a refresh token for new tokens, in one transaction of the table (contract 3, "Rotation"); whatever ends
- * somebody's access ends their sessions, so the account is not read. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401
- * `REFRESH_TOKEN_INVALID`. The access token is signed first and given away only after the exchange: if signing fails
- * the refresh token is still good.
+ * Exchanges a refresh token for new tokens, in one transaction (contract 3, "Rotation"); what ends somebody's access
+ * ends their sessions, so the account is not read. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401
+ * `REFRESH_TOKEN_INVALID`. The access token is signed first: if that fails the refresh token is still good.
  */
 export const refresh = async (
   { scope, issueToken }: SigningStore,
@@ -76,4 +76,30 @@ export const refreshSignIn = async <R extends AccountRecord>(
   if (account) return { account, session: await refresh(store, token) };
   await signOut(store.scope, token);
   throw refreshTokenInvalid();
+};
+
+/** Hashes the password anew if its cost is not the one that is set, unless it has been changed meanwhile. */
+const rehash = async (
+  { hashField, write }: AccountStore,
+  { _id, [hashField]: stored = '' }: AccountRecord,
+  password: string,
+): Promise<void> => {
+  if (!needsRehash(stored)) return;
+  const hash = await hashPassword(password);
+  await write({ _id, [hashField]: { $eq: stored } }, { $set: { [hashField]: hash } });
+};
+
+/**
+ * Signs in with a password (contract 3, "Sign-in"). Unknown address, wrong password and disabled account are the same
+ * 401 `INVALID_CREDENTIALS` in the same time; too many → 429 `ACCOUNT_LOCKED`, before the password is looked at.
+ */
+export const signIn = async <R extends AccountRecord>(
+  store: SigningStore<R>,
+  credentials: Credentials,
+  client: Client,
+): Promise<SignIn<R>> => {
+  const account = await provePassword(store, credentials, client, () => findByEmail(store, credentials.email));
+  if (!account) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
+  await rehash(store, account, credentials.password);
+  return { account, session: await openSession(store, account, client) };
 };

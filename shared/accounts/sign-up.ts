@@ -5,7 +5,7 @@ import { checkEmail } from './email.ts';
 import type { Credentials } from './password-proof.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 import { orEndSession } from './revoke-sessions.ts';
-import type { Client } from './session-keys.ts';
+import type { Client } from './sessions.ts';
 import { openSession, type SignIn, type SigningStore } from './sign-in.ts';
 
 /** Credentials that a new account can have: the address in its canonical form; else 400 `VALIDATION_FAILED`. */
@@ -24,9 +24,8 @@ export const accountWithPassword = async ({ email, password }: Credentials): Pro
 });
 
 /**
- * Opens an account with checked credentials and signs it in. The session comes first, for an account that is not there
- * yet: if it cannot be stored there is no account either, whose address would be taken at the next try. Refusals as
- * `insert` has them.
+ * Opens an account with checked credentials and signs it in. The session comes first: if it cannot be stored there is
+ * no account either, whose address would be taken at the next try. Refusals as `insert` has them.
  */
 export const signUp = async <R extends AccountRecord>(
   store: SigningStore<R>,

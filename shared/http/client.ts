@@ -1,4 +1,4 @@
-import type { Client } from '../accounts/session-keys.ts';
+import type { Client } from '../accounts/sessions.ts';
 import type { Event } from './middleware/middleware-types.ts';
 
 /** The client behind a request: the gateway's own source address (never a header's), and what it calls itself. */

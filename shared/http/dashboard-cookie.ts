@@ -1,4 +1,4 @@
-import { sessionSeconds } from '../accounts/session-keys.ts';
+import { sessionSeconds } from '../accounts/sessions.ts';
 import { dashboardSettings } from '../core/config.ts';
 import { type CookieScope, cookie, getCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';

@@ -1,4 +1,4 @@
-import { sessionSeconds } from '../accounts/session-keys.ts';
+import { sessionSeconds } from '../accounts/sessions.ts';
 import { allowsOrigin } from '../projects/allowed-origin.ts';
 import { ownSites } from '../projects/own-sites.ts';
 import type { Project } from '../projects/project.ts';

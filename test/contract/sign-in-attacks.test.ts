@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AccountRecord } from '../../shared/accounts/account-store.ts';
 import { openDeveloper } from '../../shared/accounts/developers/social-site.ts';
+import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { addressKeyOf, type EmailTokenKind } from '../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
-import { markVerified } from '../../shared/accounts/email-tokens/verify-email.ts';
+import { issueTokens } from '../../shared/accounts/email-tokens/token-items.ts';
 import { refresh, type SigningStore } from '../../shared/accounts/sign-in.ts';
 import { linkAccount, type OpenAccount } from '../../shared/accounts/social/link-account.ts';
 import { requireProvider } from '../../shared/accounts/social/providers.ts';

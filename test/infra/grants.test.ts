@@ -4,17 +4,19 @@ import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { verifiersOf } from '../../infra/build/verifiers.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { type Sessions, statementsFor } from '../../infra/stacks/grants.ts';
-import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/accounts/credential-version.ts';
-import { consumeCode, consumeToken } from '../../shared/accounts/email-tokens/consume-tokens.ts';
+import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/accounts/credentials.ts';
 import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
-import { endCooldown, issueTokens } from '../../shared/accounts/email-tokens/issue-tokens.ts';
-import { tokenItemKey } from '../../shared/accounts/email-tokens/token-item.ts';
-import { listSessions } from '../../shared/accounts/list-sessions.ts';
+import {
+  consumeCode,
+  consumeToken,
+  endCooldown,
+  issueTokens,
+  tokenItemKey,
+} from '../../shared/accounts/email-tokens/token-items.ts';
 import { clearFailures, countFailure } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
-import { requireSession } from '../../shared/accounts/require-session.ts';
-import { revokeSession } from '../../shared/accounts/revoke-session.ts';
-import { revokeAllSessions, signOut } from '../../shared/accounts/revoke-sessions.ts';
+import { revokeAllSessions, revokeSession, signOut } from '../../shared/accounts/revoke-sessions.ts';
+import { listSessions, requireSession } from '../../shared/accounts/sessions.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { type Use, usesOf } from '../../shared/http/uses.ts';
 import { countProposal } from '../../shared/insight/assistant/monthly-cap.ts';

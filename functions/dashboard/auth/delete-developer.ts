@@ -1,4 +1,4 @@
-import { deleteDeveloper } from '../../../shared/accounts/developers/delete-developer.ts';
+import { deleteDeveloper } from '../../../shared/accounts/developers/remove-developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { noDashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';

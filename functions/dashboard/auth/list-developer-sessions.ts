@@ -1,4 +1,4 @@
-import { listSessions } from '../../../shared/accounts/list-sessions.ts';
+import { listSessions } from '../../../shared/accounts/sessions.ts';
 import { pageFrom } from '../../../shared/core/page.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
+import { resetPassword } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { signIn } from '../../../shared/accounts/password-sign-in.ts';
+import { signIn } from '../../../shared/accounts/sign-in.ts';
 import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { dashboardCookies } from '../../../shared/http/dashboard-cookie.ts';

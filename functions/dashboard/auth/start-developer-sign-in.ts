@@ -1,6 +1,6 @@
 import { developerSite } from '../../../shared/accounts/developers/social-site.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
-import { startSignIn } from '../../../shared/accounts/social/start-sign-in.ts';
+import { startSignIn } from '../../../shared/accounts/social/state.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
 import { socialCookie } from '../../../shared/http/social-cookie.ts';

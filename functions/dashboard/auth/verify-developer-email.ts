@@ -1,4 +1,4 @@
-import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';

@@ -39,7 +39,6 @@ export interface Developer {
   readonly createdAt: Date;
 }
 
-/** A record as developers see themselves. */
 export const toDeveloper = ({ _id, email, plan, emailVerified, createdAt }: DeveloperRecord): Developer => ({
   _id: _id.toHexString(),
   email,

@@ -1,20 +1,23 @@
 import { clock } from '../../core/clock.ts';
+import { describeError, log } from '../../core/log.ts';
 import { onProjects } from '../../projects/project-record.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
-import { noVersion, raiseCredentialVersion } from '../credential-version.ts';
+import { requireAccount } from '../account-store.ts';
+import { noVersion, raiseCredentialVersion, unchangedSince } from '../credentials.ts';
+import type { DashboardBearer } from '../dashboard-tokens.ts';
+import { requirePassword, wrongPassword } from '../password-proof.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
+import type { Client } from '../sessions.ts';
+import { developerAccounts } from '../stores/developers.ts';
 import { type DeveloperRecord, onDevelopers } from './developer-record.ts';
-import { revokeAllTokens } from './tokens/revoke-tokens.ts';
+import { revokeAllTokens } from './tokens/token-record.ts';
 
 /** Longer than any request takes, so that no request still creates something for an account that is being removed. */
 const quietMs = 60_000;
 
-/**
- * Removes what a developer has, step by step; each step may be repeated. Their projects are then removed like any
- * others.
- */
-export const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
+/** Removes what a developer has, in steps that may be repeated; their projects are then removed like any others. */
+const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   const developerId = _id.toHexString();
   await revokeAllTokens(_id);
   await raiseCredentialVersion(developerScope, developerId, noVersion);
@@ -39,7 +42,7 @@ const removeDeveloper = async (record: DeveloperRecord): Promise<boolean> => {
 };
 
 /** The rest of the job's five minutes is for the account in progress. */
-export const developerRemoval: RecordJob<DeveloperRecord> = {
+const developerRemoval: RecordJob<DeveloperRecord> = {
   name: 'remove-developers',
   what: 'developer',
   on: onDevelopers,
@@ -51,8 +54,35 @@ export const developerRemoval: RecordJob<DeveloperRecord> = {
   pace: { lanes: 1, limitMs: 180_000 },
 };
 
-/**
- * Removes what is left of accounts that were deleted at least a minute ago, their records last; begins none after three
- * minutes. A run that is cut short is carried on by the next one. Returns how many accounts are gone.
- */
+/** Removes what is left of accounts that were deleted a minute ago, their records last; returns how many are gone. */
 export const removeDeletedDevelopers = async (): Promise<number> => (await workThroughRecords(developerRemoval)).done;
+
+/** From now on nobody can sign in to the account, and its address is free. */
+const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
+  const email = `deleted ${record._id.toHexString()}`;
+  const deleted = await developerAccounts.change(unchangedSince(record), {
+    $set: { email, passwordHash: '', emailVerified: false, deletingSince: new Date(clock.now()) },
+    $unset: { identities: 1 },
+    $inc: { credentialVersion: 1 },
+  });
+  return deleted !== undefined;
+};
+
+/**
+ * Deletes the account of who asks, with projects, memberships, tokens and sessions; what cannot go at once is left to
+ * `removeDeletedDevelopers`. Wrong password → 401 `INVALID_CREDENTIALS`, too many → 429.
+ */
+export const deleteDeveloper = async (
+  { developerId }: Pick<DashboardBearer, 'developerId'>,
+  password: string | undefined,
+  client: Client,
+): Promise<void> => {
+  const record = await requireAccount(developerAccounts, developerId);
+  await requirePassword(developerAccounts, record, password, client);
+  if (!(await markDeleted(record))) throw wrongPassword();
+  try {
+    await removeOwned(record);
+  } catch (error) {
+    log.error({ message: 'A deleted account is left to the job', developer: developerId, error: describeError(error) });
+  }
+};

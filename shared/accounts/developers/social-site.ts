@@ -6,7 +6,7 @@ import { vouchedAccount } from '../sign-up.ts';
 import type { SocialReturn } from '../social/finish-sign-in.ts';
 import type { OpenAccount } from '../social/link-account.ts';
 import type { OAuthApp } from '../social/oauth-client.ts';
-import type { SocialSite } from '../social/start-sign-in.ts';
+import type { SocialSite } from '../social/state.ts';
 import { developerSignIns, insertDeveloper, requireOpenSignup } from '../stores/developers.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 

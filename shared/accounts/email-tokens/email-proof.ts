@@ -2,13 +2,16 @@ import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { restoreItem } from '../../table/single-use.ts';
+import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
+import { ownPassword, replaceCredentials } from '../credentials.ts';
 import { canonicalEmail } from '../email.ts';
-import type { SessionScope } from '../session-keys.ts';
-import { type ConsumedToken, consumeCode, consumeToken } from './consume-tokens.ts';
+import { checkPassword, hashPassword } from '../passwords.ts';
+import type { SessionScope } from '../sessions.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
+import { type ConsumedToken, consumeCode, consumeToken } from './token-items.ts';
 
 /** What shows that someone has the mail, as sent: the token of its link, or its code along with the address. */
-export interface EmailProof {
+interface EmailProof {
   readonly token?: string | undefined;
   readonly email?: string | undefined;
   readonly otp?: string | undefined;
@@ -35,14 +38,12 @@ const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): 
 };
 
 /** Matches the owner of a proof, as long as the address that had the mail is still theirs. */
-export interface ProofOwner {
+interface ProofOwner {
   readonly _id: ObjectId;
   readonly email: { readonly $eq: string };
 }
 
-/**
- * Makes a proof valid again after an action that did not complete; if that fails too, a new mail has to be requested.
- */
+/** Makes a proof valid again after an action that did not complete; else a new mail has to be requested. */
 const giveBack = async (use: ConsumedToken['use']): Promise<void> => {
   try {
     await restoreItem(use);
@@ -72,4 +73,25 @@ export const withProof = async (
     throw error;
   }
   if (!done) throw invalidEmailToken();
+};
+
+/** Marks the address of the account that matches as verified; false if there is none, or it is disabled. */
+export const markVerified = ({ write }: AccountStore, filter: AccountFilter): Promise<boolean> =>
+  write({ ...filter, ...enabled }, { $set: { emailVerified: true } });
+
+/** A token or code that is wrong, used or expired, or of a disabled account → 400 `INVALID_EMAIL_TOKEN`. */
+export const verifyEmail = (store: AccountStore, proof: EmailProof): Promise<void> =>
+  withProof(store.scope, 'verify', proof, (owner) => markVerified(store, { ...owner }));
+
+/**
+ * Sets a password anew, ends every session and token and marks the address as verified, for the mail went there: what
+ * somebody else left who had opened the account with it is gone. A token or code that is wrong, used or expired → 400
+ * `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
+ */
+export const resetPassword = async (store: AccountStore, proof: EmailProof, newPassword: string): Promise<void> => {
+  const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
+  await withProof(store.scope, 'reset', proof, async (owner) => {
+    const set = { ...ownPassword(store, hash), emailVerified: true };
+    return (await replaceCredentials(store, { ...owner, ...enabled }, set)) !== undefined;
+  });
 };

@@ -42,20 +42,14 @@ export const newCode = (): string => {
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 };
 
-/**
- * The letters of a code as a person typed it, without regard to case, dashes and spaces; `undefined` where it cannot be
- * one.
- */
+/** The letters of a code as typed, without case, dashes and spaces; `undefined` where it cannot be one. */
 export const parseCode = (typed: string): string | undefined => {
   if (typed.length > 40) return undefined;
   const letters = typed.replace(/[\s-]/g, '').toUpperCase();
   return wellFormedCode.test(letters) ? letters : undefined;
 };
 
-/**
- * The form in which a code is stored: keyed, because forty bits could be guessed from a plain hash, and bound to its
- * item by `place`.
- */
+/** The stored form of a code: keyed, as forty bits could be guessed from a plain hash, and bound to `place`. */
 export const hashCode = async (code: string, place: string): Promise<string> =>
   createHmac('sha256', await derivedKey('email codes'))
     .update(`${place}\n${code}`)

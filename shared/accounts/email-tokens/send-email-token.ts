@@ -4,8 +4,7 @@ import { queueMail } from '../../mail/outbox/queue-mail.ts';
 import { type AccountRecord, type AccountStore, findByEmail, type MailOrigin } from '../account-store.ts';
 import { canonicalEmail } from '../email.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
-import { codeSeconds, endCooldown, type IssuedTokens, issueTokens } from './issue-tokens.ts';
-import type { TokenPlace } from './token-item.ts';
+import { codeSeconds, endCooldown, type IssuedTokens, issueTokens, type TokenPlace } from './token-items.ts';
 
 const templates = { verify: 'verification', reset: 'password-reset' } as const;
 const pages = { verify: 'verify-email', reset: 'reset-password' } as const;
@@ -76,10 +75,7 @@ const sendEmailToken = async (
 const mayReceive = (kind: EmailTokenKind, { isDisabled, emailVerified }: AccountRecord): boolean =>
   !isDisabled && (kind === 'reset' || emailVerified !== true);
 
-/**
- * Sends such a mail to whoever has an address, known or not: the same answer in the same time (contract 3, "E-mail
- * tokens").
- */
+/** Sends one to whoever has an address, known or not, in the same time (contract 3, "E-mail tokens"). */
 export const requestEmailToken = async (store: AccountStore, kind: EmailTokenKind, email: string): Promise<void> => {
   const address = canonicalEmail(email);
   const account = await findByEmail(store, address);

@@ -5,7 +5,7 @@ import { write } from '../../table/item.ts';
 import { itemKey, type Key } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import { consumeItem } from '../../table/single-use.ts';
-import type { SessionScope } from '../session-keys.ts';
+import type { SessionScope } from '../sessions.ts';
 
 const lifetimeSeconds = 60;
 const codeBytes = 32;
@@ -42,7 +42,6 @@ type CodeItem = Key & {
   readonly expiresAt: number;
 };
 
-/** The tokens of a session that a social sign-in has just opened. */
 export interface SessionTokens {
   readonly accessToken: string;
   readonly refreshToken: string;

@@ -1,14 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import type { AccountRecord } from '../account-store.ts';
-import type { Client } from '../session-keys.ts';
+import type { Client } from '../sessions.ts';
 import { type OpenedSession, openSession, type SigningStore } from '../sign-in.ts';
 import { issueExchangeCode } from './exchange-code.ts';
-import { fetchProfile } from './fetch-profile.ts';
-import { landingUrl, orErrorLanding } from './landing.ts';
+import { landingUrl, orErrorLanding, signInFailed } from './landing.ts';
 import { type LinkedAccount, linkAccount, type OpenAccount } from './link-account.ts';
-import { type ClientCredentials, redeemCode } from './oauth-client.ts';
+import { type ClientCredentials, fetchProfile, redeemCode } from './oauth-client.ts';
 import type { IdentityProvider } from './providers.ts';
-import { signInFailed } from './sign-in-failure.ts';
 import { consumeState } from './state.ts';
 
 /** Where a social sign-in ends, and in whose account. */

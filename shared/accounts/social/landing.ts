@@ -1,6 +1,10 @@
 import { AppError, statusOf } from '../../core/errors.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
 
+/** A social sign-in that came to nothing; the message is for the person who tried. */
+export const signInFailed = (message: string, cause?: unknown): AppError =>
+  new AppError('SOCIAL_SIGN_IN_FAILED', message, { cause });
+
 /** The page of a site on which every social sign-in ends, with these query parameters. */
 export const landingUrl = (siteUrl: string, parameters: Readonly<Record<string, string>>): URL => {
   const url = new URL(siteUrl);

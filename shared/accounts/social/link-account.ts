@@ -1,10 +1,31 @@
 import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail, type Identity } from '../account-store.ts';
 import { discardCredentials } from '../credentials.ts';
-import { decideLink } from './link-decision.ts';
-import type { SocialProfile } from './profile.ts';
-import type { IdentityProvider } from './providers.ts';
-import { signInFailed } from './sign-in-failure.ts';
+import { signInFailed } from './landing.ts';
+import type { IdentityProvider, SocialProfile } from './providers.ts';
+
+export interface LinkQuestion {
+  /** The provider vouches for at least one address. */
+  readonly addressVerified: boolean;
+  /** The very account at the provider has signed in before. */
+  readonly identityKnown: boolean;
+  /** The user who has one of the vouched-for addresses, and whether they have proved that it is theirs. */
+  readonly account: 'none' | 'verified' | 'unverified';
+}
+
+/** What a social sign-in does with the account; `discard and link` removes its credentials first. */
+export type LinkStep = 'refuse' | 'sign in' | 'link' | 'discard and link' | 'create';
+
+/**
+ * What a social sign-in comes to (contract 3, "Social"). Somebody else may have opened an account with the address and
+ * wait for its owner, so one that never proved its address loses password and sessions first.
+ */
+export const decideLink = ({ addressVerified, identityKnown, account }: LinkQuestion): LinkStep => {
+  if (!addressVerified) return 'refuse';
+  if (identityKnown) return 'sign in';
+  if (account === 'none') return 'create';
+  return account === 'verified' ? 'link' : 'discard and link';
+};
 
 /** Whose session to open, and how the sign-in came to this account. */
 export interface LinkedAccount<R extends AccountRecord> {
@@ -74,9 +95,8 @@ const link = async <R extends AccountRecord>(
 };
 
 /**
- * The account that a provider's account signs in to: the one that holds it, the one with a matching verified address,
- * or a new one, by `decideLink`. Exact under parallel calls; a refusal is an `AppError` whose message is for the
- * person.
+ * The account that holds the provider's, the one with a matching verified address, or a new one, by `decideLink`. Exact
+ * under parallel calls; the message of a refusal is for the person.
  */
 export const linkAccount = async <R extends AccountRecord>(
   store: AccountStore<R>,

@@ -1,8 +1,34 @@
 import { CodeChallengeMethod, generateCodeVerifier, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
-import { askProvider, type ProviderAnswer } from './provider-request.ts';
-import type { IdentityProvider } from './providers.ts';
-import { signInFailed } from './sign-in-failure.ts';
+import { boundedText } from '../../core/bounded-text.ts';
+import { signInFailed } from './landing.ts';
+import type { IdentityProvider, SocialProfile } from './providers.ts';
+
+/** Timeout of one request; a sign-in makes two in a row, well within the function's own limit. */
+const limitMs = 5000;
+const maxBytes = 256 * 1024;
+
+/** The parser's own message would quote the answer, which may hold a token, into the log. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('The answer is not JSON');
+  }
+};
+
+interface ProviderAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** One request to a provider: at most 5 s and 256 KiB, redirects not followed. No such answer, or no JSON → rejects. */
+const askProvider = async (url: string, init: RequestInit): Promise<ProviderAnswer> => {
+  const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(limitMs) });
+  const text = await boundedText(response, maxBytes);
+  if (text === undefined) throw new Error(`The answer is larger than ${maxBytes} bytes`);
+  return { status: response.status, body: parse(text) };
+};
 
 /** An app as the provider knows it, and the address to which it sends browsers back. */
 export interface OAuthApp {
@@ -15,7 +41,6 @@ export interface ClientCredentials extends OAuthApp {
   readonly clientSecret: string;
 }
 
-/** A new PKCE verifier: 256 random bits. */
 export const newVerifier = (): string => generateCodeVerifier();
 
 /** Where to send the browser: the provider's consent page, with PKCE (S256). */
@@ -73,4 +98,27 @@ export const redeemCode = async (
   });
   if (answer.status !== 200 || !v.is(granted, answer.body)) throw refusal(provider, answer);
   return answer.body.access_token;
+};
+
+const read = async (url: string, accessToken: string): Promise<unknown> => {
+  const { status, body } = await askProvider(url, {
+    headers: { accept: 'application/json', authorization: `Bearer ${accessToken}`, 'user-agent': 'Basalt' },
+  });
+  if (status !== 200) throw new Error(`${url} answered ${status}`);
+  return body;
+};
+
+/** Who the holder of a provider's access token is; any answer that its schema does not expect fails the sign-in. */
+export const fetchProfile = async (
+  { title, profileUrls, profile }: IdentityProvider,
+  accessToken: string,
+): Promise<SocialProfile> => {
+  try {
+    const answers = await Promise.all(
+      Object.entries(profileUrls).map(async ([name, url]) => [name, await read(url, accessToken)] as const),
+    );
+    return v.parse(profile, Object.fromEntries(answers));
+  } catch (cause) {
+    throw signInFailed(`${title} did not tell who you are. Please try again.`, cause);
+  }
 };

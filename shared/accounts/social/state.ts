@@ -5,7 +5,10 @@ import { write } from '../../table/item.ts';
 import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import { consumeItem } from '../../table/single-use.ts';
-import type { SessionScope } from '../session-keys.ts';
+import type { SessionScope } from '../sessions.ts';
+import { orErrorLanding } from './landing.ts';
+import { authorizationUrl, newVerifier, type OAuthApp } from './oauth-client.ts';
+import type { IdentityProvider } from './providers.ts';
 
 /** How long somebody may take at the provider, in seconds. */
 export const stateSeconds = 600;
@@ -57,3 +60,27 @@ export const consumeState = async (
   });
   return used !== undefined;
 };
+
+/** Where somebody begins a social sign-in. */
+export interface SocialSite {
+  readonly scope: SessionScope;
+  /** The site to whose landing page the sign-in comes back. */
+  readonly siteUrl: string | null;
+  /** The app that is registered with a provider; what stands against signing in there is thrown. */
+  readonly app: (provider: IdentityProvider) => Promise<OAuthApp>;
+}
+
+/** Where to send the browser; with `begun`, what it has to remember for the callback. */
+interface StartedSignIn {
+  readonly location: string;
+  readonly begun?: { readonly state: string; readonly verifier: string };
+}
+
+/** Sends the browser on to the provider, or to the landing page with `error`; no site URL → 400 `SITE_URL_REQUIRED`. */
+export const startSignIn = (site: SocialSite, provider: IdentityProvider): Promise<StartedSignIn> =>
+  orErrorLanding(site, async () => {
+    const app = await site.app(provider);
+    const verifier = newVerifier();
+    const state = await startState(site.scope, provider.name, verifier);
+    return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
+  });

@@ -7,7 +7,7 @@ import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore, type NewAccount } from '../account-store.ts';
 import { issueDashboardToken } from '../dashboard-tokens.ts';
 import { type Developer, type DeveloperRecord, onDevelopers, toDeveloper } from '../developers/developer-record.ts';
-import { revokeAllTokens } from '../developers/tokens/revoke-tokens.ts';
+import { revokeAllTokens } from '../developers/tokens/token-record.ts';
 import type { SignIn, SigningStore } from '../sign-in.ts';
 
 /** Who mails to developers say they are from. */
@@ -56,10 +56,7 @@ export const requireOpenSignup = (): void => {
   );
 };
 
-/**
- * Stores a new developer on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of any number of equal
- * calls one wins.
- */
+/** Stores a developer on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of equal calls one wins. */
 export const insertDeveloper = async (account: NewAccount): Promise<DeveloperRecord> => {
   const now = new Date(clock.now());
   const record: DeveloperRecord = {

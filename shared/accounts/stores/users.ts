@@ -7,8 +7,7 @@ import { projectScope } from '../../table/item-key.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { type AccountStore, accountStore, type MailOrigin } from '../account-store.ts';
 import type { OpenedSession, SignIn, SigningStore } from '../sign-in.ts';
-import type { UserRecord } from '../users/user-record.ts';
-import { userView } from '../users/user-view.ts';
+import { type UserRecord, userView } from '../users/user-record.ts';
 
 /**
  * With the key that all share anybody could have our address say a name and lead to a site of theirs, so the name is a

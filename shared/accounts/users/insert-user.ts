@@ -1,19 +1,44 @@
 import { onManaged } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { requireFit, sizeOf } from '../../documents/write/document-size.ts';
+import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireManagedRoom } from '../../projects/quota/database-quota.ts';
+import { freeSlot } from '../../projects/slots.ts';
 import type { NewAccount } from '../account-store.ts';
-import { freePlanSlot } from './plan-slot.ts';
 import type { UserRecord } from './user-record.ts';
 
+const limitReached = (project: Project, limit: number): AppError =>
+  new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has as many.`);
+
+/**
+ * A free slot among the plan's users; `undefined` if it has no limit, 403 `PLAN_LIMIT` if none is left. The unique
+ * index on `planSlot` decides between parallel callers; users without a slot, of a plan without limit, each take one.
+ */
+const freePlanSlot = async (project: Project): Promise<number | undefined> => {
+  const limit = plans[project.plan].users;
+  if (limit === null) return undefined;
+  const users = await onManaged(project, (db) =>
+    db
+      .collection<UserRecord>(usersCollection)
+      .find({}, { projection: { _id: 0, planSlot: 1 }, limit, maxTimeMS: 5000 })
+      .toArray(),
+  );
+  if (users.length >= limit) throw limitReached(project, limit);
+  const used = users.flatMap(({ planSlot }) => planSlot ?? []);
+  const slot = freeSlot(used, limit - (users.length - used.length));
+  if (slot === undefined) throw limitReached(project, limit);
+  return slot;
+};
+
 /** The validated data of a new user, with the profile in its stored form. */
-export type NewUser = NewAccount & { readonly profile: JsonObject };
+type NewUser = NewAccount & { readonly profile: JsonObject };
 
 /** The field of a unique value that is taken, where that is what went wrong. */
 export const takenField = (error: unknown): string | undefined =>
@@ -40,9 +65,8 @@ const insert = (project: Project, users: Collection, user: UserRecord): Promise<
   });
 
 /**
- * Stores a new user. Address taken → 409 `USER_EXISTS`; another unique field, or the identity, taken → 409
- * `DUPLICATE_VALUE`; over the plan's users → 403 `PLAN_LIMIT`, exact under any number of parallel calls; 403
- * `DATABASE_QUOTA_EXCEEDED`; 413.
+ * Stores a new user. Address taken → 409 `USER_EXISTS`; another unique field or the identity → 409 `DUPLICATE_VALUE`;
+ * over the plan's users → 403 `PLAN_LIMIT`, exact under parallel calls; 403 `DATABASE_QUOTA_EXCEEDED`; 413.
  */
 export const insertUser = async (project: Project, users: Collection, user: NewUser): Promise<UserRecord> => {
   const { _id = newId(), email, passwordHash, hasPassword, emailVerified, identities, profile } = user;

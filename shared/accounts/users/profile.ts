@@ -1,11 +1,18 @@
-import type { Collection } from '../../collections/collection.ts';
-import { noRowSecurity } from '../../collections/collection.ts';
+import { type Document, ObjectId } from 'mongodb';
+import { type Collection, noRowSecurity } from '../../collections/collection.ts';
 import type { FieldError } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
+import { sizeOf } from '../../documents/write/document-size.ts';
+import { writeGuarded } from '../../documents/write/guarded-write.ts';
 import { sanitizeInsert } from '../../documents/write/sanitize.ts';
 import { convertFields, validationFailed } from '../../documents/write/schema-values.ts';
-import { planUpdate, type UpdatePlan } from '../../documents/write/update-plan.ts';
-import { profileFields } from './user-record.ts';
+import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/write/update-plan.ts';
+import type { Project } from '../../projects/project.ts';
+import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quota.ts';
+import { type AccountFilter, enabled, requireAccount } from '../account-store.ts';
+import type { Bearer } from '../session-jwt.ts';
+import { userAccounts } from '../stores/users.ts';
+import { profileFields, type UserRecord, type UserView, userView } from './user-record.ts';
 
 const only = (users: Collection, body: JsonObject, nameOf: (key: string) => string): JsonObject => {
   const own = new Set(profileFields(users).map(({ key }) => key));
@@ -33,3 +40,54 @@ export const planProfile = (users: Collection, body: JsonObject): UpdatePlan =>
     { name: users.name, schema: profileFields(users), rls: noRowSecurity },
     only(users, body, (key) => key.split('.', 1)[0] ?? ''),
   );
+
+/** Whose profile, what else is changed along with it, and what to do while the plan does not fit. */
+interface ProfileChange {
+  readonly filter: AccountFilter;
+  readonly beside?: Document;
+  /** The user as they are now; throws if there is nothing to change any more. */
+  readonly current: () => Promise<UserRecord>;
+  /** What to say if others change the record at each try. */
+  readonly busy: string;
+}
+
+/**
+ * Writes what was planned of a user's profile and the rest, in one command; a user whose record is large is read again
+ * first, to be measured. In a full database the profile may not grow.
+ */
+export const changeProfile = async (
+  project: Project,
+  planned: UpdatePlan | undefined,
+  { filter, beside = {}, current, busy }: ProfileChange,
+): Promise<UserRecord> => {
+  const hasRoom = !planned || (await hasManagedRoom(project, planned.size));
+  const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
+  const change = { ...beside, $set: { ...plan?.set, ...beside.$set } };
+  return writeGuarded(plan?.guards ?? [], {
+    write: async (conditions) => (await userAccounts(project).change({ ...filter, ...conditions }, change)) ?? null,
+    read: async () => {
+      const document = { ...(await current()) };
+      return { document, bytes: sizeOf(document) };
+    },
+    attempts: 3,
+    busy,
+  });
+};
+
+/**
+ * Changes the profile of the user who asks: fields of the schema only (contract 3, "update-profile"). Taken unique
+ * value → 409 `DUPLICATE_VALUE`; user gone or disabled → 401; what `planProfile` refuses → 400.
+ */
+export const updateProfile = async (
+  project: Project,
+  users: Collection,
+  { userId }: Bearer,
+  body: JsonObject,
+): Promise<UserView> => {
+  const updated = await changeProfile(project, planProfile(users, body), {
+    filter: { _id: new ObjectId(userId), ...enabled },
+    current: () => requireAccount(userAccounts(project), userId),
+    busy: 'The profile is being changed by others right now. Please try again.',
+  });
+  return userView(users, updated);
+};

@@ -8,9 +8,7 @@ import { profileFields, type UserRecord } from './user-record.ts';
 
 const userNotFound = (): AppError => new AppError('USER_NOT_FOUND', 'User not found');
 
-/**
- * What anybody may see of the user with a username: not the address, nothing secret. Unknown, or no such field → 404.
- */
+/** What anybody may see of the user with a username: nothing secret. Unknown, or no such field → 404. */
 export const getPublicProfile = async (
   project: Project,
   users: Collection,

@@ -4,10 +4,7 @@ import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 
-/**
- * The `users` collection of a project whose accounts are in use; without it, or with auth turned off → 403
- * `AUTH_DISABLED`.
- */
+/** The `users` collection of a project whose accounts are in use; without it, or auth off → 403 `AUTH_DISABLED`. */
 export const requireUsers = async (project: Project): Promise<Collection> => {
   if (!project.authEnabled) {
     throw new AppError(

@@ -5,7 +5,7 @@ import type { Project } from '../../projects/project.ts';
 import type { NewAccount } from '../account-store.ts';
 import { sendVerification } from '../email-tokens/send-email-token.ts';
 import type { Credentials } from '../password-proof.ts';
-import type { Client } from '../session-keys.ts';
+import type { Client } from '../sessions.ts';
 import type { SignIn } from '../sign-in.ts';
 import { checkCredentials, signUp } from '../sign-up.ts';
 import { userSignIns } from '../stores/users.ts';

@@ -1,5 +1,6 @@
 import type { Collection, Field } from '../../collections/collection.ts';
 import { emailVerifiedField, hiddenUserFields } from '../../collections/schema/users-rules.ts';
+import { wireDocument } from '../../documents/wire-value.ts';
 import type { AccountRecord } from '../account-store.ts';
 
 /** A document of a project's `users` collection: the fields of its schema, and what the service alone writes. */
@@ -12,8 +13,26 @@ export interface UserRecord extends AccountRecord {
 
 const ownRoutes: ReadonlySet<string> = new Set(['email', 'password', emailVerifiedField]);
 
-/**
- * The fields of the schema that users may set themselves: all but e-mail address, password and what the service writes.
- */
+/** The fields of the schema that users may set themselves. */
 export const profileFields = ({ schema }: Collection): readonly Field[] =>
   (schema ?? []).filter(({ key }) => !ownRoutes.has(key) && !hiddenUserFields.has(key));
+
+/** What users see of themselves: `_id` in 24 hex characters, the fields of the schema, and these. */
+export interface UserView {
+  readonly _id: string;
+  readonly emailVerified: boolean;
+  readonly [field: string]: unknown;
+}
+
+/**
+ * What users see of themselves (contract 3, "`me`"): `_id`, e-mail address, whether it is verified, the fields of the
+ * schema and the dates. Whatever else the document holds, hashes above all, stays inside.
+ */
+export const userView = (users: Collection, record: UserRecord): UserView => {
+  const shown = new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']);
+  return {
+    ...wireDocument(Object.fromEntries(Object.entries(record).filter(([key]) => shown.has(key)))),
+    _id: record._id.toHexString(),
+    emailVerified: record.emailVerified === true,
+  };
+};

@@ -1,7 +1,10 @@
 import { type DashboardBearer, verifyDashboardToken } from '../../accounts/dashboard-tokens.ts';
-import { isPersonalToken } from '../../accounts/developers/tokens/token-record.ts';
-import { type TokenGrant, verifyPersonalToken } from '../../accounts/developers/tokens/verify-token.ts';
-import { requireSession } from '../../accounts/require-session.ts';
+import {
+  isPersonalToken,
+  type TokenGrant,
+  verifyPersonalToken,
+} from '../../accounts/developers/tokens/token-record.ts';
+import { requireSession } from '../../accounts/sessions.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
 import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-project.ts';

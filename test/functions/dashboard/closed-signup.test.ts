@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { addDeveloper } from '../../../shared/accounts/developers/add-developer.ts';
+import { addDeveloper } from '../../../shared/accounts/developers/operator-acts.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { logIn } from '../../support/worlds/developers.ts';

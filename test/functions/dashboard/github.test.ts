@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
-import type { SocialProfile } from '../../../shared/accounts/social/profile.ts';
+import type { SocialProfile } from '../../../shared/accounts/social/providers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';

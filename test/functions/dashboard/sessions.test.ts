@@ -1,11 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { listSessions } from '../../../shared/accounts/list-sessions.ts';
 import { clearFailures, countFailure } from '../../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.ts';
-import { requireSession } from '../../../shared/accounts/require-session.ts';
-import { revokeSession } from '../../../shared/accounts/revoke-session.ts';
-import { endSession, revokeAllSessions, signOut } from '../../../shared/accounts/revoke-sessions.ts';
+import { endSession, revokeAllSessions, revokeSession, signOut } from '../../../shared/accounts/revoke-sessions.ts';
+import { listSessions, requireSession } from '../../../shared/accounts/sessions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';

@@ -3,8 +3,7 @@ import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest
 import { handler as getProject } from '../../../functions/dashboard/projects/get-project.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
-import type { TokenRecord } from '../../../shared/accounts/developers/tokens/token-record.ts';
-import { verifyPersonalToken } from '../../../shared/accounts/developers/tokens/verify-token.ts';
+import { type TokenRecord, verifyPersonalToken } from '../../../shared/accounts/developers/tokens/token-record.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';

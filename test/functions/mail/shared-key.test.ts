@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as sendBatch } from '../../../functions/mail/send-batch.ts';
-import { markVerified } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { markVerified } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';

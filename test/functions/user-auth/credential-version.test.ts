@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/accounts/credential-version.ts';
+import { raiseCredentialVersion, requireCredentialVersion } from '../../../shared/accounts/credentials.ts';
 import { startSession } from '../../../shared/accounts/refresh-sessions.ts';
-import type { SessionScope } from '../../../shared/accounts/session-keys.ts';
+import type { SessionScope } from '../../../shared/accounts/sessions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';

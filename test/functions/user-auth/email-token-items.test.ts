@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { consumeCode } from '../../../shared/accounts/email-tokens/consume-tokens.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { endCooldown, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
-import { type TokenItem, type TokenPlace, tokenItemKey } from '../../../shared/accounts/email-tokens/token-item.ts';
+import {
+  consumeCode,
+  endCooldown,
+  issueTokens,
+  type TokenItem,
+  type TokenPlace,
+  tokenItemKey,
+} from '../../../shared/accounts/email-tokens/token-items.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { get } from '../../../shared/table/item.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';

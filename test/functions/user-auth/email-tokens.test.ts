@@ -1,10 +1,9 @@
 import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { resetPassword, verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { addressKeyOf, type EmailTokenKind } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
-import { resetPassword } from '../../../shared/accounts/email-tokens/reset-password.ts';
 import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
-import { verifyEmail } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { discardCredentials } from '../../../shared/accounts/credentials.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { onManaged } from '../../../shared/clients/mongo.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';

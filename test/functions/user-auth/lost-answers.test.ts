@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { withProof } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/issue-tokens.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
 import { exchangeCode, issueExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { consumeState, startState } from '../../../shared/accounts/social/state.ts';
 import { clock } from '../../../shared/core/clock.ts';

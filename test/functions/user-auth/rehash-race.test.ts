@@ -1,6 +1,6 @@
 import { hashSync } from '@node-rs/bcrypt';
 import { afterEach, expect, test, vi } from 'vitest';
-import { signIn } from '../../../shared/accounts/password-sign-in.ts';
+import { signIn } from '../../../shared/accounts/sign-in.ts';
 import { userSignIns } from '../../../shared/accounts/stores/users.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';

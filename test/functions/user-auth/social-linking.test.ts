@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/credential-version.ts';
+import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/credentials.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { call } from '../../support/clients/client.ts';

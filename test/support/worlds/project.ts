@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { setPlan } from '../../../shared/accounts/developers/set-plan.ts';
-import { markVerified } from '../../../shared/accounts/email-tokens/verify-email.ts';
+import { setPlan } from '../../../shared/accounts/developers/operator-acts.ts';
+import { markVerified } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { PlanName } from '../../../shared/projects/project.ts';

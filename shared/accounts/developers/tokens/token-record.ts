@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Collection, IndexDescription, ObjectId } from 'mongodb';
 import { onControl } from '../../../clients/mongo.ts';
+import { clock } from '../../../core/clock.ts';
+import { AppError } from '../../../core/errors.ts';
 import type { Scope } from './scopes.ts';
 
-/**
- * A document of `control.personalTokens`; of the token itself only the SHA-256 is kept. `slot` holds the limit of a
- * developer's.
- */
+/** A document of `control.personalTokens`; of the token only its SHA-256 is kept. `slot` holds the limit. */
 export interface TokenRecord {
   readonly _id: ObjectId;
   readonly developerId: ObjectId;
@@ -46,8 +45,7 @@ export const hashToken = (token: string): string => createHash('sha256').update(
 /** Whether a bearer token claims to be a personal access token. */
 export const isPersonalToken = (token: string): boolean => token.startsWith(prefix);
 
-/** Whether it can be one. */
-export const isWellFormedToken = (token: string): boolean => wellFormed.test(token);
+const isWellFormedToken = (token: string): boolean => wellFormed.test(token);
 
 /** A personal access token as its developer sees it; never the token, never its hash. Ids are 24 hex characters. */
 export interface TokenView {
@@ -60,7 +58,6 @@ export interface TokenView {
   readonly lastUsedAt: Date | null;
 }
 
-/** A record as its developer sees it. */
 export const toTokenView = (record: TokenRecord): TokenView => ({
   _id: record._id.toHexString(),
   name: record.name,
@@ -70,3 +67,51 @@ export const toTokenView = (record: TokenRecord): TokenView => ({
   expiresAt: record.expiresAt,
   lastUsedAt: record.lastUsedAt,
 });
+
+export const revokeAllTokens = async (developerId: ObjectId): Promise<void> => {
+  await onTokens((tokens) => tokens.deleteMany({ developerId }));
+};
+
+/** What a personal access token lets its developer do. Ids are 24 hex characters. */
+export interface TokenGrant {
+  readonly tokenId: string;
+  readonly developerId: string;
+  readonly scopes: readonly Scope[];
+  /** `null`: every project that the developer reaches. */
+  readonly projectIds: readonly string[] | null;
+}
+
+const notedEveryMs = 3_600_000;
+
+const invalid = (): AppError =>
+  new AppError('TOKEN_INVALID', 'The personal access token is wrong, was revoked or has expired. Make a new one.');
+
+/** Notes the use unless that was done within the hour; the condition lets one of parallel callers write. */
+const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
+  const before = new Date(now.getTime() - notedEveryMs);
+  await onTokens((tokens) =>
+    tokens.updateOne(
+      { _id, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lte: before } }] },
+      { $set: { lastUsedAt: now } },
+    ),
+  );
+};
+
+/**
+ * What a personal access token is good for, by one look-up of its hash that nothing remembers: a revoked one stops at
+ * once. Unknown, revoked and expired → 401 `TOKEN_INVALID`.
+ */
+export const verifyPersonalToken = async (token: string): Promise<TokenGrant> => {
+  if (!isWellFormedToken(token)) throw invalid();
+  const now = new Date(clock.now());
+  const record = await onTokens((tokens) => tokens.findOne({ hash: hashToken(token) }, { maxTimeMS: 5000 }));
+  if (!record || record.expiresAt <= now) throw invalid();
+  const { lastUsedAt } = record;
+  if (!lastUsedAt || lastUsedAt.getTime() <= now.getTime() - notedEveryMs) await noteUse(record._id, now);
+  return {
+    tokenId: record._id.toHexString(),
+    developerId: record.developerId.toHexString(),
+    scopes: record.scopes,
+    projectIds: record.projectIds?.map((id) => id.toHexString()) ?? null,
+  };
+};

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideLink, type LinkQuestion, type LinkStep } from '../../../../shared/accounts/social/link-decision.ts';
+import { decideLink, type LinkQuestion, type LinkStep } from '../../../../shared/accounts/social/link-account.ts';
 
 type Row = readonly [
   provider: 'verified' | 'not verified',

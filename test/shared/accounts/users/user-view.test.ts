@@ -1,7 +1,6 @@
 import { Long, ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import type { UserRecord } from '../../../../shared/accounts/users/user-record.ts';
-import { userView } from '../../../../shared/accounts/users/user-view.ts';
+import { type UserRecord, userView } from '../../../../shared/accounts/users/user-record.ts';
 import { type Collection, type Field, noRowSecurity } from '../../../../shared/collections/collection.ts';
 
 const text = (key: string): Field => ({ key, type: 'String', required: false, unique: false });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { setPlan } from '../../../../shared/accounts/developers/set-plan.ts';
+import { setPlan } from '../../../../shared/accounts/developers/operator-acts.ts';
 import { newSigningKey } from '../../../../shared/accounts/signing-keys.ts';
 import { insertDeveloper } from '../../../../shared/accounts/stores/developers.ts';
 import { createCollection } from '../../../../shared/collections/lifecycle/create-collection.ts';

@@ -1,13 +1,15 @@
 import { ObjectId } from 'mongodb';
+import { findPage } from '../../../clients/find-page.ts';
 import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { newId } from '../../../core/new-id.ts';
+import type { Page, PageRequest } from '../../../core/page.ts';
 import { unlessTaken, untilWritten } from '../../../core/until-written.ts';
 import { freeSlot } from '../../../projects/slots.ts';
 import { developerScope } from '../../../table/item-key.ts';
 import { requireAccount } from '../../account-store.ts';
 import type { DashboardBearer } from '../../dashboard-tokens.ts';
-import { requireSession } from '../../require-session.ts';
+import { requireSession } from '../../sessions.ts';
 import { developerAccounts } from '../../stores/developers.ts';
 import type { Scope } from './scopes.ts';
 import {
@@ -19,8 +21,7 @@ import {
   toTokenView,
 } from './token-record.ts';
 
-/** The body of `create-token`. */
-export interface NewToken {
+interface NewToken {
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** Ids of projects, 24 hex characters each; left out or `null` for all that the developer reaches. */
@@ -52,10 +53,7 @@ const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
     return (await unlessTaken(inserted, () => null)) && record;
   });
 
-/**
- * Deletes a token that was never shown if the session ended while it was created; otherwise it would survive a password
- * reset.
- */
+/** Deletes a token if the session ended while it was created: it would survive a password reset. */
 const keepIfSignedIn = async (record: TokenRecord, { developerId, sessionId }: DashboardBearer): Promise<void> => {
   try {
     await requireSession(developerScope, developerId, sessionId);
@@ -90,4 +88,23 @@ export const createToken = async (
   });
   await keepIfSignedIn(record, bearer);
   return { ...toTokenView(record), token };
+};
+
+/** A page of a developer's personal access tokens that have not expired, newest first. */
+export const listTokens = async (developerId: string, request: PageRequest): Promise<Page<TokenView>> => {
+  const filter = { developerId: new ObjectId(developerId), expiresAt: { $gt: new Date(clock.now()) } };
+  const found = await findPage(onTokens, filter, request, { sort: { _id: -1 } });
+  return { ...found, items: found.items.map(toTokenView) };
+};
+
+/** Revokes one of a developer's personal access tokens, at once; one that is not theirs → 404 `TOKEN_NOT_FOUND`. */
+export const revokeToken = async (developerId: string, tokenId: string): Promise<void> => {
+  const removed =
+    /^[0-9a-f]{24}$/.test(tokenId) &&
+    (await onTokens((tokens) =>
+      tokens.deleteOne({ _id: new ObjectId(tokenId), developerId: new ObjectId(developerId) }),
+    ));
+  if (!removed || removed.deletedCount === 0) {
+    throw new AppError('TOKEN_NOT_FOUND', 'Personal access token not found');
+  }
 };

@@ -1,20 +1,19 @@
-import type { Collection } from '../../../collections/collection.ts';
-import { AppError } from '../../../core/errors.ts';
-import type { JsonObject } from '../../../documents/document.ts';
-import type { UpdatePlan } from '../../../documents/write/update-plan.ts';
-import type { Project } from '../../../projects/project.ts';
-import { credentialVersionOf, endSessions } from '../../credentials.ts';
-import { checkEmail } from '../../email.ts';
-import { checkPassword, hashPassword } from '../../passwords.ts';
-import { userAccounts } from '../../stores/users.ts';
-import { changeProfile } from '../change-profile.ts';
-import { takenField, userExists } from '../insert-user.ts';
-import { planProfile } from '../profile.ts';
-import type { UserRecord } from '../user-record.ts';
-import { type ManagedUser, requireKnownFields, requireUser, toManagedUser, usersOf } from './managed-user.ts';
+import type { Collection } from '../../collections/collection.ts';
+import { AppError } from '../../core/errors.ts';
+import type { JsonObject } from '../../documents/document.ts';
+import type { UpdatePlan } from '../../documents/write/update-plan.ts';
+import type { Project } from '../../projects/project.ts';
+import { credentialVersionOf, endSessions } from '../credentials.ts';
+import { checkEmail } from '../email.ts';
+import { checkPassword, hashPassword } from '../passwords.ts';
+import { userAccounts } from '../stores/users.ts';
+import { takenField, userExists } from './insert-user.ts';
+import { type ManagedUser, requireKnownFields, requireUser, toManagedUser, usersOf } from './managed-users.ts';
+import { changeProfile, planProfile } from './profile.ts';
+import type { UserRecord } from './user-record.ts';
 
 /** What a developer may change of an end user besides the fields of the schema. */
-export interface AccountChanges {
+interface AccountChanges {
   readonly email?: string | undefined;
   readonly password?: string | undefined;
   readonly disabled?: boolean | undefined;

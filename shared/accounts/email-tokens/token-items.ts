@@ -1,0 +1,167 @@
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { nowSeconds } from '../../core/clock.ts';
+import { write } from '../../table/item.ts';
+import { itemKey, type Key } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
+import { type Consumption, consumeItem } from '../../table/single-use.ts';
+import type { SessionScope } from '../sessions.ts';
+import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode, parseLinkToken } from './email-token.ts';
+
+/** Which mail: of what kind, to which address (by its key), of a project's users or of developers. */
+export interface TokenPlace {
+  readonly scope: SessionScope;
+  readonly kind: EmailTokenKind;
+  readonly addressKey: string;
+}
+
+/** What the latest mail carried, as hashes; times in seconds since 1970. A try for an unknown address makes it too. */
+export type TokenItem = Key & {
+  readonly email?: string;
+  /** Missing for an address that has no account. */
+  readonly userId?: string;
+  readonly tokenHash?: string;
+  readonly codeHash?: string;
+  readonly codeExpiresAt?: number;
+  readonly tries: number;
+  readonly issuedAt?: number;
+  readonly expiresAt: number;
+};
+
+/** The key of the one item of a place. */
+export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace): Key =>
+  itemKey(kinds.emailToken, scope, { kind, addressKey });
+
+/** The name of a place that the hash of a code is bound to. */
+const placeName = ({ scope, kind, addressKey }: TokenPlace): string => `${scope}/${kind}/${addressKey}`;
+
+/** The token and the code of a new mail; both are stored as hashes only. */
+export interface IssuedTokens {
+  readonly token: string;
+  readonly code: string;
+  /** False within a minute of the previous mail, which then stays valid; these are not stored. */
+  readonly isGood: boolean;
+}
+
+/** How long a link is good, in seconds. */
+const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = { verify: 24 * 3600, reset: 3600 };
+
+/** How long a code is good, in seconds. */
+export const codeSeconds = 600;
+
+const cooldownSeconds = 60;
+
+/**
+ * Creates the token and the code of a mail, replacing those of an earlier mail unless it is less than a minute old. For
+ * an address without an account (`userId` missing) it does the same work, and does not delay a later mail.
+ */
+export const issueTokens = async (
+  place: TokenPlace,
+  email: string,
+  userId: string | undefined,
+): Promise<IssuedTokens> => {
+  const now = nowSeconds();
+  const { token, hash } = newLinkToken(place.addressKey);
+  const code = newCode();
+  const item: TokenItem = {
+    ...tokenItemKey(place),
+    email,
+    ...(userId !== undefined && { userId }),
+    tokenHash: hash,
+    codeHash: await hashCode(parseCode(code) ?? '', placeName(place)),
+    codeExpiresAt: now + codeSeconds,
+    tries: 0,
+    issuedAt: now,
+    expiresAt: now + tokenSeconds[place.kind],
+  };
+  const { done } = await write({
+    put: item,
+    // The client repeats a write whose response was lost; the condition accepts the item that the first one wrote.
+    condition: 'attribute_not_exists(userId) OR issuedAt <= :earlier OR tokenHash = :hash',
+    values: { earlier: now - cooldownSeconds, hash },
+  });
+  return { token, code, isGood: done };
+};
+
+/** Ends the cooldown, because the mail with this token could not be sent; that of a later mail stays. */
+export const endCooldown = async (place: TokenPlace, token: string): Promise<void> => {
+  const hash = parseLinkToken(token)?.hash ?? '';
+  await write({
+    update: tokenItemKey(place),
+    change: 'SET issuedAt = :never',
+    condition: 'tokenHash = :hash',
+    values: { never: 0, hash },
+  });
+};
+
+/** Whose address a token was sent to. */
+interface TokenOwner {
+  readonly userId: string;
+  readonly email: string;
+}
+
+/** A token or code that its caller has used up, and whose it is. */
+export interface ConsumedToken {
+  readonly owner: TokenOwner;
+  readonly use: Consumption<TokenItem>;
+}
+
+const codeTries = 5;
+
+const ownerOf = ({ userId, email }: TokenItem): TokenOwner | undefined =>
+  userId === undefined || email === undefined ? undefined : { userId, email };
+
+/** Uses up token and code together if `attribute` is `hash` and still good; exactly one of all callers wins. */
+const consume = async (
+  place: TokenPlace,
+  attribute: 'tokenHash' | 'codeHash',
+  hash: string,
+): Promise<ConsumedToken | undefined> => {
+  const expiry = attribute === 'tokenHash' ? 'expiresAt' : 'codeExpiresAt';
+  const use = await consumeItem<TokenItem>({
+    key: tokenItemKey(place),
+    condition: `${attribute} = :hash AND ${expiry} > :now`,
+    values: { hash, now: nowSeconds() },
+  });
+  const owner = use && ownerOf(use.item);
+  return owner && { owner, use };
+};
+
+/** Whose link token this is, used up from now on; `undefined` for any that is wrong, used or expired. */
+export const consumeToken = async (
+  scope: SessionScope,
+  kind: EmailTokenKind,
+  token: string,
+): Promise<ConsumedToken | undefined> => {
+  const parsed = parseLinkToken(token);
+  return parsed && consume({ scope, kind, addressKey: parsed.addressKey }, 'tokenHash', parsed.hash);
+};
+
+const isSame = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+/** One more try; `undefined` where there were enough. A second write after a lost answer is let through. */
+const countTry = async (place: TokenPlace): Promise<TokenItem | undefined> => {
+  const { done, item } = await write<TokenItem>(
+    {
+      update: tokenItemKey(place),
+      change: 'SET expiresAt = if_not_exists(expiresAt, :expiry), lastTry = :try ADD tries :one',
+      condition: 'attribute_not_exists(tries) OR tries < :most OR lastTry = :try',
+      values: { one: 1, most: codeTries, expiry: nowSeconds() + codeSeconds, try: randomUUID() },
+    },
+    'ALL_NEW',
+  );
+  return done ? item : undefined;
+};
+
+/**
+ * Whose code this is, used up from now on; `undefined` for any that is wrong, used or expired. A try is counted before
+ * the code is looked at, so that of any number of parallel guesses five are; for an address without a code it is
+ * counted too, because a write that is refused is faster than one that is made.
+ */
+export const consumeCode = async (place: TokenPlace, typed: string): Promise<ConsumedToken | undefined> => {
+  const code = parseCode(typed);
+  if (code === undefined) return undefined;
+  const hash = await hashCode(code, placeName(place));
+  const item = await countTry(place);
+  return isSame(item?.codeHash ?? '', hash) ? consume(place, 'codeHash', hash) : undefined;
+};

@@ -1,0 +1,77 @@
+import { nowSeconds } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { get, list } from '../table/item.ts';
+import { itemKey, type Key, type PartitionKey, sortPrefix } from '../table/item-key.ts';
+import * as kinds from '../table/keys.ts';
+
+/** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
+export type SessionScope = PartitionKey<'project' | 'developers'>;
+
+/** What the sign-in of a session knew of the client, for the list of sessions. */
+export interface Client {
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
+/** A refresh token lives this long from the rotation that made it; so does the session with it. */
+export const sessionSeconds = 7 * 24 * 3600;
+
+/** When a session that is opened or refreshed now expires: seconds since 1970. */
+export const sessionExpiry = (): number => nowSeconds() + sessionSeconds;
+
+/** Prefix of the sort keys of all sessions of a user. */
+const userPrefix = (userId: string): string => sortPrefix(kinds.session, { userId });
+
+/** Key of the item of a session. */
+export const sessionKey = (scope: SessionScope, userId: string, sessionId: string): Key =>
+  itemKey(kinds.session, scope, { userId, sessionId });
+
+/** Key of the item of a refresh token, by the hash of the token. */
+export const refreshKey = (scope: SessionScope, hash: string): Key => itemKey(kinds.refreshToken, scope, { hash });
+
+/** One open session of a user. `_id` is the `sid` of its access tokens. */
+export interface Session {
+  readonly _id: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+  readonly userAgent: string;
+  readonly ip: string;
+}
+
+/** The item of a session: times in ms since 1970, but `expiresAt` in seconds. */
+export type SessionItem = Key & {
+  readonly createdAt: number;
+  readonly lastUsedAt: number;
+  readonly ip: string;
+  readonly userAgent: string;
+  readonly expiresAt: number;
+};
+
+const toSession = ({ sk, createdAt, lastUsedAt, userAgent, ip }: SessionItem, prefix: string): Session => ({
+  _id: sk.slice(prefix.length),
+  createdAt: new Date(createdAt),
+  lastUsedAt: new Date(lastUsedAt),
+  userAgent,
+  ip,
+});
+
+/** The sessions of a user that can still refresh, the one used last first. */
+export const listSessions = async (scope: SessionScope, userId: string): Promise<readonly Session[]> => {
+  const prefix = userPrefix(userId);
+  const items = await list<SessionItem>({ partition: scope, only: { prefix } });
+  return items
+    .filter(({ expiresAt }) => expiresAt > nowSeconds())
+    .map((item) => toSession(item, prefix))
+    .sort((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime());
+};
+
+/** The refusal of an access token whose session has ended meanwhile (401). */
+export const sessionEnded = (): AppError =>
+  new AppError('TOKEN_INVALID', 'The session of this access token has ended. Sign in again.');
+
+/** An ended session → 401 `TOKEN_INVALID`; for acts that a stolen access token must not do. */
+export const requireSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
+  const session = await get<SessionItem>(sessionKey(scope, userId, sessionId));
+  if (session && session.expiresAt > nowSeconds()) return;
+  throw sessionEnded();
+};

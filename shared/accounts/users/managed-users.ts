@@ -1,0 +1,113 @@
+import { findPage } from '../../clients/find-page.ts';
+import { onManaged } from '../../clients/mongo.ts';
+import type { Collection } from '../../collections/collection.ts';
+import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
+import { estimateDocuments } from '../../collections/on-collection.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { AppError } from '../../core/errors.ts';
+import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
+import type { JsonObject } from '../../documents/document.ts';
+import { validationFailed } from '../../documents/write/schema-values.ts';
+import type { Project } from '../../projects/project.ts';
+import { projectScope } from '../../table/item-key.ts';
+import { findById } from '../account-store.ts';
+import { replaceCredentials } from '../credentials.ts';
+import { requireRevocation, revokeAllSessions } from '../revoke-sessions.ts';
+import { listSessions, type Session } from '../sessions.ts';
+import { accountWithPassword, checkCredentials } from '../sign-up.ts';
+import { userAccounts } from '../stores/users.ts';
+import { insertUser } from './insert-user.ts';
+import { newProfile } from './profile.ts';
+import type { SignUpBody } from './sign-up.ts';
+import { profileFields, type UserRecord, type UserView, userView } from './user-record.ts';
+
+/** An end user as the developer of the project sees them (contract 6, "Records"). */
+export interface ManagedUser extends UserView {
+  readonly disabled: boolean;
+}
+
+export const toManagedUser = (users: Collection, record: UserRecord): ManagedUser => ({
+  ...userView(users, record),
+  disabled: record.isDisabled === true,
+});
+
+/** The `users` collection as it is now, whether or not accounts are turned on; none → 404 `COLLECTION_NOT_FOUND`. */
+export const usersOf = (project: Project): Promise<Collection> => loadCollection(project, usersCollection);
+
+/** The user with an id; unknown or malformed → 404 `USER_NOT_FOUND`. */
+export const requireUser = async (project: Project, id: string): Promise<UserRecord> => {
+  const record = await findById(userAccounts(project), id);
+  if (!record) throw new AppError('USER_NOT_FOUND', 'User not found');
+  return record;
+};
+
+/** Refuses fields that are neither of the schema nor among `others`: 400 `VALIDATION_FAILED`. */
+export const requireKnownFields = (users: Collection, body: JsonObject, others: readonly string[]): void => {
+  const known = new Set([...others, ...profileFields(users).map(({ key }) => key)]);
+  const errors = Object.keys(body)
+    .filter((name) => !known.has(name.split('.', 1)[0] ?? ''))
+    .map((name) => ({ field: name.slice(0, 200), message: `${name.slice(0, 200)} is not a known field` }));
+  if (errors.length > 0) throw validationFailed(errors);
+};
+
+/** A page of a project's end users, newest first. */
+export const listUsers = async (project: Project, request: PageRequest): Promise<Page<ManagedUser>> => {
+  const users = await requireCollection(project, usersCollection);
+  const found = await findPage<UserRecord>(
+    (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(users.name))),
+    { isDeleted: { $ne: true } },
+    request,
+    { sort: { _id: -1 } },
+    () => estimateDocuments(project, users.name),
+  );
+  return { ...found, items: found.items.map((record) => toManagedUser(users, record)) };
+};
+};
+
+/** One end user; unknown → 404 `USER_NOT_FOUND`. */
+export const getUser = async (project: Project, id: string): Promise<ManagedUser> => {
+  const users = await requireCollection(project, usersCollection);
+  return toManagedUser(users, await requireUser(project, id));
+};
+
+/** Also while public sign-ups are closed; refusals as `signUp` has them, and no mail is sent. */
+export const createUser = async (project: Project, body: SignUpBody): Promise<ManagedUser> => {
+  const users = await usersOf(project);
+  requireKnownFields(users, body, ['email', 'password']);
+  const credentials = checkCredentials(body);
+  const profile = newProfile(users, body);
+  const account = await accountWithPassword(credentials);
+  return toManagedUser(users, await insertUser(project, users, { ...account, profile }));
+};
+
+/**
+ * Deletes an end user for good. They are disabled and their sessions end first, so that a deletion that is cut short
+ * leaves a user who is plainly disabled: it can be repeated, or the user enabled again. Unknown → 404.
+ */
+export const deleteUser = async (project: Project, id: string): Promise<void> => {
+  const users = await usersOf(project);
+  const { _id } = await requireUser(project, id);
+  await replaceCredentials(userAccounts(project), { _id }, { isDisabled: true });
+  await onManaged(project, (db) => db.collection<UserRecord>(users.name).deleteOne({ _id }));
+};
+
+const requireOwner = async (project: Project, userId: string): Promise<string> => {
+  await usersOf(project);
+  return (await requireUser(project, userId))._id.toHexString();
+};
+
+/** A page of an end user's sessions, the one used last first; unknown user → 404. */
+export const listUserSessions = async (
+  project: Project,
+  userId: string,
+  request: PageRequest,
+): Promise<Page<Session>> =>
+  pageFrom(await listSessions(projectScope(project.id), await requireOwner(project, userId)), request);
+
+/** Ends every session of an end user; unknown user → 404. */
+export const revokeUserSessions = async (project: Project, userId: string): Promise<void> =>
+  revokeAllSessions(projectScope(project.id), await requireOwner(project, userId));
+
+/** Ends one session of an end user; unknown user or session → 404. */
+export const revokeUserSession = async (project: Project, userId: string, sessionId: string): Promise<void> =>
+  requireRevocation(projectScope(project.id), await requireOwner(project, userId), sessionId);
