@@ -1,4 +1,4 @@
-import { AppError } from '../core/errors.ts';
+import { validationFailed } from '../core/errors.ts';
 import { isAddress, unreachable } from '../core/mailbox.ts';
 
 /** The form in which addresses are compared and stored: trimmed, lower case. */
@@ -7,11 +7,6 @@ export const canonicalEmail = (address: string): string => address.trim().toLowe
 /** The canonical form of an address that a new account wants; 400 `VALIDATION_FAILED` where mail could not reach it. */
 export const checkEmail = (value: unknown): string => {
   const address = typeof value === 'string' ? canonicalEmail(value) : '';
-  if (!isAddress(address)) {
-    const message = `email ${unreachable}`;
-    throw new AppError('VALIDATION_FAILED', `Validation failed: ${message}`, {
-      errors: [{ field: 'email', message }],
-    });
-  }
+  if (!isAddress(address)) throw validationFailed({ field: 'email', message: `email ${unreachable}` });
   return address;
 };

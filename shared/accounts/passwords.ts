@@ -1,6 +1,6 @@
 import { hash, verify } from '@node-rs/bcrypt';
 import { passwordSettings } from '../core/config.ts';
-import { AppError } from '../core/errors.ts';
+import { validationFailed } from '../core/errors.ts';
 
 const minBytes = 8;
 const maxBytes = 72;
@@ -17,10 +17,7 @@ const flaw = (value: unknown): string | undefined => {
 /** A password of 8 to 72 bytes without NUL (bcrypt's limits), else 400 `VALIDATION_FAILED` naming `field`. */
 export const checkPassword = (value: unknown, field = 'password'): string => {
   const wrong = flaw(value);
-  if (wrong !== undefined) {
-    const message = `${field} ${wrong}`;
-    throw new AppError('VALIDATION_FAILED', `Validation failed: ${message}`, { errors: [{ field, message }] });
-  }
+  if (wrong !== undefined) throw validationFailed({ field, message: `${field} ${wrong}` });
   return value as string;
 };
 

@@ -1,4 +1,4 @@
-import { type Db, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
+import { type Collection, type Db, type Document, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
 import { mongoSettings } from '../core/config.ts';
 import { newId } from '../core/new-id.ts';
 import { monitored } from './commands.ts';
@@ -108,6 +108,12 @@ const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs =
 /** Runs an operation on the control database: developers, projects, collections. Driver failures become `AppError`. */
 export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
   run(mongoSettings().CONTROL_DATABASE, operation);
+
+/** What runs operations on one collection of the control database, as `onControl` does. */
+export const inControl =
+  <R extends Document>(name: string) =>
+  <T>(operation: (records: Collection<R>) => Promise<T>): Promise<T> =>
+    onControl((db) => operation(db.collection<R>(name)));
 
 /** Name of a managed project's own database: a join can never leave the project. */
 export const projectDatabaseName = (projectId: string): string => `p_${projectId}`;

@@ -1,5 +1,5 @@
-import { type Collection, type Filter, type FindOptions, ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
+import { type Filter, type FindOptions, ObjectId } from 'mongodb';
+import { inControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
@@ -15,9 +15,7 @@ type Passing = Exclude<CollectionState, 'active'>;
  */
 const leaseMs: Readonly<Record<Passing, number>> = { creating: 16_000, deleting: 120_000, dropped: 12 * 60_000 };
 
-/** Runs an operation on `control.collections`. */
-export const onCollections = <T>(operation: (collections: Collection<CollectionRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<CollectionRecord>('collections')));
+export const onCollections = inControl<CollectionRecord>('collections');
 
 /** The lease of a record begins with its `updatedAt`; how long it lasts is up to its state. */
 export const leasedCollections: Leased<CollectionRecord> = { on: onCollections, lease: 'updatedAt', while: ['state'] };

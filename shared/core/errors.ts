@@ -173,6 +173,10 @@ export class AppError extends Error {
   }
 }
 
+/** The refusal of fields that are not valid (400): the first failure in the message, all in `errors`. */
+export const validationFailed = (...errors: readonly FieldError[]): AppError =>
+  new AppError('VALIDATION_FAILED', `Validation failed: ${errors[0]?.message}`, { errors });
+
 /** Whether something that was thrown is a failure of the service: neither a refusal nor one of `notOurs`. */
 export const isOurs = (error: unknown): boolean =>
   !(error instanceof AppError) || (statusOf[error.code] >= 500 && !notOurs.includes(error.code));

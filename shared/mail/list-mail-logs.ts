@@ -1,10 +1,12 @@
 import { ObjectId } from 'mongodb';
+import { type View, viewOf } from '../core/view.ts';
 import type { Project } from '../projects/project.ts';
 import { type MailLog, type MailStatus, onMailLogs } from './mail-log.ts';
 
+const asItIs = ['_id', 'to', 'subject', 'usingByok', 'templateUsed', 'sentAt'] as const;
+
 /** A row of the log as it is shown. */
-export interface MailLogView extends Pick<MailLog, 'to' | 'subject' | 'usingByok' | 'templateUsed' | 'sentAt'> {
-  readonly _id: string;
+export interface MailLogView extends View<MailLog, (typeof asItIs)[number]> {
   readonly providerEmailId: string | null;
   readonly status: MailStatus;
   readonly reason: string | null;
@@ -15,18 +17,12 @@ const shown = 50;
 /** Leaves out what is still to be sent, which can be long. */
 export const withoutJob = { job: 0 } as const;
 
-/** A record of the mail log as it is shown. */
 export const toMailLogView = (log: MailLog): MailLogView => ({
-  _id: log._id.toHexString(),
+  ...viewOf(log, asItIs),
   providerEmailId: log.providerEmailId ?? null,
-  to: log.to,
-  subject: log.subject,
   // Mails to nobody belong to no project.
   status: log.status as MailStatus,
-  usingByok: log.usingByok,
-  templateUsed: log.templateUsed,
   reason: log.reason ?? null,
-  sentAt: log.sentAt,
 });
 
 /** The latest 50 mails of a project by `sentAt`, the newest first (contract 5, "Log answers"). */

@@ -1,5 +1,5 @@
-import type { Collection, IndexDescription, ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
+import type { IndexDescription, ObjectId } from 'mongodb';
+import { inControl } from '../clients/mongo.ts';
 
 /** Where a mail stands (contract 5, "Webhook"). */
 export type MailStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed';
@@ -67,6 +67,4 @@ export const mailLogIndexes: readonly IndexDescription[] = [
   { key: { createdAt: 1 }, name: 'age' },
 ];
 
-/** Runs an operation on `control.mailLogs`. */
-export const onMailLogs = <T>(operation: (logs: Collection<MailLog>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<MailLog>('mailLogs')));
+export const onMailLogs = inControl<MailLog>('mailLogs');

@@ -1,5 +1,5 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
+import type { ObjectId } from 'mongodb';
+import { inControl } from '../clients/mongo.ts';
 import type { Placement } from '../clients/placement.ts';
 import { ownerKeyOf } from '../table/owner-key.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
@@ -88,9 +88,7 @@ export interface ProjectRecord {
   readonly updatedAt: Date;
 }
 
-/** Runs an operation on `control.projects`. */
-export const onProjects = <T>(operation: (projects: Collection<ProjectRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<ProjectRecord>('projects')));
+export const onProjects = inControl<ProjectRecord>('projects');
 
 /** What is shown of a secret key after its creation. */
 export const secretKeyHint = (secretKey: string): string => `sk_live_…${secretKey.slice(-4)}`;

@@ -1,7 +1,21 @@
+import { type View, viewOf } from '../core/view.ts';
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { forEachProvider, type SocialProviderName } from './social-providers.ts';
 import { registrationWith } from './social-registrations.ts';
+
+const asItIs = [
+  '_id',
+  'name',
+  'siteUrl',
+  'publishableKey',
+  'secretKeyHint',
+  'allowedDomains',
+  'allowPublicSignup',
+  'authEnabled',
+  'createdAt',
+  'updatedAt',
+] as const;
 
 interface SocialView {
   readonly enabled: boolean;
@@ -9,13 +23,8 @@ interface SocialView {
   readonly hasClientSecret: boolean;
 }
 
-/**
- * A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret, ids as 24 hex characters.
- */
-export interface ProjectView
-  extends Pick<ProjectRecord, 'name' | 'siteUrl' | 'publishableKey' | 'secretKeyHint' | 'allowedDomains'>,
-    Pick<ProjectRecord, 'allowPublicSignup' | 'authEnabled' | 'createdAt' | 'updatedAt'> {
-  readonly _id: string;
+/** A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret. */
+export interface ProjectView extends View<ProjectRecord, (typeof asItIs)[number]> {
   readonly plan: PlanName;
   readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>>;
   readonly hasProviderApiKey: boolean;
@@ -32,15 +41,8 @@ const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderNa
 
 /** A record as the dashboard shows it; the plan is that of its owner. */
 export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({
-  _id: record._id.toHexString(),
-  name: record.name,
-  siteUrl: record.siteUrl,
+  ...viewOf(record, asItIs),
   plan,
-  publishableKey: record.publishableKey,
-  secretKeyHint: record.secretKeyHint,
-  allowedDomains: record.allowedDomains,
-  allowPublicSignup: record.allowPublicSignup,
-  authEnabled: record.authEnabled,
   socialProviders: forEachProvider((name) => toSocialView(record, name)),
   hasProviderApiKey: Boolean(record.sealedProviderApiKey),
   hasProviderWebhookSecret: Boolean(record.sealedProviderWebhookSecret),
@@ -49,6 +51,4 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectVie
     record.placement.kind === 'external' ? { external: true, host: record.placement.host } : { external: false },
   storage:
     record.storage?.kind === 'external' ? { external: true, endpoint: record.storage.endpoint } : { external: false },
-  createdAt: record.createdAt,
-  updatedAt: record.updatedAt,
 });

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb';
-import { AppError } from '../core/errors.ts';
+import { validationFailed } from '../core/errors.ts';
 import type { ProjectRecord } from './project-record.ts';
 import type { ProjectChanges } from './settings.ts';
 import { type SocialProviderName, socialProviderNames } from './social-providers.ts';
@@ -15,10 +15,8 @@ const requireComplete = (name: SocialProviderName, registration: SocialRegistrat
   const { clientId, sealedClientSecret } = registration;
   const missing = clientId === null ? 'clientId' : sealedClientSecret === null ? 'clientSecret' : undefined;
   if (missing === undefined) return;
-  const message = `socialProviders.${name}.${missing} is required to enable the provider`;
-  throw new AppError('VALIDATION_FAILED', `Validation failed: ${message}`, {
-    errors: [{ field: `socialProviders.${name}.${missing}`, message }],
-  });
+  const field = `socialProviders.${name}.${missing}`;
+  throw validationFailed({ field, message: `${field} is required to enable the provider` });
 };
 
 const changesOf = async (

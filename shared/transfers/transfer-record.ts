@@ -1,5 +1,5 @@
-import type { Collection, IndexDescription, ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
+import type { IndexDescription, ObjectId } from 'mongodb';
+import { inControl } from '../clients/mongo.ts';
 import type { Leased } from '../work/lease.ts';
 
 export const exportFormats = ['ndjson', 'json'] as const;
@@ -121,9 +121,7 @@ export const transferIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, _id: -1 }, name: 'newest' },
 ];
 
-/** Runs an operation on `control.transfers`. */
-export const onTransfers = <T>(operation: (transfers: Collection<TransferRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<TransferRecord>('transfers')));
+export const onTransfers = inControl<TransferRecord>('transfers');
 
 /** An active transfer belongs to the run that knows its lease. */
 export const leasedTransfers: Leased<TransferRecord> = { on: onTransfers, lease: 'leasedUntil', while: ['active'] };

@@ -1,5 +1,6 @@
-import type { Collection, IndexDescription } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
+import type { IndexDescription } from 'mongodb';
+import { inControl } from '../../clients/mongo.ts';
+import { viewOf } from '../../core/view.ts';
 import type { PlanName } from '../../projects/project.ts';
 import type { AccountRecord } from '../account-store.ts';
 
@@ -26,23 +27,10 @@ export const developerIndexes: readonly IndexDescription[] = [
   { key: { deletingSince: 1 }, name: 'deleting', sparse: true },
 ];
 
-/** Runs an operation on `control.developers`. */
-export const onDevelopers = <T>(operation: (developers: Collection<DeveloperRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<DeveloperRecord>('developers')));
+export const onDevelopers = inControl<DeveloperRecord>('developers');
 
-/** What developers see of themselves; never the hash. `_id` is 24 hex characters. */
-export interface Developer {
-  readonly _id: string;
-  readonly email: string;
-  readonly plan: PlanName;
-  readonly emailVerified: boolean;
-  readonly createdAt: Date;
-}
+/** What developers see of themselves; never the hash. */
+export type Developer = ReturnType<typeof toDeveloper>;
 
-export const toDeveloper = ({ _id, email, plan, emailVerified, createdAt }: DeveloperRecord): Developer => ({
-  _id: _id.toHexString(),
-  email,
-  plan,
-  emailVerified,
-  createdAt,
-});
+export const toDeveloper = (record: DeveloperRecord) =>
+  viewOf(record, ['_id', 'email', 'plan', 'emailVerified', 'createdAt']);

@@ -4,10 +4,9 @@ import type { Collection } from '../../collections/collection.ts';
 import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, validationFailed } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { JsonObject } from '../../documents/document.ts';
-import { validationFailed } from '../../documents/write/schema-values.ts';
 import type { Project } from '../../projects/project.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { findById } from '../account-store.ts';
@@ -47,7 +46,7 @@ export const requireKnownFields = (users: Collection, body: JsonObject, others: 
   const errors = Object.keys(body)
     .filter((name) => !known.has(name.split('.', 1)[0] ?? ''))
     .map((name) => ({ field: name.slice(0, 200), message: `${name.slice(0, 200)} is not a known field` }));
-  if (errors.length > 0) throw validationFailed(errors);
+  if (errors.length > 0) throw validationFailed(...errors);
 };
 
 /** A page of a project's end users, newest first. */

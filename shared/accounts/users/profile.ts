@@ -1,11 +1,11 @@
 import { type Document, ObjectId } from 'mongodb';
 import { type Collection, noRowSecurity } from '../../collections/collection.ts';
-import type { FieldError } from '../../core/errors.ts';
+import { type FieldError, validationFailed } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { sizeOf } from '../../documents/write/document-size.ts';
 import { writeGuarded } from '../../documents/write/guarded-write.ts';
 import { sanitizeInsert } from '../../documents/write/sanitize.ts';
-import { convertFields, validationFailed } from '../../documents/write/schema-values.ts';
+import { convertFields } from '../../documents/write/schema-values.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
 import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quota.ts';
@@ -27,7 +27,7 @@ export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   const sent = sanitizeInsert(only(users, body, (key) => key));
   const errors: FieldError[] = [];
   const profile = convertFields(profileFields(users), sent, '', errors);
-  if (errors.length > 0) throw validationFailed(errors);
+  if (errors.length > 0) throw validationFailed(...errors);
   return profile;
 };
 

@@ -1,12 +1,12 @@
 import type { Collection } from '../../collections/collection.ts';
-import { AppError, type FieldError } from '../../core/errors.ts';
+import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import type { Caller } from '../../projects/project.ts';
 import { fieldsOf } from '../collection-fields.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { requireFit, sizeOf } from './document-size.ts';
 import { sanitizeInsert } from './sanitize.ts';
-import { convertFields, validationFailed } from './schema-values.ts';
+import { convertFields } from './schema-values.ts';
 
 /** A document ready to be inserted, and its size. */
 export interface NewDocument {
@@ -30,7 +30,7 @@ export const newDocument = (collection: Collection, caller: Caller, body: JsonOb
   const owned = owner === undefined ? sent : { ...sent, [ownerField]: owner };
   const errors: FieldError[] = [];
   const values = convertFields(fieldsOf(collection), owned, '', errors);
-  if (errors.length > 0) throw validationFailed(errors);
+  if (errors.length > 0) throw validationFailed(...errors);
   if (owner !== undefined && Object.hasOwn(sent, ownerField) && sent[ownerField] !== owner) {
     throw new AppError('NOT_OWNER', `You can only insert documents of your own: leave "${ownerField}" out.`);
   }

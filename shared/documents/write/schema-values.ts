@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
-import { AppError, type FieldError } from '../../core/errors.ts';
+import type { FieldError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { scalarRules } from '../scalar-values.ts';
 
@@ -72,7 +72,3 @@ export const convertFields = (
   }
   return stored;
 };
-
-/** The refusal of values that a schema does not accept: the first failure in the message, all in `errors`. */
-export const validationFailed = (errors: readonly FieldError[]): AppError =>
-  new AppError('VALIDATION_FAILED', `Validation failed: ${errors[0]?.message}`, { errors });

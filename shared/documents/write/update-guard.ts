@@ -1,8 +1,8 @@
-import { AppError } from '../../core/errors.ts';
+import { AppError, validationFailed } from '../../core/errors.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { sizeOf } from './document-size.ts';
 import type { Guard } from './guarded-write.ts';
-import { isJsonObject, validationFailed } from './schema-values.ts';
+import { isJsonObject } from './schema-values.ts';
 
 const invalid = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
@@ -43,7 +43,7 @@ export const mustBeObject = (path: string, requiredField: string): Guard => ({
   refusal: (document) => {
     if (isJsonObject(valueAt(document, path))) return undefined;
     const field = `${path}.${requiredField}`;
-    return validationFailed([{ field, message: `${field} is required` }]);
+    return validationFailed({ field, message: `${field} is required` });
   },
 });
 

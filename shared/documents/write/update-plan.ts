@@ -1,5 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
-import { AppError, type FieldError } from '../../core/errors.ts';
+import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { fieldsOf } from '../collection-fields.ts';
 import type { JsonObject } from '../document.ts';
 import { fieldAt } from '../read/field-at.ts';
@@ -7,7 +7,7 @@ import { ownedBy } from '../row-security.ts';
 import { addedBy, documentTooLarge, mustHaveRoom } from './document-size.ts';
 import type { Guard } from './guarded-write.ts';
 import { sanitizeUpdate } from './sanitize.ts';
-import { convert, validationFailed } from './schema-values.ts';
+import { convert } from './schema-values.ts';
 import { mustNotGrow } from './update-guard.ts';
 import { guardsOf, requireFewPaths, requirePath } from './update-path.ts';
 
@@ -36,7 +36,7 @@ const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guar
       const now = document[ownerField] ?? null;
       if (now === owner || (claims && now === null)) return undefined;
       if (!mayClaim || now !== null) return ownerImmutable();
-      return validationFailed([{ field: ownerField, message: `${ownerField} must be a String` }]);
+      return validationFailed({ field: ownerField, message: `${ownerField} must be a String` });
     },
   };
 };
@@ -52,7 +52,7 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
     const at = path === owner ? undefined : fieldAt(fields, path);
     return [path, at ? convert(at, value, path, errors) : value];
   });
-  if (errors.length > 0) throw validationFailed(errors);
+  if (errors.length > 0) throw validationFailed(...errors);
   return Object.fromEntries(entries);
 };
 

@@ -1,18 +1,14 @@
 import { findPage } from '../../clients/find-page.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
+import { viewOf } from '../../core/view.ts';
 import type { Project } from '../../projects/project.ts';
 import { onSuppressions, type Suppression, suppressionsOf } from './suppression.ts';
 
 /** A suppressed address as the dashboard shows it. */
-export type SuppressionView = Pick<Suppression, 'email' | 'reason' | 'providerEmailId' | 'createdAt'>;
+export type SuppressionView = ReturnType<typeof toView>;
 
-const toView = ({ email, reason, providerEmailId, createdAt }: Suppression): SuppressionView => ({
-  email,
-  reason,
-  providerEmailId,
-  createdAt,
-});
+const toView = (record: Suppression) => viewOf(record, ['email', 'reason', 'providerEmailId', 'createdAt']);
 
 /** A page of the addresses that a project's mails leave out, the newest first. */
 export const listSuppressions = async (project: Project, request: PageRequest): Promise<Page<SuppressionView>> => {

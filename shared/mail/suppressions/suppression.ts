@@ -1,5 +1,5 @@
-import { type Collection, type IndexDescription, ObjectId } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
+import { type IndexDescription, ObjectId } from 'mongodb';
+import { inControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { newId } from '../../core/new-id.ts';
 
@@ -24,9 +24,7 @@ export const suppressionIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, _id: -1 }, name: 'newest' },
 ];
 
-/** Runs an operation on `control.mailSuppressions`. */
-export const onSuppressions = <T>(operation: (suppressions: Collection<Suppression>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<Suppression>('mailSuppressions')));
+export const onSuppressions = inControl<Suppression>('mailSuppressions');
 
 /**
  * The form in which addresses are compared: what stands between the brackets of `Name <address>`, trimmed, lower case.

@@ -1,5 +1,5 @@
-import type { Collection, IndexDescription, ObjectId } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
+import type { IndexDescription, ObjectId } from 'mongodb';
+import { inControl } from '../../clients/mongo.ts';
 
 /** A template of a project's own, in `control.mailTemplates`. */
 export interface TemplateRecord {
@@ -36,6 +36,4 @@ export const templateIndexes: readonly IndexDescription[] = [
 /** A name or key as it is compared: without regard to case and to how a letter is composed. */
 export const comparable = (text: string): string => text.normalize('NFC').trim().toLowerCase();
 
-/** Runs an operation on `control.mailTemplates`. */
-export const onTemplates = <T>(operation: (templates: Collection<TemplateRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<TemplateRecord>('mailTemplates')));
+export const onTemplates = inControl<TemplateRecord>('mailTemplates');

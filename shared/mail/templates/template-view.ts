@@ -1,9 +1,9 @@
+import { type View, viewOf } from '../../core/view.ts';
 import { type BuiltInKey, builtInTemplates } from './built-in.ts';
 import type { TemplateRecord } from './template-record.ts';
 
 /** A template as lists show it. A built-in one has its key as `_id`, and was never updated. */
-export interface TemplateSummary extends Pick<TemplateRecord, 'key' | 'name' | 'subject'> {
-  readonly _id: string;
+export interface TemplateSummary extends View<TemplateRecord, '_id' | 'key' | 'name' | 'subject'> {
   readonly builtIn: boolean;
   readonly updatedAt: Date | null;
 }
@@ -11,26 +11,18 @@ export interface TemplateSummary extends Pick<TemplateRecord, 'key' | 'name' | '
 /** The template record of contract 5. */
 export type TemplateView = TemplateSummary & Pick<TemplateRecord, 'html' | 'text'>;
 
-type Summarized = Pick<TemplateRecord, '_id' | 'key' | 'name' | 'subject' | 'updatedAt'>;
+const listed = ['_id', 'key', 'name', 'subject', 'updatedAt'] as const;
 
-/** A record as lists show it. */
-export const summarizeTemplate = ({ _id, key, name, subject, updatedAt }: Summarized): TemplateSummary => ({
-  _id: _id.toHexString(),
-  key,
-  name,
-  subject,
+export const summarizeTemplate = (record: Pick<TemplateRecord, (typeof listed)[number]>): TemplateSummary => ({
+  ...viewOf(record, listed),
   builtIn: false,
-  updatedAt,
 });
 
-/** A record as it is shown. */
 export const toTemplateView = (record: TemplateRecord): TemplateView => ({
-  ...summarizeTemplate(record),
-  html: record.html,
-  text: record.text,
+  ...viewOf(record, [...listed, 'html', 'text']),
+  builtIn: false,
 });
 
-/** A built-in template as it is shown. */
 export const builtInView = (key: BuiltInKey): TemplateView => {
   const { name, subject, html, text } = builtInTemplates[key];
   return { _id: key, key, name, subject, html, text, builtIn: true, updatedAt: null };

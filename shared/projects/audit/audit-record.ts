@@ -1,5 +1,5 @@
-import type { Collection, IndexDescription, ObjectId } from 'mongodb';
-import { onControl } from '../../clients/mongo.ts';
+import type { IndexDescription, ObjectId } from 'mongodb';
+import { inControl } from '../../clients/mongo.ts';
 
 /** A setting before and after a change; only of settings whose values are no secret. */
 export interface ChangedValue {
@@ -36,9 +36,7 @@ export interface AuditRecord extends Omit<AuditedChange, 'projectId' | 'develope
   readonly outcome: 'done' | 'unknown';
 }
 
-/** Runs an operation on `control.auditEntries`. */
-export const onAuditEntries = <T>(operation: (entries: Collection<AuditRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<AuditRecord>('auditEntries')));
+export const onAuditEntries = inControl<AuditRecord>('auditEntries');
 
 const yearSeconds = 365 * 24 * 3600;
 

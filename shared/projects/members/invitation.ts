@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
+import { viewOf } from '../../core/view.ts';
 import type { InvitationRecord } from '../project-record.ts';
 
 /** How long an invitation can be accepted, in days. */
@@ -17,21 +18,11 @@ export const newInvitationToken = (): string => randomBytes(32).toString('base64
 export const hashInvitationToken = (token: string): string | undefined =>
   wellFormed.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
 
-/** An open invitation as the project's members see it; never its token. Ids are 24 hex characters. */
-export interface Invitation extends Pick<InvitationRecord, 'email' | 'role' | 'createdAt' | 'expiresAt'> {
-  readonly _id: string;
-  readonly invitedBy: string;
-}
+/** An open invitation as the project's members see it; never its token. */
+export type Invitation = ReturnType<typeof toInvitation>;
 
-/** A stored invitation as members see it. */
-export const toInvitation = (record: InvitationRecord): Invitation => ({
-  _id: record._id.toHexString(),
-  email: record.email,
-  role: record.role,
-  invitedBy: record.invitedBy.toHexString(),
-  createdAt: record.createdAt,
-  expiresAt: record.expiresAt,
-});
+export const toInvitation = (record: InvitationRecord) =>
+  viewOf(record, ['_id', 'email', 'role', 'invitedBy', 'createdAt', 'expiresAt']);
 
 /** The one refusal of an invitation, whatever is wrong with it. */
 export const noInvitation = (): AppError =>

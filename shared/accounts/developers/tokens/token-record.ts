@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Collection, IndexDescription, ObjectId } from 'mongodb';
-import { onControl } from '../../../clients/mongo.ts';
+import type { IndexDescription, ObjectId } from 'mongodb';
+import { inControl } from '../../../clients/mongo.ts';
 import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
+import { viewOf } from '../../../core/view.ts';
 import type { Scope } from './scopes.ts';
 
 /** A document of `control.personalTokens`; of the token only its SHA-256 is kept. `slot` holds the limit. */
@@ -29,9 +30,7 @@ export const tokenIndexes: readonly IndexDescription[] = [
   { key: { expiresAt: 1 }, name: 'expiry', expireAfterSeconds: 0 },
 ];
 
-/** Runs an operation on `control.personalTokens`. */
-export const onTokens = <T>(operation: (tokens: Collection<TokenRecord>) => Promise<T>): Promise<T> =>
-  onControl((db) => operation(db.collection<TokenRecord>('personalTokens')));
+export const onTokens = inControl<TokenRecord>('personalTokens');
 
 const prefix = 'bslt_pat_';
 const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;
@@ -47,26 +46,11 @@ export const isPersonalToken = (token: string): boolean => token.startsWith(pref
 
 const isWellFormedToken = (token: string): boolean => wellFormed.test(token);
 
-/** A personal access token as its developer sees it; never the token, never its hash. Ids are 24 hex characters. */
-export interface TokenView {
-  readonly _id: string;
-  readonly name: string;
-  readonly scopes: Scope[];
-  readonly projectIds: string[] | null;
-  readonly createdAt: Date;
-  readonly expiresAt: Date;
-  readonly lastUsedAt: Date | null;
-}
+/** A personal access token as its developer sees it; never the token, never its hash. */
+export type TokenView = ReturnType<typeof toTokenView>;
 
-export const toTokenView = (record: TokenRecord): TokenView => ({
-  _id: record._id.toHexString(),
-  name: record.name,
-  scopes: [...record.scopes],
-  projectIds: record.projectIds?.map((id) => id.toHexString()) ?? null,
-  createdAt: record.createdAt,
-  expiresAt: record.expiresAt,
-  lastUsedAt: record.lastUsedAt,
-});
+export const toTokenView = (record: TokenRecord) =>
+  viewOf(record, ['_id', 'name', 'scopes', 'projectIds', 'createdAt', 'expiresAt', 'lastUsedAt']);
 
 export const revokeAllTokens = async (developerId: ObjectId): Promise<void> => {
   await onTokens((tokens) => tokens.deleteMany({ developerId }));

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../../../core/errors.ts';
+import { validationFailed } from '../../../core/errors.ts';
 
 /** What a caller may name a request by: 1 to 255 printable ASCII characters. */
 const wellFormed = /^[\x20-\x7e]{1,255}$/;
@@ -19,10 +19,8 @@ export const keyedRequest = (header: string | undefined, kind: string, body: unk
   if (header === undefined) return undefined;
   const key = header.trim();
   if (!wellFormed.test(key)) {
-    const message = 'Idempotency-Key must have 1 to 255 printable ASCII characters';
-    throw new AppError('VALIDATION_FAILED', `Validation failed: ${message}`, {
-      errors: [{ field: 'Idempotency-Key', message }],
-    });
+    const field = 'Idempotency-Key';
+    throw validationFailed({ field, message: `${field} must have 1 to 255 printable ASCII characters` });
   }
   const fingerprint = createHash('sha256').update(`${kind}\n`).update(JSON.stringify(body)).digest('base64url');
   return { key, fingerprint };

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import type { FieldError } from '../../../../shared/core/errors.ts';
+import { type FieldError, validationFailed } from '../../../../shared/core/errors.ts';
 import { fieldsOf } from '../../../../shared/documents/collection-fields.ts';
 import type { JsonObject } from '../../../../shared/documents/document.ts';
-import { convertFields, validationFailed } from '../../../../shared/documents/write/schema-values.ts';
+import { convertFields } from '../../../../shared/documents/write/schema-values.ts';
 import { everything } from '../collections.ts';
 
 const convert = (object: JsonObject) => {
@@ -75,7 +75,7 @@ describe('VALIDATION_FAILED', () => {
   ])('%s: %j', (message, object) => {
     const { errors } = convert({ title: 't', ...object });
     expect(errors).toEqual([{ field: message.split(' ')[0], message }]);
-    expect(validationFailed(errors)).toMatchObject({
+    expect(validationFailed(...errors)).toMatchObject({
       code: 'VALIDATION_FAILED',
       message: `Validation failed: ${message}`,
     });
@@ -88,7 +88,7 @@ describe('VALIDATION_FAILED', () => {
       'live must be a Boolean',
       'meta.score must be a Number',
     ]);
-    expect(validationFailed(errors).message).toBe('Validation failed: title is required');
+    expect(validationFailed(...errors).message).toBe('Validation failed: title is required');
   });
 
   test('names at most 100 failures', () => {

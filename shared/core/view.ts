@@ -1,0 +1,15 @@
+import { ObjectId } from 'mongodb';
+
+type Shown<V> = V extends ObjectId ? string : V extends readonly ObjectId[] ? readonly string[] : V;
+
+/** Fields of a record as answers show them: ids in 24 hex characters. */
+export type View<R, K extends keyof R> = { readonly [P in K]: Shown<R[P]> };
+
+const shown = (value: unknown): unknown => {
+  if (value instanceof ObjectId) return value.toHexString();
+  return Array.isArray(value) ? value.map(shown) : value;
+};
+
+/** Shows these fields of a record, and nothing else of it. */
+export const viewOf = <R extends object, K extends keyof R>(record: R, fields: readonly K[]): View<R, K> =>
+  Object.fromEntries(fields.map((field) => [field, shown(record[field])])) as View<R, K>;
