@@ -15,9 +15,7 @@ const hasTransactions = async (db: Db): Promise<boolean> => {
   return answer;
 };
 
-/**
- * Codes of a server that has no transactions after all: illegal operation, unsupported command, not in a transaction.
- */
+/** Illegal operation, unsupported command, not in a transaction: a server that has no transactions after all. */
 const refusals = new Set<unknown>([20, 115, 263]);
 
 const isRefusal = (error: unknown): boolean => error instanceof MongoServerError && refusals.has(error.code);

@@ -9,10 +9,7 @@ const open = (): LambdaClient => {
   return publishCommands(made, 'lambda');
 };
 
-/**
- * Runs another function and gives what it answered, once and without a second try. Rejects where it cannot be reached,
- * fails, or has not answered within `limitMs`.
- */
+/** Runs another function once and gives its answer; rejects if it fails, or does not answer within `limitMs`. */
 export const invokeFunction = async (name: string, event: object, limitMs: number): Promise<unknown> => {
   client ??= open();
   const lambda = client;

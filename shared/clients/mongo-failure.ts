@@ -67,9 +67,7 @@ const fieldInText = ({ errmsg = '', err }: WriteError): string | undefined => {
     .sort((a, b) => b.length - a.length)[0];
 };
 
-/**
- * A unique value that is taken (11000): names the field and, of several documents, the index of the one that clashed.
- */
+/** A unique value that is taken (11000), with the field and, of several documents, the index of the one. */
 const duplicateValue = (error: MongoServerError): AppError => {
   const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat()[0] : undefined;
   const field = (failed && fieldInText(failed)) ?? Object.keys(Object(error.keyPattern))[0] ?? 'value';

@@ -1,9 +1,6 @@
 import { type AbstractCursor, BSON, type Document as MongoDocument } from 'mongodb';
 
-/**
- * The bytes of BSON that stand for a document where the driver was asked with `raw: true`, which its types do not say;
- * anything else that was given is a mistake and throws.
- */
+/** The BSON of a document asked for with `raw: true`, which the driver's types do not say; anything else throws. */
 export const rawDocument = (given: unknown): Uint8Array => {
   if (given instanceof Uint8Array) return given;
   throw new TypeError('A document was read without raw: true');

@@ -49,9 +49,7 @@ export type MailLookUp =
 /** Statuses below 500 that pass: time-out, and too many requests. */
 const passing = new Set([408, 429]);
 
-/**
- * Names of refusals with status 409: the same mail is being sent at this moment, or was taken before with another text.
- */
+/** Refusals with status 409: the mail is being sent right now, or was taken before with another text. */
 const beingSent = 'concurrent_idempotent_requests';
 const takenBefore = 'invalid_idempotent_request';
 

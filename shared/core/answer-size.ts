@@ -1,16 +1,10 @@
-/**
- * Lambda's limit on the result of a function, in bytes: the result as JSON, in which the body is a string and so is
- * escaped once more.
- */
+/** Lambda's limit on a function's result as JSON, in bytes: the body is a string in it, escaped once more. */
 const maxResultBytes = 6_291_556;
 
 /** Bytes kept free for the rest of the result: status, headers and cookies. */
 const aroundBytes = 16 * 1024;
 
-/**
- * The most bytes that one UTF-16 code unit of a JSON text can take: two when it is escaped, otherwise up to three in
- * UTF-8.
- */
+/** Bytes of a UTF-16 code unit of a JSON text at most: two when escaped, otherwise up to three in UTF-8. */
 const maxBytesPerUnit = 3;
 
 const countOf = (text: string, character: string): number => {
@@ -19,9 +13,7 @@ const countOf = (text: string, character: string): number => {
   return count;
 };
 
-/**
- * Bytes that a JSON text takes up in a result: its own, plus one for each quote and backslash, which are escaped again.
- */
+/** Bytes of a JSON text in a result: its own, plus one for each quote and backslash. */
 export const answerBytes = (json: string): number => Buffer.byteLength(json) + countOf(json, '"') + countOf(json, '\\');
 
 /** Whether a JSON body fits into a result. Bodies that are certain to fit by their length are not scanned. */

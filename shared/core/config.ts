@@ -19,10 +19,7 @@ const lazily = <const S extends v.GenericSchema>(feature: string, schema: S) => 
 const count = (fallback: string) =>
   v.pipe(v.optional(v.string(), fallback), v.regex(/^\d{1,9}$/, 'must be a whole number'), v.transform(Number));
 
-/**
- * Requests per 15 minutes; `RATE_LIMIT=0` turns all limits off. `RATE_BLOCK`: requests counted at once, 0 for a
- * thousandth of the limit.
- */
+/** Requests per 15 minutes, 0 for no limits. `RATE_BLOCK`: counted at once, 0 for a thousandth of the limit. */
 export const rateLimits = lazily(
   'rate limits',
   v.object({
@@ -121,10 +118,7 @@ export const signupSettings = lazily(
   v.object({ DEVELOPER_SIGNUP: v.optional(v.picklist(['open', 'closed']), 'open') }),
 );
 
-/**
- * Addresses of another service by what they are for. A setting such as `GITHUB_TOKEN_URL`, of service `github` and
- * address `token`, stands for another place.
- */
+/** Addresses of a service by what they are for; `GITHUB_TOKEN_URL` stands for another place of `token`. */
 export const addressesOf = <K extends string>(service: string, real: Readonly<Record<K, string>>) => {
   const variable = (name: string): string => `${service}_${name}_URL`.toUpperCase();
   const names = Object.keys(real) as K[];
@@ -173,22 +167,15 @@ export const mailSettings = lazily(
     /** Seconds from the first failed try to the second; each further wait is three times as long. */
     MAIL_RETRY_SECONDS: count('10'),
     /**
-     * Addresses that mails of all projects together may go to a day with the shared key, those of user accounts aside;
-     * 0 for any number.
+     * Addresses that mails of all projects may go to a day with the shared key, without account mails; 0: any number.
      */
     MAIL_RECIPIENTS_PER_DAY: count('5000'),
-    /**
-     * Mails of user accounts that a project may send a day with the shared key, 0 for any number; else as many as its
-     * plan allows.
-     */
+    /** Account mails that a project may send a day with the shared key, 0 for any number; else as its plan allows. */
     ACCOUNT_MAILS_PER_DAY: v.optional(count('0')),
   }),
 );
 
-/**
- * Our bucket, and the public origin of what is in it. The SDK itself reads region, credentials and
- * `AWS_ENDPOINT_URL_S3`.
- */
+/** Our bucket, and its public origin. The SDK reads region, credentials and `AWS_ENDPOINT_URL_S3` itself. */
 export const fileSettings = lazily(
   'files',
   v.object({
@@ -199,10 +186,7 @@ export const fileSettings = lazily(
   }),
 );
 
-/**
- * The language model of the schema assistant: any endpoint that speaks OpenAI's `chat/completions`; without it there is
- * none.
- */
+/** The language model of the schema assistant, any endpoint that speaks OpenAI's `chat/completions`; or none. */
 export const assistantSettings = lazily(
   'the schema assistant',
   v.object({
@@ -216,10 +200,7 @@ export const assistantSettings = lazily(
   }),
 );
 
-/**
- * The two functions that verify customers' databases. The SDK itself reads region, credentials and
- * `AWS_ENDPOINT_URL_LAMBDA`.
- */
+/** The SDK reads region, credentials and `AWS_ENDPOINT_URL_LAMBDA` itself. */
 export const verifierSettings = lazily('the verifiers', v.object({ VERIFIER_A: v.string(), VERIFIER_B: v.string() }));
 
 /** The addresses that connections to customers' databases come from. */

@@ -147,10 +147,7 @@ export interface AppErrorOptions {
   /** What really happened; goes to the log, never to the caller. */
   readonly cause?: unknown;
   readonly errors?: readonly FieldError[];
-  /**
-   * Whole seconds after which a retry makes sense; sent as `Retry-After`. Every 429 and 503 has some, 5 where none are
-   * given.
-   */
+  /** Whole seconds, sent as `Retry-After`; every 429 and 503 has some, 5 where none are given. */
   readonly retryAfter?: number;
 }
 

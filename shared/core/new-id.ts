@@ -17,9 +17,8 @@ const fractionsAt = (ms: number): number =>
 type Random = (min: number, max: number) => number;
 
 /**
- * A source of ids that are ordered by time: 4 bytes of seconds since 1970, 2 bytes of the second's fraction, 6 random
- * bytes. Each id of a source is greater than the one before it, also if the clock stands still or goes back: then the
- * random bytes rise by a random step, and what does not fit into them goes to the next fraction. `now` is in ms.
+ * A source of ids ordered by time: 4 bytes of seconds since 1970, 2 of the second's fraction, 6 random. Each id is
+ * greater than the one before, also if the clock (`now`, ms) goes back: then the random bytes rise by a random step.
  */
 export const idSource = (now: () => number, random: Random = randomInt): (() => ObjectId) => {
   let time = 0;

@@ -27,9 +27,7 @@ interface Weight<T> {
   readonly most: number;
 }
 
-/**
- * Entries in the order in which they came; as it grows, those that have expired go, and then the oldest, until it fits.
- */
+/** Entries as they came; as it grows, the expired go, and then the oldest, until it fits. */
 class Room<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #size: number;

@@ -12,9 +12,7 @@ export const bucketOf = async ({ id, storage }: Project): Promise<Bucket> => {
   return externalBucket(storage, await openStorageKeys(id, storage));
 };
 
-/**
- * The address at which anybody can read a confirmed file; `null` where the project's own storage has no public host.
- */
+/** Where anybody can read a confirmed file; `null` where the project's own storage has no public host. */
 export const publicUrl = ({ storage }: Project, filePath: string): string | null => {
   if (storage.kind === 'managed') return `${fileSettings().FILES_URL.replace(/\/+$/, '')}/${filePath}`;
   return storage.publicHost && `${storage.publicHost.replace(/\/+$/, '')}/${fileKey(filePath)}`;

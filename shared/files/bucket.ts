@@ -30,9 +30,7 @@ export interface Bucket {
   /** `null` where there is no such object. */
   head(key: string): Promise<StoredObject | null>;
   put(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
-  /**
-   * `refused` where the source has changed or something is at the target already; `missing` where there is no source.
-   */
+  /** `refused` where the source has changed or something is at the target already; `missing` without a source. */
   copy(copy: Copy): Promise<'copied' | 'refused' | 'missing'>;
   /** Removes up to 1 000 objects; those that are not there do no harm. */
   remove(keys: readonly string[]): Promise<void>;

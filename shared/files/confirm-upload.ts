@@ -53,9 +53,7 @@ const publish = async (bucket: Bucket, ref: FileRef, size: number) => {
   return stored && { stored, copied: false };
 };
 
-/**
- * Charges the published object; if the path is no longer available, removes it again, since nobody is charged for it.
- */
+/** Charges the published object, or removes it again if the path is no longer available. */
 const settle = async (
   bucket: Bucket,
   ref: FileRef,
@@ -83,10 +81,9 @@ const answer = (project: Project, path: string): ConfirmedUpload => {
 };
 
 /**
- * Step three of an upload (contract 4): makes the file public and charges its size, once, however often and by however
- * many it is confirmed; all get the same answer. Nothing uploaded yet → 409 `UPLOAD_NOT_READY`, whatever the size;
- * another size than uploaded → 400 `SIZE_MISMATCH`; a path that is malformed, foreign, never requested, expired or
- * deleted → 404 `FILE_NOT_FOUND`.
+ * Step three of an upload (contract 4): makes the file public and charges its size, once, however often it is
+ * confirmed. Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed,
+ * foreign, never requested, expired or deleted → 404 `FILE_NOT_FOUND`.
  */
 export const confirmUpload = async (project: Project, filePath: string, size: number): Promise<ConfirmedUpload> => {
   requirePathOf(project.id, filePath);

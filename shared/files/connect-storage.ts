@@ -30,9 +30,8 @@ const test = async (connection: StorageConnection, keys: StorageKeys): Promise<s
 };
 
 /**
- * Has the project's files put into a bucket of the developer's own from now on, in place of ours or of another one,
- * after a test write to it; its keys are kept sealed. Whatever does not work within 5 s → 400 `INVALID_STORAGE`
- * (contract 4, "External storage"). Files that the project has elsewhere stay there.
+ * Has the project's files put into a bucket of the developer's own from now on, after a test write to it; its keys are
+ * kept sealed. What does not work within 5 s → 400 `INVALID_STORAGE` (contract 4, "External storage").
  */
 export const connectStorage = async (owned: OwnedProject, connection: StorageConnection): Promise<ProjectView> => {
   const { region, bucket, publicHost = null, accessKeyId, secretAccessKey } = connection;

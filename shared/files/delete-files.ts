@@ -31,9 +31,8 @@ const removeBytes = async (project: Project, filePaths: readonly string[]): Prom
 };
 
 /**
- * Deletes a confirmed file and frees exactly what it was charged, once (contract 4). Malformed, foreign, unconfirmed or
- * gone → 404 `FILE_NOT_FOUND`. Where its storage does not answer in time, the file is deleted, and the sweep removes
- * its bytes.
+ * Deletes a confirmed file and frees what it was charged, once (contract 4). Malformed, foreign, unconfirmed or gone →
+ * 404 `FILE_NOT_FOUND`. Bytes that its storage does not remove in time are the sweep's.
  */
 export const deleteFile = async (project: Project, filePath: string): Promise<void> => {
   if (!(await forget(project, filePath))) throw fileNotFound();

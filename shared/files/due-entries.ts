@@ -84,9 +84,7 @@ export const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueE
   key: { pk, sk },
 });
 
-/**
- * An entry that failed is due again an hour later, then two, four and so on up to a day, out of the way of all others.
- */
+/** An entry that failed is due again an hour later, then two, four and so on up to a day. */
 export const moveDueEntry = ({ key, ...entry }: DueEntry): Write[] => [
   { delete: key, condition: 'attribute_exists(pk)' },
   putDue({ ...entry, due: clock.now() + delayAfter(backoff, entry.tries + 1), tries: entry.tries + 1 }),

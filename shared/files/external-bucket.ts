@@ -8,9 +8,7 @@ import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
 /** How many objects are removed at once. */
 const lanes = 10;
 
-/**
- * A bucket of a project's own, at any S3-compatible endpoint. Its host is checked, and connected to as it was checked.
- */
+/** A bucket at any S3-compatible endpoint, whose host is checked, and connected to as it was checked. */
 export const externalBucket = (
   place: Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>,
   keys: StorageKeys,

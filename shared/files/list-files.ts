@@ -21,10 +21,7 @@ const newest = (project: Project, count: number): Promise<FileItem[]> =>
     stale: true,
   });
 
-/**
- * The confirmed files of the storage that the project has now, newest first; `total` counts them all. A page that ends
- * after the 10 000th file → 400 `INVALID_QUERY`.
- */
+/** The confirmed files of the present storage, newest first; beyond the 10 000th → 400 `INVALID_QUERY`. */
 export const listFiles = async (project: Project, { page, limit }: PageRequest): Promise<Page<StoredFile>> => {
   if (page * limit > maxListed) {
     throw new AppError(

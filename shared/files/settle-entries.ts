@@ -32,9 +32,7 @@ const unneeded = async (entry: DueEntry): Promise<string[]> => {
   return state ? [pending] : [pending, fileKey(entry.filePath)];
 };
 
-/**
- * The bucket in which the objects of an entry are; `undefined` where the project has another storage now, or is gone.
- */
+/** The bucket that an entry's objects are in; `undefined` where the project has another storage now, or is gone. */
 const bucketFor = async ({ projectId, storageId }: DueEntry): Promise<Bucket | undefined> => {
   if (storageId === managedStorageId) return managedBucket;
   const project = await findProjectById(projectId);
@@ -53,9 +51,7 @@ export class Settlement {
   postponed = 0;
   readonly #failures = new Map<string, number>();
 
-  /**
-   * Does what is due of some paths, and returns how many are done with; may be repeated, as their entries go last.
-   */
+  /** Does what is due of some paths, returns how many are done with; may be repeated, as their entries go last. */
   async settle(entries: readonly DueEntry[]): Promise<number> {
     let settled = 0;
     const keys = new Map<DueEntry, readonly string[]>();

@@ -6,9 +6,7 @@ import { type DueEntry, type DueQueue, shards } from './due-entries.ts';
 import { dueUploads } from './due-queue.ts';
 import { Settlement } from './settle-entries.ts';
 
-/**
- * Of the 15 minutes of a run; a page of paths that is begun by then takes less than one, whatever their storages do.
- */
+/** Of the 15 minutes of a run; a page of paths that is begun by then takes less than one. */
 const runMs = 13 * 60_000;
 
 const queues: readonly DueQueue[] = ['managed', 'external'];
@@ -25,10 +23,9 @@ const sweepOf = (queue: DueQueue, settlement: Settlement, limitMs: number): Job<
 };
 
 /**
- * Settles what is due of uploads: requests of a day ago that nobody confirmed expire and give back what they had
- * reserved; what was uploaded and is not, or no longer, a file is removed. The longest overdue come first, until
- * nothing is due or 13 minutes have passed; a run that is cut short is carried on by the next one. Returns how many
- * paths it settled; `behindMinutes` in the log is how long the oldest has been due that there was no time for.
+ * Settles what is due of uploads: requests that nobody confirmed in a day expire and give back what they had reserved;
+ * what was uploaded and is no file is removed. The longest overdue come first, for 13 minutes; the next run carries on.
+ * Returns how many paths it settled; `behindMinutes` in the log: for how long the oldest is overdue.
  */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {
   const settlement = new Settlement();

@@ -1,6 +1,4 @@
-/**
- * Which web pages may put files with a presigned URL: any, as the URL itself is the permission (contract 4, "The PUT").
- */
+/** Any web page may put files with a presigned URL: the URL itself is the permission (contract 4, "The PUT"). */
 export const uploadCors = {
   origins: ['*'],
   methods: ['PUT', 'GET', 'HEAD'],

@@ -56,9 +56,8 @@ const stateFrom = ([upload, file]: readonly Sized[]): UploadState | undefined =>
 };
 
 /**
- * requested → confirmed: the object that is at the path now is the file, and its size is charged. Returns the state of
- * the path afterwards: `requested` where its size is not the one that was asked for, `undefined` where it is deleted,
- * expired or unknown.
+ * requested → confirmed: the object at the path is the file, and its size is charged. Returns the state afterwards:
+ * `requested` where its size is not the one asked for, `undefined` where it is deleted, expired or unknown.
  */
 export const charge = async (
   ref: FileRef,

@@ -6,10 +6,7 @@ export type MailStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'complain
 
 /** What is still to be done about a mail; gone once the provider has it, or it has failed. */
 export interface MailJob {
-  /**
-   * What is to be sent, as JSON, sealed with the log's id; missing where the provider has been asked and only its word
-   * is awaited.
-   */
+  /** What is to be sent, as JSON, sealed with the log's id; missing where only the provider's word is awaited. */
   readonly content?: string;
   /** The month, `yyyy-mm`, whose quota the mail has a slot of; missing where it needs none. */
   readonly slot?: string;
@@ -25,9 +22,7 @@ export interface MailJob {
   readonly requestId?: string;
 }
 
-/**
- * One mail in `control.mailLogs`: the row of the log and, as long as something is to be done about it, the queue's job.
- */
+/** One mail in `control.mailLogs`: the row of the log and, while something is to be done about it, the job. */
 export interface MailLog {
   /** Also the job's id: the body of the queue's message, the provider's idempotency key and the value of `mailTag`. */
   readonly _id: ObjectId;

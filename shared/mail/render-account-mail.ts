@@ -40,10 +40,7 @@ export const accountMailFrom = (
   (own && renderOwn(own, siteName, variables)) ??
   renderTemplate({ ...builtInTemplates[template], siteName }, variables);
 
-/**
- * What a mail of user accounts says, by the project's own template with its key or the built-in one (contract 5,
- * "Templates").
- */
+/** The words of a mail of user accounts: the project's own template, or the built-in one (contract 5, "Templates"). */
 export const renderAccountMail = async (mail: AccountMail, variables: AccountVariables): Promise<MailContent> => {
   const own = mail.wordsOf === null ? null : await findOwnByKey(mail.wordsOf, mail.template);
   return accountMailFrom(own, mail, variables);

@@ -39,8 +39,5 @@ export const requireProject = async (id: string): Promise<Project> => {
   return project;
 };
 
-/**
- * The active project with an id as it is now, for work that must not go on in a place that it has left; `undefined` for
- * others.
- */
+/** The active project as it is now, for work that must not go on in a place that it has left. */
 export const loadProject = (projectId: ObjectId): Promise<Project | undefined> => read(projectId.toHexString());

@@ -12,10 +12,7 @@ export interface ListedProject extends ProjectView {
   readonly role: Role;
 }
 
-/**
- * The active projects that a developer owns or is a member of; each half is an index of its own, in the order of the
- * list.
- */
+/** The active projects that a developer owns or is a member of; each half is an index of its own, in their order. */
 export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | null): Document => {
   const named = only ? { _id: { $in: only } } : {};
   return {

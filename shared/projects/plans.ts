@@ -16,9 +16,7 @@ export interface Plan {
   readonly users: number | null;
   readonly collections: number | null;
   readonly projects: number;
-  /**
-   * Of a project's exports that are kept: several times what the database of the plan holds, as JSON takes more room.
-   */
+  /** Of a project's kept exports: several times what the database of the plan holds, as JSON takes more room. */
   readonly exportBytes: number;
   /** Exports and imports of a project that have not ended. */
   readonly transfers: number;

@@ -50,9 +50,7 @@ export const toPlacement = (projectId: string, record: PlacementRecord): Placeme
     ? record
     : { ...record, openUri: () => open(record.encryptedUri, databaseUriId(projectId)) };
 
-/**
- * A document of `control.projects`. `slot` numbers an owner's projects, so that a unique index holds the plan's limit.
- */
+/** A document of `control.projects`. `slot` numbers an owner's projects, for the plan's limit. */
 export interface ProjectRecord {
   readonly _id: ObjectId;
   readonly ownerId: ObjectId;

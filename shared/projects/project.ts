@@ -6,9 +6,8 @@ import type { SocialRegistrations } from './social-registrations.ts';
 export type PlanName = 'free' | 'pro';
 
 /**
- * Where a project's files live: our bucket, or an S3-compatible one of the project's own. `id` names the endpoint and
- * bucket: files are known under the storage they were put into. `sealedKeys` holds the access key, see
- * `sealStorageKeys`.
+ * Where a project's files live: our bucket, or an S3-compatible one of its own. Files are known under the storage
+ * (`id`) they were put into; `sealedKeys`: see `sealStorageKeys`.
  */
 export type StoragePlace =
   | { readonly kind: 'managed' }

@@ -8,10 +8,7 @@ export const providerKeyId = (projectId: string): string => `${projectId}/mail-p
 /** What the secret of a project's own webhook at the mail provider is sealed to. */
 export const webhookSecretId = (projectId: string): string => `${projectId}/mail-webhook`;
 
-/**
- * What to set in the project's record for what is given: sealed, or `null` to go back to the shared key, and to take no
- * events any more.
- */
+/** What to set in the record, sealed; `null` goes back to the shared key, and takes no events any more. */
 export const providerChanges = async (
   projectId: string,
   { providerApiKey: key, providerWebhookSecret: secret }: ProjectChanges,

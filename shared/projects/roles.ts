@@ -1,6 +1,4 @@
-/**
- * What a developer may do in a project; each role includes those before it. A project has one owner, and any members.
- */
+/** What a developer may do in a project; each role includes those before it. A project has one owner. */
 export type Role = 'viewer' | 'admin' | 'owner';
 
 /** The roles that members can be given; the owner is whoever made the project. */

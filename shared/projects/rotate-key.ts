@@ -8,9 +8,7 @@ import { type KeyKind, type KeyRecord, secretKeyHint } from './project-record.ts
 /** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
 const keysInGrace = 4;
 
-/**
- * The keys after a rotation, computed by the database from those it holds, so that parallel rotations cannot lose one.
- */
+/** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
 const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
   const ofKind = { $eq: ['$$key.kind', added.kind] };
   const ended = { $min: [{ $ifNull: ['$$key.expiresAt', graceEnd] }, graceEnd] };
@@ -26,10 +24,7 @@ const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
   return { $concatArrays: [others, { $slice: [inGrace, -keysInGrace] }, [{ $literal: added }]] };
 };
 
-/**
- * Gives a project a new key of one kind, shown this once. The old one stops at once, or after `graceHours` (0 to 168);
- * everywhere within 5 s.
- */
+/** A new key of one kind, shown this once. The old one stops at once, or after `graceHours`; everywhere within 5 s. */
 export const rotateKey = async (
   owned: OwnedProject,
   kind: KeyKind,

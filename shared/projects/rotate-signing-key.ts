@@ -7,19 +7,13 @@ import type { SigningKey } from './project.ts';
 /** Twice as long as a function keeps a project record: by then every one of them knows the new key. */
 const publishedFirstMs = 10_000;
 
-/**
- * An access token lives 15 minutes; the last one that the old key signs is given as long again as it takes to be known.
- */
+/** An access token lives 15 minutes; the old key's last one as much longer as the new key takes to be known. */
 const outlivesMs = 900_000 + 2 * publishedFirstMs;
 
-/**
- * Replaced keys that are kept at most; rotating more often than that within 15 minutes ends the oldest tokens early.
- */
+/** Replaced keys that are kept at most; rotating more often within 15 minutes ends the oldest tokens early. */
 const keptKeys = 19;
 
-/**
- * The keys after a rotation, computed by the database from those it holds, so that parallel rotations cannot lose one.
- */
+/** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
 const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
   const retired = { $mergeObjects: ['$$key', { retiresAt: { $ifNull: ['$$key.retiresAt', retiresAt] } }] };
   const old = { $map: { input: '$signingKeys', as: 'key', in: retired } };

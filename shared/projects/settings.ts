@@ -19,9 +19,7 @@ export const isSiteUrl = (text: string): boolean => {
   return url !== null && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\]/.test(text);
 };
 
-/**
- * An entry of the domain whitelist: `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist").
- */
+/** `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist"). */
 export const isAllowedDomain = (entry: string): boolean => {
   if (entry === '*') return true;
   if (entry.includes('://')) {

@@ -4,10 +4,9 @@ import { randomInt } from 'node:crypto';
 const choice = 16;
 
 /**
- * A free slot, or `undefined` where as many as `limit` (`null`: no limit) are held. A plan's limit is held by a unique
- * index on the slot, so two callers that pick the same one cannot both have it. Only as many of the smallest free slots
- * are open as there are places, whatever slots of a larger plan are held, so that any number of parallel callers stay
- * within it.
+ * A free slot, or `undefined` where `limit` (`null`: none) are held. A unique index on the slot keeps two callers from
+ * having the same one. Only as many of the smallest slots are open as there are places, whatever slots of a larger plan
+ * are held, so that parallel callers stay within the limit.
  */
 export const freeSlot = (used: readonly number[], limit: number | null): number | undefined => {
   const places = limit === null ? choice : Math.min(choice, limit - used.length);

@@ -34,10 +34,7 @@ const changesOf = async (
 
 const needed = ['clientId', 'sealedClientSecret'] as const;
 
-/**
- * What the record must be like for a provider to be complete or disabled after the change, whoever changes it
- * meanwhile.
- */
+/** What the record must be like for a provider to be complete or disabled after the change. */
 const conditionsOf = (name: SocialProviderName, changes: Partial<SocialRegistration>): Filter<ProjectRecord>[] => {
   const path = `socialProviders.${name}`;
   if (changes.enabled) {

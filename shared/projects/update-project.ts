@@ -22,9 +22,8 @@ const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> 
 };
 
 /**
- * Changes the given settings of a project and leaves the others; secrets among them are sealed. Nothing given → 400
- * `NOTHING_TO_UPDATE`; a social provider that would be enabled without its client id or secret → 400
- * `VALIDATION_FAILED`, decided by the update itself.
+ * Changes given settings; secrets are sealed. None given → 400 `NOTHING_TO_UPDATE`; a social provider that would be
+ * enabled without its client id or secret → 400 `VALIDATION_FAILED`, decided by the update itself.
  */
 export const updateProject = async (
   owned: OwnedProject,

@@ -3,10 +3,7 @@ import { onControl } from '../clients/mongo.ts';
 import { ShortCache } from '../core/short-cache.ts';
 import type { PlanName } from './project.ts';
 
-/**
- * What a project has of its owner's account: the plan, the address, and whether it was verified; nothing of one that is
- * gone.
- */
+/** What a project has of its owner's account; nothing of one that is gone. */
 export interface OwnerFacts {
   readonly plan?: PlanName;
   readonly ownerEmail?: string;

@@ -28,9 +28,7 @@ export const tallyIn = (window: Window, key: Key, ...counts: readonly Count[]): 
 export interface Taking {
   readonly tallies: readonly [Tally, ...Tally[]];
   readonly call: Call;
-  /**
-   * Ids to be held in the first item until they are given back or kept: 1 to 100, of which the first is new or none.
-   */
+  /** Ids held in the first item until they are given back or kept: 1 to 100, of which the first is new or none. */
   readonly held?: readonly string[];
 }
 

@@ -108,10 +108,7 @@ export const list = async <T = Item>(range: Range): Promise<T[]> => {
 /** The most that `deleteAll` takes. */
 export const maxDeleted = 25;
 
-/**
- * Deletes up to 25 items; what the table was too busy for is sent again, ever later. False if some are left after six
- * tries.
- */
+/** Deletes up to 25 items, again what the table was too busy for. False if some are left after six tries. */
 export const deleteAll = async (keys: readonly Key[]): Promise<boolean> => {
   let left: WriteRequest[] = keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: toAttributes({ pk, sk }) } }));
   for (let attempt = 0; left.length > 0 && attempt < 6; attempt++) {

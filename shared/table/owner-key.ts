@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/**
- * What an owner of projects is counted by: the address of the account, hashed, which a new account has too, so that no
- * limit begins again with one.
- */
+/** What an owner is counted by: the hashed address, which a new account has too, so that no limit begins anew. */
 export const ownerKeyOf = (email: string): string =>
   createHash('sha256').update(email).digest('base64url').slice(0, 22);

@@ -40,10 +40,7 @@ export const consumeItem = async <T = Item>({
   return done && item ? { key, item, id } : undefined;
 };
 
-/**
- * Undoes a consumption that had no effect, so that the item can be used again; another caller's consumption is left
- * alone.
- */
+/** Undoes a consumption that had no effect; another caller's is left alone. */
 export const restoreItem = async ({ key, id }: Pick<Consumption, 'key' | 'id'>): Promise<void> => {
   await write({ update: key, change: 'REMOVE usedBy', condition: 'usedBy = :use', values: { use: id } });
 };

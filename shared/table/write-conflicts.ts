@@ -9,9 +9,7 @@ const reasonsOf = (error: unknown): ReadonlySet<string | undefined> =>
 /** True where a condition decided against a transaction, and not merely another write that held one of its items. */
 export const isRefused = (error: unknown): boolean => reasonsOf(error).has('ConditionalCheckFailed');
 
-/**
- * What a write that did not happen is to its caller: a decision of its conditions as it came, anything else a fault.
- */
+/** A write that did not happen: a decision of its conditions as it came, anything else a fault. */
 const outcome = (error: unknown): unknown =>
   cancellation(error) && !isRefused(error) ? new Error('The transaction was cancelled', { cause: error }) : error;
 

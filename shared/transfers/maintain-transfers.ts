@@ -57,10 +57,7 @@ export const importedFiles: PageJob<TransferRecord> = {
   step: removeFiles,
 };
 
-/**
- * Requeues stalled exports and imports, removes expired ones with their files, and the files of finished imports. Costs
- * three indexed queries if there is nothing to do.
- */
+/** Requeues what stalled and removes what has expired; three indexed queries if there is nothing to do. */
 export const maintainTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
   const queued = await requeue(lostTransfers);
   const removed = await workThroughPages(oldTransfers);

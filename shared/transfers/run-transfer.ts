@@ -34,9 +34,8 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
 };
 
 /**
- * The task `transfer`: works on an export or import for a few minutes at most; what is left then is queued anew. One
- * whose owner has two at work already waits for one of them. One that is cancelled meanwhile ends before its next part
- * or batch.
+ * The task `transfer`: works on one for some minutes at most; what is left is queued anew. One whose owner has two at
+ * work waits for one of them; one that is cancelled ends before its next part or batch.
  */
 export const runTransfer = async (id: string, withinMs = runMs): Promise<void> => {
   const record = await claimTransfer(id);

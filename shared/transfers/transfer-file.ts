@@ -55,9 +55,7 @@ export const loadObject = (key: string): Promise<Uint8Array | undefined> =>
     }),
   );
 
-/**
- * A link by which anybody who has it can download an object, under this name, for an hour. Made without a network call.
- */
+/** A link by which anybody can download an object, under this name, for an hour; no network call. */
 export const downloadLink = (key: string, fileName: string, type: string): Promise<string> =>
   onFiles((client, Bucket) =>
     getSignedUrl(

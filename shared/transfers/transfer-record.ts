@@ -19,9 +19,7 @@ export const contentTypes: Readonly<Record<ExportFormat | ImportFormat, string>>
 export const transferStates = ['awaiting', 'queued', 'running', 'done', 'failed', 'cancelled'] as const;
 export type TransferState = (typeof transferStates)[number];
 
-/**
- * What a transfer was requested for: it ends if its project moves to another database, or its collection is deleted.
- */
+/** It ends if its project moves to another database, or its collection is deleted. */
 export interface Origin {
   /** See `databaseOf`. */
   readonly database: string;

@@ -62,9 +62,8 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
 };
 
 /**
- * Stores a new transfer. An active one of its kind and collection → 409 `TRANSFER_RUNNING`; as many of the project that
- * have not ended as the plan allows → 403 `PLAN_LIMIT`; both decided by unique indexes and so exact under parallel
- * calls.
+ * Stores a new transfer. An active one of its kind and collection → 409 `TRANSFER_RUNNING`; as many as the plan allows
+ * → 403 `PLAN_LIMIT`; both decided by unique indexes and so exact under parallel calls.
  */
 export const insertTransfer = async (project: Project, record: TransferRecord): Promise<void> => {
   await untilWritten('Too many exports and imports are being started at once. Try again.', () =>

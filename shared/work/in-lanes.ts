@@ -1,7 +1,4 @@
-/**
- * Does something with each of many, at most `lanes` at once; the first failure is thrown once nothing is under way any
- * more.
- */
+/** At most `lanes` at once; the first failure is thrown once nothing is under way any more. */
 export const inLanes = async <T>(
   items: readonly T[],
   lanes: number,

@@ -32,10 +32,7 @@ async function* dueRecords<R extends Leasable>({ on, lease, open, quietMs, page 
   }
 }
 
-/**
- * Works through what is due of a job's records: those that have waited longest come first, each once a run, and one
- * whose step fails is put off, behind all others.
- */
+/** Works through what is due: the longest waiting first, each once a run; one whose step fails is put off. */
 export const workThroughRecords = <R extends Leasable>(job: RecordJob<R>): Promise<Worked> =>
   workThrough<R>({
     due: () => dueRecords(job),

@@ -17,9 +17,8 @@ export interface Requeued<R extends Leasable> extends Pick<PageJob<R>, 'on' | 'd
 }
 
 /**
- * Queues again what is due. A message too many does no harm, so records are marked once their messages are on the
- * queue, and never as due earlier than they say. Stops where the queue refuses one; the next run carries on. Returns
- * how many were queued.
+ * Queues again what is due. Records are marked once their messages are on the queue, never as due earlier than they
+ * say: a message too many does no harm. Stops where the queue refuses one. Returns how many were queued.
  */
 export const requeue = async <R extends Leasable>(job: Requeued<R>): Promise<number> => {
   const { name, on, dueAt, due, open, send, lostAt, limitMs } = job;

@@ -10,10 +10,7 @@ const schema = v.variant('task', [
   v.strictObject({ task: v.literal('transfer'), transferId: id, requestId }),
 ]);
 
-/**
- * Something that is done apart from any request: a message of the work queue, as JSON. Whatever it needs besides is in
- * the database.
- */
+/** A message of the work queue, as JSON; whatever it needs besides is in the database. */
 export type Task = v.InferOutput<typeof schema>;
 
 /** The task of a message; `undefined` where it is none. */

@@ -27,9 +27,9 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   ],
   'dashboard-github': ['accounts/developers/social-site.ts#clientSecret'],
   'email-tokens': [
-    'accounts/email-tokens/issue-tokens.ts#issueTokens',
-    'accounts/email-tokens/consume-tokens.ts#consumeToken',
-    'accounts/email-tokens/consume-tokens.ts#consumeCode',
+    'accounts/email-tokens/token-items.ts#issueTokens',
+    'accounts/email-tokens/token-items.ts#consumeToken',
+    'accounts/email-tokens/token-items.ts#consumeCode',
     'projects/members/invitation-limits.ts#countInvitation',
     'projects/members/invitation-limits.ts#countServiceMail',
     'mail/outbox/account-mail-limit.ts#countAccountMail',
@@ -86,28 +86,27 @@ export const sessionEvidence: readonly string[] = [
   'accounts/revoke-sessions.ts#endSession',
   'accounts/revoke-sessions.ts#revokeAllSessions',
   'accounts/revoke-sessions.ts#signOut',
-  'accounts/revoke-session.ts#revokeSession',
-  'accounts/list-sessions.ts#listSessions',
+  'accounts/revoke-sessions.ts#revokeSession',
+  'accounts/sessions.ts#listSessions',
   'accounts/social/state.ts#startState',
   'accounts/social/state.ts#consumeState',
   'accounts/social/exchange-code.ts#issueExchangeCode',
   'accounts/social/exchange-code.ts#exchangeCode',
-  'accounts/credential-version.ts#raiseCredentialVersion',
-  'accounts/credential-version.ts#requireCredentialVersion',
+  'accounts/credentials.ts#raiseCredentialVersion',
+  'accounts/credentials.ts#requireCredentialVersion',
 ];
 
 /** Where the dashboard's API deals with those of users: what it does for a developer with a user's account. */
 export const userSessionEvidence: readonly string[] = [
-  'accounts/users/managed/delete-user.ts#deleteUser',
-  'accounts/users/managed/update-user.ts#updateUser',
-  'accounts/users/managed/user-sessions.ts#listUserSessions',
-  'accounts/users/managed/user-sessions.ts#revokeUserSession',
-  'accounts/users/managed/user-sessions.ts#revokeUserSessions',
+  'accounts/users/managed-users.ts#deleteUser',
+  'accounts/users/update-user.ts#updateUser',
+  'accounts/users/managed-users.ts#listUserSessions',
+  'accounts/users/managed-users.ts#revokeUserSession',
+  'accounts/users/managed-users.ts#revokeUserSessions',
 ];
 
 /** Modules that ask a store for those that are named above, or as every function may: of no use by themselves. */
 export const helpers: readonly string[] = [
-  'accounts/require-session.ts',
   'projects/quota/rate-limit.ts',
   'projects/master-key.ts',
   'files/due-queue.ts',

@@ -6,10 +6,7 @@ const permitted = (): readonly string[] => {
   return given instanceof Set ? [...given].map(String) : [];
 };
 
-/**
- * Whether tests have permitted a restricted address, given as `address:port`. Without a port, as a look-up of a name
- * has none, it is enough that some port of the address is permitted.
- */
+/** Whether tests have permitted a restricted `address:port`; without a port, that of any port is enough. */
 export const isPermitted = (address: string, port?: number): boolean =>
   permitted().some((entry) =>
     port === undefined ? entry.slice(0, entry.lastIndexOf(':')) === address : entry === `${address}:${port}`,

@@ -18,9 +18,7 @@ const guard = (connection: Connection): void => {
   };
 };
 
-/**
- * The connections of one client: none of them takes more into memory than a reply may be, and all can be ended at once.
- */
+/** The connections of one client: none takes more into memory than a reply may be, and all can be ended at once. */
 export class GuardedConnections {
   readonly #open = new Set<Connection>();
   #ended = false;

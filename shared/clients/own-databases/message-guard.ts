@@ -7,9 +7,7 @@ const compressed = 2012;
 /** The largest message of MongoDB's wire protocol, and the most that a reply may be. */
 export const maxReplyBytes = 48_000_000;
 
-/**
- * The most that a server says of itself, and that may arrive without having been asked for: 50 members with long names.
- */
+/** The most that a server says of itself, and that may come unasked: 50 members with long names. */
 export const maxUnaskedBytes = 128 * 1024;
 
 /** Follows what one connection brings, message by message, and tells what no honest server would send. */

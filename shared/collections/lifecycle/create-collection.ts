@@ -29,9 +29,7 @@ export interface CollectionInput {
   readonly rls?: RowSecurityInput | null | undefined;
 }
 
-/**
- * A collection as a developer defines it, by the rules of the specification; else 400 `INVALID_NAME`, `INVALID_SCHEMA`.
- */
+/** A collection as a developer defines it; not by the rules → 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
 export const parseCollection = (name: string, { schema: given, rls }: CollectionInput): Collection => {
   requireCollectionName(name);
   const parsed = parseSchema(given);

@@ -21,10 +21,7 @@ const sessionsLimitMs = 5000;
 const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
   placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
 
-/**
- * Drops in the project's own database at most once, and only in the one the collection was deleted in: what is created
- * there later under its name is not ours.
- */
+/** At most once, and only where the collection was deleted: what is created there later is not ours. */
 const dropDocuments = async (project: Project, { name, dropUri }: CollectionRecord): Promise<void> => {
   const drop = (db: Db): Promise<void> => dropCollection(db, name, dropMs);
   if (dropUri !== undefined && dropUri === ownUriOf(project, name)) await onProject(project, drop, dropLimitMs);
@@ -50,10 +47,7 @@ const finishDeletion = async (project: Project, claimed: CollectionRecord, isLas
   }
 };
 
-/**
- * Takes over a deletion, or the removal of a creation, that was cut short, and finishes it; one of any number of callers
- * gets it. False for the others.
- */
+/** Takes over a deletion or creation that was cut short and finishes its removal; one of all callers does. */
 export const takeOverDeletion = async (project: Project, found: CollectionRecord): Promise<boolean> => {
   const claim = { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } } as const;
   const claimed = await takeOver(leasedCollections, found, claim);

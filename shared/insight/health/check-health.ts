@@ -81,8 +81,5 @@ const check = async (): Promise<Health> => {
 
 const checks = new ShortCache<Health>(cacheMs, 1);
 
-/**
- * Whether every part that the service stands on answers, within about 2 s; a check stands for 2 s in a process. Says
- * nothing of why one does not: that is in the log.
- */
+/** Whether every part answers, within about 2 s; a check stands for 2 s. Why one does not is in the log. */
 export const checkHealth = (): Promise<Health> => checks.get('', check);

@@ -65,10 +65,9 @@ const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
 };
 
 /**
- * Applies a provider event to the mail it is about, by one conditional update, and suppresses the addresses of a hard
- * bounce or complaint before it, so that a crash between the two is healed by the provider's next delivery. `projectId`
- * is given where a project's own account signed the event. False where it is about no mail of ours; 503
- * `EVENT_TOO_EARLY`, for the provider to try again, where that mail may not be in the log yet.
+ * Applies an event to its mail by one conditional update, and suppresses the addresses of a hard bounce or complaint
+ * before it: a crash between the two is healed by the next delivery. `projectId` is given where a project's own account
+ * signed. False without a mail of ours; 503 `EVENT_TOO_EARLY` where it may not be in the log yet.
  */
 export const applyEvent = async (event: MailEvent, projectId: string | null): Promise<boolean> => {
   const mail = await findMail(event, projectId);

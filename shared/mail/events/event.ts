@@ -30,9 +30,7 @@ export interface MailEvent {
 
 const text = v.string();
 
-/**
- * Anything that does not fit counts as left out: events are the provider's, and none is worth refusing for a detail.
- */
+/** What does not fit counts as left out: no event of the provider's is worth refusing for a detail. */
 const Envelope = v.object({
   type: text,
   created_at: v.fallback(v.optional(text), undefined),
@@ -71,10 +69,7 @@ const parse = (body: Buffer): unknown => {
 
 const maxReasonLength = 500;
 
-/**
- * Reads the body of a delivery; `undefined` for events of other kinds and for what is no event. `sentAt` stands in for
- * a missing time.
- */
+/** `undefined` for events of other kinds and for what is no event; `sentAt` stands in for a missing time. */
 export const parseEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | undefined => {
   const parsed = v.safeParse(Envelope, parse(body));
   if (!parsed.success) return undefined;

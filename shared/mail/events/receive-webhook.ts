@@ -8,9 +8,7 @@ import { projectSecrets, sharedSecrets } from './signing-secrets.ts';
 /** Largest body that is looked at; events have a few KiB. */
 const maxBytes = 1024 * 1024;
 
-/**
- * A delivery whose signature holds, and the project whose own account signed it, or `null` for the one that all share.
- */
+/** A delivery whose signature holds, and whose own account signed it: `null` for the one that all share. */
 export interface CheckedDelivery extends SignedDelivery {
   readonly projectId: string | null;
 }
@@ -24,9 +22,8 @@ const requireSigned = (delivery: SignedDelivery, secrets: readonly Buffer[]): vo
 };
 
 /**
- * Judges a delivery by its bytes, before anything in it is read: too large → 413 `BODY_TOO_LARGE`, not signed by the
- * account that all projects share, or not now → 400 `INVALID_SIGNATURE`. Where no secret is set to judge it by → `not
- * configured`.
+ * Judges a delivery by its bytes: too large → 413 `BODY_TOO_LARGE`, not signed by the account that all projects share,
+ * or not now → 400 `INVALID_SIGNATURE`. Without a secret to judge it by → `not configured`.
  */
 export const checkDelivery = async (delivery: SignedDelivery): Promise<CheckedDelivery | 'not configured'> => {
   const secrets = await sharedSecrets();

@@ -23,9 +23,8 @@ const parseSecret = (text: string): Buffer | undefined => {
 };
 
 /**
- * The signing secrets of a setting that lists them, separated by commas or spaces; several hold while one is replaced
- * by another. Each is `whsec_` and base64; what is none is left out, so that none at all means a setting that cannot be
- * used.
+ * The signing secrets of a setting, separated by commas or spaces; several hold while one is replaced. Each is `whsec_`
+ * and base64; what is none is left out, so that none at all means a setting that cannot be used.
  */
 export const parseSecrets = (setting: string): readonly Buffer[] =>
   setting.split(/[\s,]+/).flatMap((text) => parseSecret(text) ?? []);
@@ -37,15 +36,11 @@ const signaturesIn = (header: string): string[] =>
 const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^\d{1,12}$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= toleranceSeconds;
 
-/**
- * What the sender of a delivery writes as its signature: HMAC-SHA256 over id, time and bytes, in base64 after `v1,`.
- */
+/** What the sender writes as its signature: HMAC-SHA256 over id, time and bytes, in base64 after `v1,`. */
 export const sign = (secret: Buffer, id: string, timestamp: string, body: Buffer): string =>
   `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 
-/**
- * Whether a delivery could be signed at all, whatever the secret is: the three headers are there, and the time is now.
- */
+/** Whether a delivery could be signed, whatever the secret is: the three headers are there, and the time is now. */
 export const isSignable = ({ id, timestamp, signature }: Omit<SignedDelivery, 'body'>, nowSeconds: number): boolean =>
   Boolean(id && id.length <= maxIdLength && timestamp && isTimely(timestamp, nowSeconds)) &&
   signature !== undefined &&

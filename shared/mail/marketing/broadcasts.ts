@@ -30,10 +30,7 @@ const requireQuota = async (project: Project): Promise<void> => {
   if (used >= limit) throw quotaExceeded({ name: 'used', limit });
 };
 
-/**
- * Makes a broadcast: a draft, or where it says when it is to be sent, one that the provider sends by itself at that
- * time. Returns the provider's response.
- */
+/** A draft, or with `scheduledAt` one that the provider sends at that time; returns the provider's response. */
 export const createBroadcast = (
   project: Project,
   { audienceId, subject, html, scheduledAt, from }: NewBroadcast,

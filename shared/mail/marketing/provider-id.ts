@@ -3,10 +3,7 @@ import { isAddress } from '../../core/mailbox.ts';
 
 const providerId = /^[A-Za-z0-9_-]{1,100}$/;
 
-/**
- * An id as it may stand in a path at the provider; one that leads elsewhere is an unknown one → 404
- * `MAIL_PROVIDER_NOT_FOUND`.
- */
+/** An id that may stand in a path at the provider; any other is unknown → 404 `MAIL_PROVIDER_NOT_FOUND`. */
 export const pathId = (what: 'audience' | 'broadcast', id: string): string => {
   if (providerId.test(id)) return id;
   throw new AppError('MAIL_PROVIDER_NOT_FOUND', `There is no ${what} with this id.`);

@@ -1,6 +1,4 @@
-/**
- * The provider puts each recipient's own address for unsubscribing here, and adds the headers for one click (RFC 8058).
- */
+/** The provider puts each recipient's own address here, and adds the headers for one click (RFC 8058). */
 const placeholder = /\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/;
 
 const footer = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';

@@ -26,9 +26,7 @@ export const suppressionIndexes: readonly IndexDescription[] = [
 
 export const onSuppressions = inControl<Suppression>('mailSuppressions');
 
-/**
- * The form in which addresses are compared: what stands between the brackets of `Name <address>`, trimmed, lower case.
- */
+/** The form in which addresses are compared: what is in the brackets of `Name <address>`, trimmed, lower case. */
 export const canonicalAddress = (address: string): string =>
   (/<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).trim().toLowerCase();
 
@@ -38,10 +36,7 @@ export const suppressionsOf = (projectId: string, email?: string) => ({
   ...(email === undefined ? {} : { email: { $eq: canonicalAddress(email) } }),
 });
 
-/**
- * Has a project's mails leave these addresses out from now on. Repeating it changes nothing, except that a complaint
- * weighs more than a bounce.
- */
+/** Has a project's mails leave these addresses out; may be repeated, but a complaint weighs more than a bounce. */
 export const suppress = async (
   projectId: string,
   addresses: readonly string[],
@@ -67,10 +62,7 @@ export const suppress = async (
   );
 };
 
-/**
- * The receivers of each mail, as they were given (plain, or `Name <address>`), but for those whom the project's mails
- * leave out. One query.
- */
+/** The receivers of each mail, as they were given, but for those whom the project's mails leave out. One query. */
 export const receiversOf = async (
   projectId: string,
   mails: readonly { readonly to: readonly string[] }[],

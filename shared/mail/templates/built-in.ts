@@ -21,10 +21,7 @@ const greeting = (subject: string, words: readonly string[], action: string): Wo
   return { ...letter(subject, ...paragraphs, button(action)), withoutLink: letter(subject, ...paragraphs) };
 };
 
-/**
- * Proves who holds an address; placeholders are `siteName`, `link`, `code` and `minutes`. Without a link it shows the
- * code alone.
- */
+/** Proves who holds an address by `siteName`, `link`, `code` and `minutes`; without a link by the code alone. */
 const proof = (subject: string, reason: string, action: string, otherwise: string): Words => {
   const [because, unless] = [paragraph(reason), paragraph(otherwise)];
   const orCode = code('Or enter this code within {{minutes}} minutes:');
@@ -34,10 +31,7 @@ const proof = (subject: string, reason: string, action: string, otherwise: strin
   };
 };
 
-/**
- * The templates that every project has (contract 5, "Templates"): those that the published client names, and those of
- * the mails of user accounts.
- */
+/** The templates that the published client names, and those of user accounts (contract 5, "Templates"). */
 export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
   welcome: {
     name: 'Welcome',

@@ -18,10 +18,7 @@ const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character
 
 const unbroken = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 
-/**
- * The text of the value at a dotted path; own properties only, and empty for what is missing or no text, number or
- * boolean.
- */
+/** The value at a dotted path of own properties; empty for what is missing or no text, number or boolean. */
 const textAt = (variables: Variables, path: string): string => {
   let value: unknown = variables;
   for (const key of path.split('.')) {
@@ -31,9 +28,7 @@ const textAt = (variables: Variables, path: string): string => {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-/**
- * The longest that one part of a mail may become, in characters: a short template can repeat a long value very often.
- */
+/** Of one part of a mail, in characters: a short template can repeat a long value very often. */
 export const maxPartLength = 1024 * 1024;
 
 const tooLong = (): AppError =>
@@ -58,20 +53,14 @@ const fill = (template: string, variables: Variables, show: (text: string) => st
 
 const asItIs = (text: string): string => text;
 
-/**
- * Fills HTML in: `{{name}}` escaped, `{{{name}}}` as it is (contract 5, "Templates"). Over 1 MiB of characters → 400
- * `INVALID_MAIL`, as for the other parts.
- */
+/** `{{name}}` escaped, `{{{name}}}` as it is. Over 1 MiB of characters → 400 `INVALID_MAIL`, as for all parts. */
 export const interpolateHtml = (template: string, variables: Variables): string =>
   fill(template, variables, escapeHtml, asItIs);
 
 /** Fills plain text in, with the values as they are. */
 export const interpolateText = (template: string, variables: Variables): string => fill(template, variables, asItIs);
 
-/**
- * Fills a subject in: as plain text, but control characters and line breaks of values become spaces (contract 5,
- * "send").
- */
+/** As plain text, but control characters and line breaks of values become spaces (contract 5, "send"). */
 export const interpolateSubject = (template: string, variables: Variables): string =>
   fill(template, variables, unbroken);
 

@@ -26,9 +26,7 @@ export const comparableNames = ({ name, key }: Pick<TemplateRecord, 'name' | 'ke
   keyKey: key === null ? null : comparable(key),
 });
 
-/**
- * Refuses a template that would make an empty mail, or a mail of user accounts that is of no use: 400 `INVALID_MAIL`.
- */
+/** Refuses a template that makes an empty mail, or a mail of accounts that is of no use: 400 `INVALID_MAIL`. */
 export const requireUsable = (template: MailContent & Pick<TemplateRecord, 'keyKey'>): void => {
   if (template.html === null && template.text === null) {
     throw new AppError('INVALID_MAIL', 'Provide at least one of html or text content.');

@@ -30,10 +30,7 @@ const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectI
 /** The `$pull` of the open invitations of someone who may no longer invite; otherwise they could use them to return. */
 const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
 
-/**
- * Gives a member another role, from their next request on; a viewer's open invitations go with the right to invite.
- * Nobody's id → 404 `MEMBER_NOT_FOUND`.
- */
+/** From the member's next request on; a viewer's open invitations end too. Nobody's id → 404 `MEMBER_NOT_FOUND`. */
 export const updateMember = async (owned: OwnedProject, developerId: string, role: MemberRole): Promise<void> => {
   const id = requireMemberId(owned, developerId);
   const update = {
@@ -43,10 +40,7 @@ export const updateMember = async (owned: OwnedProject, developerId: string, rol
   if (!(await change(owned, { 'members.developerId': id }, update))) throw noMember();
 };
 
-/**
- * Removes a member, from their next request on, with the invitations they have open. A member may leave; to remove
- * others takes an admin → 403 `ROLE_REQUIRED`.
- */
+/** Removes a member with their open invitations; others than oneself takes an admin → 403 `ROLE_REQUIRED`. */
 export const deleteMember = async (owned: OwnedProject, developerId: string, by: string): Promise<void> => {
   if (developerId !== by && !includesRole(owned.role, 'admin')) {
     throw new AppError(

@@ -61,10 +61,7 @@ const othersOpen = ({ email, createdAt }: InvitationRecord): Document => ({
   },
 });
 
-/**
- * Filter for projects in which this developer may still invite, so that someone being removed leaves no invitation
- * behind.
- */
+/** Projects in which this developer may still invite: someone being removed leaves no invitation behind. */
 const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
   state: 'active',
   $or: [{ ownerId: inviter }, { members: { $elemMatch: { developerId: inviter, role: 'admin' } } }],
@@ -82,9 +79,7 @@ const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<App
     : new AppError('ROLE_REQUIRED', `To invite others needs the role admin in the project; yours is ${now.role}.`);
 };
 
-/**
- * Stores an invitation in place of an earlier one to the same address; never more than the project can have members.
- */
+/** In place of an earlier one to the same address; never more than the project can have members. */
 const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise<void> => {
   const others = othersOpen(invitation);
   const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
@@ -119,10 +114,9 @@ const send = async (
 };
 
 /**
- * Invites whoever has an address to a project by a mail with a token for 7 days and one use; an earlier invitation of
- * the address is replaced. The inviter's own address is not verified → 403 `EMAIL_NOT_VERIFIED`; in the project already
- * → 409 `MEMBER_EXISTS`; 50 members and invitations → 403 `LIMIT_REACHED`; a second mail within the minute, or more
- * than a day has room for → 429.
+ * Invites whoever has an address by a mail with a token for 7 days and one use, in place of an earlier one. Inviter's
+ * address not verified → 403 `EMAIL_NOT_VERIFIED`; in the project already → 409 `MEMBER_EXISTS`; 50 members and
+ * invitations → 403 `LIMIT_REACHED`; a second mail within the minute, or too many a day → 429.
  */
 export const createInvitation = async (
   owned: OwnedProject,

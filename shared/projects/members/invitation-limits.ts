@@ -14,9 +14,8 @@ const cooldownSeconds = 60;
 const maxPerDay = 100;
 
 /**
- * How many mails with words of developers' choice, such as the name of a project, the service sends a day (UTC) from
- * its own address: what it is known for, and the pace of everybody's other mails, shall not hang on how many accounts
- * somebody opens.
+ * Mails with words of developers' choice that the service sends a day (UTC) from its own address: its reputation, and
+ * the pace of everybody's other mails, shall not hang on how many accounts somebody opens.
  */
 export const serviceMailsPerDay = 2000;
 
@@ -52,9 +51,8 @@ const countToday = async (keyOf: (day: string) => Key, limit: number, refusal: s
 };
 
 /**
- * Enforces the limits on invitation mails: one per address and minute, whoever sends it, and 100 per developer and day,
- * whichever account they have with their address. Over either → 429 `RATE_LIMITED`; each is decided by one conditional
- * write.
+ * One invitation mail per address and minute, whoever sends it, and 100 per developer and day, whichever account they
+ * have with their address. Over either → 429 `RATE_LIMITED`, by one conditional write each.
  */
 export const countInvitation = async (inviterEmail: string, email: string): Promise<void> => {
   await holdAddress(email);

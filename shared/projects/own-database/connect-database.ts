@@ -47,10 +47,9 @@ const placeProject = (owned: OwnedProject, placement: PlacementRecord): Promise<
   changeProject(owned, { $set: { placement, updatedAt: new Date(clock.now()) } });
 
 /**
- * Places a project's documents in a database of its own: verifies the URI, builds the collections' indexes there, and
- * only then has requests go there. Documents are not copied; those in our database stay there. Anything but a database
- * that both verifiers reach → 400 with one of the messages of contract 7; documents there that do not fit the
- * collections → 409 `SCHEMA_CONFLICT`. In every case of failure all stays as it was.
+ * Places a project's documents in a database of its own: verifies the URI, builds the indexes, and only then has
+ * requests go there; no document is copied. Not reached by both verifiers → 400 with a message of contract 7; documents
+ * there that do not fit → 409 `SCHEMA_CONFLICT`. If it fails all stays as it was.
  */
 export const connectDatabase = async (owned: OwnedProject, text: string): Promise<ProjectView> => {
   const uri = parse(text);
@@ -72,20 +71,15 @@ export const connectDatabase = async (owned: OwnedProject, text: string): Promis
 
 const managed = { kind: 'managed', cell: 'main' } as const;
 
-/**
- * The project after it was disconnected; `unfit`: names of collections whose documents in our database violate their
- * schema.
- */
+/** `unfit`: names of collections whose documents in our database violate their schema. */
 export interface Disconnected {
   readonly view: ProjectView;
   readonly unfit: readonly string[];
 }
 
 /**
- * Places a project's documents in our database again, with what it had there before; nothing is copied, and the
- * project's own database stays as it is. `unfit` names the collections of which our database holds documents that their
- * schema does not allow: such a thing must not keep a project in a database that may be gone. Nothing to do where none
- * is connected.
+ * Places a project's documents in our database again; nothing is copied, and its own one stays as it is. `unfit`
+ * collections do not stop that: no project is kept in a database that may be gone.
  */
 export const disconnectDatabase = async (owned: OwnedProject): Promise<Disconnected> => {
   const { project, record } = owned;

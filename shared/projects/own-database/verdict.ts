@@ -9,9 +9,8 @@ import { UnsupportedUri } from '../../clients/own-databases/uri-options.ts';
 import { isOverdue } from '../../clients/timed.ts';
 
 /**
- * `connected`: the verifier connected and could write. `restricted`: the URI points to a restricted host.
- * `unreachable`: no server answered, or it rejected the credentials. `shut out`: a server is there but does not let the
- * verifier in.
+ * `connected`: it could write. `restricted`: the host is. `unreachable`: no server answered, or it rejected the
+ * credentials. `shut out`: a server is there but does not let the verifier in.
  */
 export const verdicts = ['connected', 'restricted', 'unreachable', 'shut out'] as const;
 /** Outcome of one verification. */

@@ -34,9 +34,7 @@ const checkHosts = async (seeds: readonly Seed[]): Promise<void> => {
   if (failures.length === seeds.length) throw failures[0] ?? new Error('The name leads to no server');
 };
 
-/**
- * Collections are made, written and dropped by what the service does, so that is what is tried; nothing stays behind.
- */
+/** What the service does with collections is what is tried; nothing stays behind. */
 const tryOut = async (db: Db): Promise<void> => {
   await db.command({ ping: 1 });
   const name = `basalt_verification_${randomUUID()}`;
@@ -76,10 +74,7 @@ export interface VerificationRequest {
 /** What the URI of a request is sealed to. */
 export const verificationId = (projectId: string): string => `${projectId}/verification`;
 
-/**
- * Connects to a database as a customer's URI says, every address checked, and tries to write there. Returns what it
- * found within 8.5 s, also where that is nothing.
- */
+/** Connects as a customer's URI says, every address checked, and tries to write; a verdict within 8.5 s. */
 export const verifyDatabase = async (request: VerificationRequest): Promise<{ verdict: Verdict }> => {
   const { projectId, sealedUri, requestId } = request;
   const start = performance.now();

@@ -43,17 +43,13 @@ const nextBlock = ({ limit, block }: RateWindow, grant: Grant | undefined): numb
   return Math.max(1, Math.min(block, Math.floor(grant.total / 4)));
 };
 
-/**
- * Remaining requests of a source as far as this process knows: what is not counted yet, plus what is left of its own
- * grant.
- */
+/** What is not counted yet as far as this process knows, plus what is left of its own grant. */
 const remainingOf = ({ limit }: RateWindow, grant: Grant | undefined): number =>
   Math.max(0, limit - (grant?.counted ?? 0)) + (grant?.left ?? 0);
 
 /**
- * Counts the requests that one process gets. No more than the limit are ever let in, by however many processes; where a
- * window is counted in blocks of b, up to b - 1 for each process, and never more than a fifth of them, may be refused
- * too early.
+ * Counts the requests of one process. All processes together never let in more than the limit; with blocks of b, up to
+ * b - 1 for each process, and never more than a fifth, may be refused too early.
  */
 export class RateCounter {
   /** `<source> <window's start>` → window → grant. */
@@ -95,10 +91,7 @@ export class RateCounter {
     });
   }
 
-  /**
-   * Counts the claims in the table by one update and keeps what they grant beyond this request; returns what is left of
-   * each.
-   */
+  /** Counts claims by one update and keeps what they grant beyond this request; returns what is left of each. */
   async #count(source: string, start: number, claims: readonly Claim[], grants: Map<RateWindow['name'], Grant>) {
     const { item } = await write<Readonly<Record<string, number>>>(update(source, start, claims), 'UPDATED_NEW');
     return claims.map(({ window, block }) => {
@@ -111,9 +104,7 @@ export class RateCounter {
     });
   }
 
-  /**
-   * The refusal for a source that this process knows to be over a limit until the window ends; otherwise `undefined`.
-   */
+  /** The refusal for a source that this process knows to be over a limit until the window ends. */
   refusal(address: string, windows: readonly RateWindow[]): OverLimit | undefined {
     if (this.#refused.size === 0) return undefined;
     const now = nowSeconds();

@@ -1,9 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 
-/**
- * A fixed window of 15 minutes, counted for one source: an address, or for `deliveries` a project. `name` is the
- * attribute that counts it.
- */
+/** 15 minutes of one source: an address, or for `deliveries` a project. `name` is the attribute that counts it. */
 export interface RateWindow {
   readonly name: 'all' | 'auth' | 'credential' | 'dashboard' | 'deliveries';
   readonly limit: number;
@@ -33,10 +30,7 @@ export interface Standing {
  */
 export const blockOf = (limit: number, asked: number): number => asked || Math.max(1, Math.floor(limit / 1000));
 
-/**
- * Thrown when a request is over a limit, with how the window stands, so that a refusal carries the same headers as an
- * answer.
- */
+/** A request over a limit; `standing` gives the refusal the headers of an answer. */
 export class OverLimit extends Error {
   override readonly name = 'OverLimit';
   readonly standing: Standing;

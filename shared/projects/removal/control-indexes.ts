@@ -28,10 +28,7 @@ const collectionIndexes: readonly IndexDescription[] = [
   { key: { editingSince: 1 }, name: 'editing', sparse: true },
 ];
 
-/**
- * Collection of the control database → its indexes. The unique ones decide between parallel callers (keys, addresses,
- * names, plan limits).
- */
+/** Collection → its indexes; the unique ones decide between parallel callers. */
 export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]>> = {
   developers: developerIndexes,
   projects: projectIndexes,
@@ -50,10 +47,7 @@ export const ensureControlIndexes = (): Promise<void> =>
     for (const [name, indexes] of Object.entries(controlIndexes)) await db.collection(name).createIndexes([...indexes]);
   });
 
-/**
- * Makes the indexes of the control database with the URI as it is now: a process that is still there from a deployment
- * that failed has the one that it failed with.
- */
+/** With the URI as it is now: a process that a failed deployment left has the one that it failed with. */
 export const prepareControl = async (): Promise<void> => {
   await closeMongo();
   forgetSecrets();

@@ -5,10 +5,7 @@ import { removeProjectItems } from '../project-items.ts';
 import { onProjects, type ProjectRecord } from '../project-record.ts';
 import { removeProjectFiles } from './remove-project-files.ts';
 
-/**
- * Longer than a function caches a project, than the longest function runs, and than a signed upload URL is valid:
- * nothing is written to the project any more.
- */
+/** Longer than a project is cached, any function runs, and an upload URL is valid: nothing is written any more. */
 const quietMs = 12 * 60_000;
 const filePagesPerProject = 20;
 const itemsLimitMs = 20_000;
@@ -39,10 +36,7 @@ const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
   return complete;
 };
 
-/**
- * Each drops a database, which MongoDB does one after the other. The rest of the job's five minutes is for the project
- * in progress and its other work.
- */
+/** MongoDB drops one database after the other; the rest of the five minutes is for what is in progress. */
 export const projectRemoval: RecordJob<ProjectRecord> = {
   name: 'remove-projects',
   what: 'project',
@@ -57,12 +51,10 @@ export const projectRemoval: RecordJob<ProjectRecord> = {
 };
 
 /**
- * Removes projects that have been deleted for at least 12 minutes: what the control database has of them, their files
- * in our bucket, their items in the table, their managed database, last their record. Those that have waited longest
- * come first, each once a run, and one that fails waits again, behind all others; a run begins none after two minutes.
- * A run that is cut short is carried on by the next one; a database or storage of the developer's own is left as it is.
- * Returns how many projects are gone; `behindMinutes` in the log is how long the oldest has been due that there was no
- * time for.
+ * Removes projects that have been deleted for 12 minutes: records, files in our bucket, items, managed database, last
+ * their own record; a database or storage of their own is left. Those that have waited longest come first, one that
+ * fails behind all others; a run begins none after two minutes, and the next one carries on. Returns how many are gone;
+ * `behindMinutes` in the log: for how long the oldest is overdue.
  */
 export const removeDeletedProjects = async (): Promise<number> => {
   const { done, behindMinutes } = await workThroughRecords(projectRemoval);

@@ -11,9 +11,7 @@ import {
 
 const discarded: ReadonlySet<TransferState> = new Set(['failed', 'cancelled']);
 
-/**
- * Removes what there is of the file of an export. Where that does not work now, it goes once the record has expired.
- */
+/** Removes what there is of an export's file; what stays now goes once the record has expired. */
 export const removeExportFile = async (record: ExportRecord): Promise<void> => {
   const key = transferKey(record);
   try {

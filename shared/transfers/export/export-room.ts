@@ -22,9 +22,7 @@ const othersOf = ({ _id, projectId }: ExportRecord): Promise<number> =>
     return sum?.bytes ?? 0;
   });
 
-/**
- * Ends an export with which those of its project that are kept have more bytes than the plan allows: `TransferFailure`.
- */
+/** Ends an export with which those that its project keeps are more than the plan allows: `TransferFailure`. */
 export const requireExportRoom = async ({ plan }: Project, record: ExportRecord): Promise<void> => {
   const { exportBytes } = plans[plan];
   if (record.bytes + (await othersOf(record)) <= exportBytes) return;

@@ -66,9 +66,8 @@ const complete = async (record: ExportRecord): Promise<boolean> => {
 };
 
 /**
- * Writes the documents of a collection to a private file of our bucket, part by part, and writes down how far it came
- * after each: a run that dies, or whose time is up, is carried on by the next one at the last part. Documents that are
- * written meanwhile may or may not be in it. What ends it for good → `TransferFailure`.
+ * Writes a collection's documents to a private file, part by part: a run that dies, or whose time is up, is carried on
+ * at the last part. What is written meanwhile may be in it. What ends it for good → `TransferFailure`.
  */
 export const runExport = async (claimed: ExportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;

@@ -10,10 +10,7 @@ export interface NewExport {
   readonly includeDeleted: boolean;
 }
 
-/**
- * Accepts an export of a collection, which the work queue does; while one is under way → 409 `TRANSFER_RUNNING`, while
- * the project has as many as its plan allows → 403 `PLAN_LIMIT`.
- */
+/** Accepts an export; while one is under way → 409 `TRANSFER_RUNNING`, over the plan → 403 `PLAN_LIMIT`. */
 export const startExport = async (
   project: Project,
   collectionName: string,

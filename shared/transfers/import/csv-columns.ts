@@ -63,9 +63,8 @@ const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
 };
 
 /**
- * The columns that the first line of a CSV file names: field names, dotted ones for sub-fields, at most 1000 of at most
- * 1000 characters and 64 levels. Cells are read by the type that the schema gives the field, Objects and Arrays as
- * JSON; without a type they are text. Names that cannot be used → `UnreadableFile`.
+ * The columns of a CSV file's first line: field names, dotted for sub-fields, at most 1000 of 1000 characters and 64
+ * levels. Cells are read by the field's type, Objects and Arrays as JSON, else as text. Not usable → `UnreadableFile`.
  */
 export const columnsOf = (collection: Collection, names: readonly string[]): readonly Column[] => {
   if (names.length > maxColumns) throw new UnreadableFile(`The file has more than ${maxColumns} columns.`);

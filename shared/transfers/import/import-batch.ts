@@ -22,9 +22,8 @@ export const maxLines = 2 ** 24 - 1;
 const insertLimitMs = 30_000;
 
 /**
- * The id of the document of a line: the same whenever the line is imported again by the same import, so that no line is
- * stored twice. Like every id it begins with a time, that of the import, and cannot be guessed without the import's
- * seed; later lines have greater ones.
+ * The id of a line's document: always the same within an import, so that no line is stored twice. It begins with the
+ * time of the import, rises with the line, and cannot be guessed without the import's seed.
  */
 export const importedId = ({ _id, idSeed }: Pick<ImportRecord, '_id' | 'idSeed'>, line: number): ObjectId => {
   const number = Buffer.alloc(3);

@@ -45,9 +45,8 @@ const linesOf = ({ format }: ImportRecord, bytes: Uint8Array, collection: Collec
   format === 'csv' ? csvLines(bytes, collection) : ndjsonLines(bytes);
 
 /**
- * Stores the documents of a file, each validated as the secret key's inserts are, and reports line by line what was
- * wrong with others. Progress is written down batch by batch; a line that is imported again by a later run of the same
- * import is stored once. What ends it for good → `TransferFailure`.
+ * Stores a file's documents, each validated as the secret key's inserts are, and reports what was wrong with others;
+ * progress is kept batch by batch, and each line is stored once. What ends it for good → `TransferFailure`.
  */
 export const runImport = async (claimed: ImportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;

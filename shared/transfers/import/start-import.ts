@@ -52,9 +52,8 @@ const putFile = async (record: ImportRecord, content: string, contentType: strin
 };
 
 /**
- * Accepts an import into a collection. With `content` it is on its way at once, while another one is → 409
- * `TRANSFER_RUNNING`; with `size` it waits for `startUploadedImport`. The project has as many as its plan allows → 403
- * `PLAN_LIMIT`.
+ * Accepts an import. With `content` it is on its way at once, while another one is → 409 `TRANSFER_RUNNING`; with
+ * `size` it waits for `startUploadedImport`. As many as the plan allows → 403 `PLAN_LIMIT`.
  */
 export const startImport = async (
   project: Project,
