@@ -7,7 +7,7 @@ import { closeMongo } from '../../shared/clients/mongo.ts';
 import { closeS3 } from '../../shared/clients/s3.ts';
 import { closeSqs } from '../../shared/clients/sqs.ts';
 import { describeError, log } from '../../shared/core/log.ts';
-import { closeExternalStorages } from '../../shared/files/external-client.ts';
+import { closeExternalStorages } from '../../shared/files/external-bucket.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import { functionName } from '../build/function-files.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../stacks/cors-policy.ts';

@@ -1,5 +1,5 @@
 import { serviceSettings } from '../core/config.ts';
-import { derivedKey } from '../projects/master-key.ts';
+import { derivedKey } from '../projects/sealed.ts';
 import { type IssuedToken, signToken, type TokenKind, verifyToken } from './session-jwt.ts';
 
 export interface DashboardBearer {

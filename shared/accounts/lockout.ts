@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { sourceOf } from '../projects/quota/rate-source.ts';
+import { sourceOf } from '../projects/quota/rate-window.ts';
 import { remember, remembers } from '../table/call-memory.ts';
 import { countIn, newCall } from '../table/counter.ts';
 import { write } from '../table/item.ts';

@@ -1,3 +1,7 @@
+import { CopyObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { ifThere, storageStatus } from '../clients/s3.ts';
+
 /** What a bucket tells of an object. `etag` is as the storage writes it, quotes included. */
 export interface StoredObject {
   readonly size: number;
@@ -6,7 +10,7 @@ export interface StoredObject {
 }
 
 /** A copy within a bucket: of exactly the version `etag`, and only to where nothing is yet. */
-export interface Copy {
+interface Copy {
   readonly from: string;
   readonly to: string;
   readonly etag: string;
@@ -14,7 +18,7 @@ export interface Copy {
 }
 
 /** What may be PUT to a presigned URL, and for how many seconds. */
-export interface UploadTerms {
+interface UploadTerms {
   readonly contentType: string;
   readonly size: number;
   readonly expiresIn: number;
@@ -35,3 +39,55 @@ export interface Bucket {
   /** Removes up to 1 000 objects; those that are not there do no harm. */
   remove(keys: readonly string[]): Promise<void>;
 }
+
+/** Runs a call on one bucket and translates failures; answers of the storage (404, 409, 412) come through. */
+export type OnBucket = <T>(call: (client: S3Client, bucket: string) => Promise<T>) => Promise<T>;
+
+/** Neither is signed into a URL unless it is named; with them the storage itself refuses other types and sizes. */
+const signableHeaders = new Set(['content-type', 'content-length']);
+
+const copyCommand = (bucket: string, { from, to, etag, contentType }: Copy) =>
+  new CopyObjectCommand({
+    Bucket: bucket,
+    CopySource: encodeURI(`${bucket}/${from}`),
+    CopySourceIfMatch: etag,
+    Key: to,
+    IfNoneMatch: '*',
+    // Nothing of what came with the upload besides its type is kept, such as its own caching or disposition.
+    MetadataDirective: 'REPLACE',
+    ContentType: contentType,
+  });
+
+/** What our bucket and those of the projects' own have in common. */
+export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
+  presignUpload: (key, { contentType, size, expiresIn }) =>
+    on((client, Bucket) =>
+      getSignedUrl(client, new PutObjectCommand({ Bucket, Key: key, ContentType: contentType, ContentLength: size }), {
+        expiresIn,
+        signableHeaders,
+      }),
+    ),
+
+  head: async (key) => {
+    const found = await ifThere(on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key: key }))));
+    if (!found) return null;
+    const { ContentLength: size = 0, ETag: etag = '', ContentType: contentType = 'application/octet-stream' } = found;
+    return { size, etag, contentType };
+  },
+
+  put: async (key, bytes, contentType) => {
+    await on((client, Bucket) =>
+      client.send(new PutObjectCommand({ Bucket, Key: key, Body: bytes, ContentType: contentType })),
+    );
+  },
+
+  copy: async (copy) => {
+    try {
+      const copied = await ifThere(on((client, bucket) => client.send(copyCommand(bucket, copy))));
+      return copied ? 'copied' : 'missing';
+    } catch (error) {
+      if (storageStatus(error) === 412 || storageStatus(error) === 409) return 'refused';
+      throw error;
+    }
+  },
+});

@@ -2,7 +2,7 @@ import { describeError, log } from '../core/log.ts';
 import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { fileKey, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
-import { findFile } from './find-file.ts';
+import { findFile } from './list-files.ts';
 import { refOf } from './upload-items.ts';
 import { discharge } from './upload-states.ts';
 

@@ -1,9 +1,121 @@
-import { DeleteObjectCommand } from '@aws-sdk/client-s3';
+import http from 'node:http';
+import https from 'node:https';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { publishCommands } from '../clients/commands.ts';
+import { pinnedLookup } from '../clients/net/pinned-lookup.ts';
+import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host.ts';
+import { isStorageDecision, plainChecksums } from '../clients/s3.ts';
+import { timedOwn } from '../clients/timed.ts';
+import { AppError } from '../core/errors.ts';
 import { inLanes } from '../work/in-lanes.ts';
-import type { Bucket } from './bucket.ts';
-import { onExternal } from './external-client.ts';
-import { s3Bucket } from './s3-bucket.ts';
+import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
+import { portOf } from './storage-endpoint.ts';
 import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
+
+/** No answer that is read here has a body of any size: errors and the results of copies are a few lines of XML. */
+const maxAnswerBytes = 256 * 1024;
+
+const limited = (body: Readable): Readable => {
+  let bytes = 0;
+  const limit = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      bytes += chunk.length;
+      done(bytes > maxAnswerBytes ? new Error('The answer of the storage is too long') : null, chunk);
+    },
+  });
+  return pipeline(body, limit, () => undefined);
+};
+
+const agentOptions = { keepAlive: true, maxSockets: 20, timeout: 60_000, lookup: pinnedLookup };
+
+/** HTTP to a storage that a customer names: to checked addresses, without redirects, at most 256 KiB an answer. */
+export class LimitedHandler extends NodeHttpHandler {
+  constructor() {
+    super({
+      httpAgent: new http.Agent(agentOptions),
+      httpsAgent: new https.Agent(agentOptions),
+      connectionTimeout: 3000,
+      requestTimeout: 15_000,
+      throwOnRequestTimeout: true,
+    });
+  }
+
+  override async handle(...request: Parameters<NodeHttpHandler['handle']>): ReturnType<NodeHttpHandler['handle']> {
+    const answer = await super.handle(...request);
+    answer.response.body = limited(answer.response.body as Readable);
+    return answer;
+  }
+}
+
+/** Longest wait for one call; a copy takes the storage its time, as there is no limit to the size. */
+const callLimitMs = 20_000;
+const maxClients = 20;
+/** Longer than any call that may still be under way. */
+const closeAfterMs = 30_000;
+
+const clients = new Map<string, S3Client>();
+
+type Address = Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>;
+
+const openClient = ({ endpoint, region }: Address, credentials: StorageKeys): S3Client => {
+  const url = new URL(endpoint);
+  // Node asks no look-up for a host that is an address, so that one has to be looked at here.
+  if (isRestrictedHost(url.hostname, portOf(url))) throw new RestrictedHost();
+  return publishCommands(
+    new S3Client({
+      endpoint,
+      region,
+      credentials: { ...credentials },
+      forcePathStyle: true,
+      maxAttempts: 2,
+      requestHandler: new LimitedHandler(),
+      ...plainChecksums,
+    }),
+    's3',
+    'deserialize',
+  );
+};
+
+/** The least recently used are given up; calls that they still have under way may end. */
+const clientOf = (place: Address, keys: StorageKeys): S3Client => {
+  const name = JSON.stringify([place.endpoint, place.region, keys.accessKeyId, keys.secretAccessKey]);
+  const client = clients.get(name) ?? openClient(place, keys);
+  clients.delete(name);
+  clients.set(name, client);
+  for (const [oldest, unused] of clients) {
+    if (clients.size <= maxClients) break;
+    clients.delete(oldest);
+    setTimeout(() => unused.destroy(), closeAfterMs).unref();
+  }
+  return client;
+};
+
+/**
+ * Runs calls on a bucket of a project's own. What the storage decides (404, 409, 412) is thrown as the SDK throws it;
+ * everything else, refused keys among it, becomes `STORAGE_UNAVAILABLE`.
+ */
+export const onExternal =
+  (place: Address, keys: StorageKeys): OnBucket =>
+  async (call) => {
+    try {
+      const client = clientOf(place, keys);
+      return await timedOwn(callLimitMs, () => call(client, place.bucket));
+    } catch (cause) {
+      if (isStorageDecision(cause)) throw cause;
+      throw new AppError('STORAGE_UNAVAILABLE', 'The storage of this project cannot be reached or refuses its keys.', {
+        cause,
+        retryAfter: 5,
+      });
+    }
+  };
+
+/** Closes this process's connections, so that scripts and tests can exit. */
+export const closeExternalStorages = (): void => {
+  for (const client of clients.values()) client.destroy();
+  clients.clear();
+};
 
 /** How many objects are removed at once. */
 const lanes = 10;

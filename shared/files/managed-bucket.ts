@@ -1,7 +1,6 @@
 import { DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { onFiles } from '../clients/s3.ts';
-import type { Bucket } from './bucket.ts';
-import { s3Bucket } from './s3-bucket.ts';
+import { type Bucket, s3Bucket } from './bucket.ts';
 
 export const managedBucket: Bucket = {
   ...s3Bucket(onFiles),

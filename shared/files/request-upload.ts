@@ -2,7 +2,7 @@ import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { newFilePath, pendingKey } from './file-path.ts';
-import { storageLimit } from './storage-usage.ts';
+import { storageLimit } from './list-files.ts';
 import { refOf } from './upload-items.ts';
 import { reserve } from './upload-states.ts';
 

@@ -1,6 +1,5 @@
-import { checkedAddresses } from '../clients/net/checked-addresses.ts';
-import { isPermitted } from '../clients/net/permitted-addresses.ts';
-import { RestrictedHost } from '../clients/net/restricted-host.ts';
+import { checkedAddresses } from '../clients/net/pinned-lookup.ts';
+import { isPermitted, RestrictedHost } from '../clients/net/restricted-host.ts';
 import { AppError } from '../core/errors.ts';
 
 /** A storage that cannot be connected → 400 `INVALID_STORAGE`, naming the field that is wrong, if it is one. */

@@ -2,8 +2,7 @@ import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
 import { inLanes } from '../work/in-lanes.ts';
 import { type Job, type Worked, workThrough } from '../work/job.ts';
-import { type DueEntry, type DueQueue, shards } from './due-entries.ts';
-import { dueUploads } from './due-queue.ts';
+import { type DueEntry, type DueQueue, dueUploads, shards } from './due-uploads.ts';
 import { Settlement } from './settle-entries.ts';
 
 /** Of the 15 minutes of a run; a page of paths that is begun by then takes less than one. */

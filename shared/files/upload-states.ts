@@ -2,7 +2,7 @@ import { clock } from '../core/clock.ts';
 import { getTogether, transact } from '../table/transact.ts';
 import type { Update } from '../table/write-input.ts';
 import type { StoredObject } from './bucket.ts';
-import { putDueEntry } from './due-entries.ts';
+import { putDueEntry } from './due-uploads.ts';
 import { type FileItem, type FileRef, fileItemKey, quotaKey, type UploadItem, uploadKey } from './upload-items.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { AuditedChange, ChangedValue } from '../projects/audit/audit-record.ts';
+import type { AuditedChange, ChangedValue } from '../projects/audit/list-audit-entries.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
 import { isRead, type NamedRoute, type Route } from './route.ts';

@@ -1,6 +1,5 @@
 import { sessionSeconds } from '../accounts/sessions.ts';
-import { allowsOrigin } from '../projects/allowed-origin.ts';
-import { ownSites } from '../projects/own-sites.ts';
+import { allowsOrigin, ownSites } from '../projects/allowed-origin.ts';
 import type { Project } from '../projects/project.ts';
 import { type CookieScope, cookie, getCookie, isPlainLoopback } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';

@@ -1,12 +1,16 @@
 import { ObjectId } from 'mongodb';
+import { sharedProviderKey } from '../clients/resend.ts';
+import { lookUpMail } from '../clients/resend-mails.ts';
+import { AppError } from '../core/errors.ts';
 import { type View, viewOf } from '../core/view.ts';
 import type { Project } from '../projects/project.ts';
 import { type MailLog, type MailStatus, onMailLogs } from './mail-log.ts';
+import { ownProviderKey } from './provider-key.ts';
 
 const asItIs = ['_id', 'to', 'subject', 'usingByok', 'templateUsed', 'sentAt'] as const;
 
 /** A row of the log as it is shown. */
-export interface MailLogView extends View<MailLog, (typeof asItIs)[number]> {
+interface MailLogView extends View<MailLog, (typeof asItIs)[number]> {
   readonly providerEmailId: string | null;
   readonly status: MailStatus;
   readonly reason: string | null;
@@ -15,9 +19,9 @@ export interface MailLogView extends View<MailLog, (typeof asItIs)[number]> {
 const shown = 50;
 
 /** Leaves out what is still to be sent, which can be long. */
-export const withoutJob = { job: 0 } as const;
+const withoutJob = { job: 0 } as const;
 
-export const toMailLogView = (log: MailLog): MailLogView => ({
+const toMailLogView = (log: MailLog): MailLogView => ({
   ...viewOf(log, asItIs),
   providerEmailId: log.providerEmailId ?? null,
   // Mails to nobody belong to no project.
@@ -36,4 +40,50 @@ export const listMailLogs = async ({ id }: Pick<Project, 'id'>): Promise<MailLog
       .toArray(),
   );
   return logs.map(toMailLogView);
+};
+
+/** A row of the log, and what the provider says about the mail at this moment. */
+interface LiveMailLog {
+  readonly dbLog: MailLogView;
+  /** The provider's own object without the words of the mail; `null` where the provider does not know it any more. */
+  readonly providerStatus: Readonly<Record<string, unknown>> | null;
+}
+
+const unavailable = (message: string): AppError =>
+  new AppError('MAIL_PROVIDER_UNAVAILABLE', message, { retryAfter: 5 });
+
+const findLog = async (projectId: string, providerEmailId: string): Promise<MailLogView> => {
+  const found = await onMailLogs((logs) =>
+    logs.findOne(
+      { providerEmailId: { $eq: providerEmailId }, projectId: new ObjectId(projectId) },
+      { projection: withoutJob, maxTimeMS: 5000 },
+    ),
+  );
+  if (!found) throw new AppError('MAIL_LOG_NOT_FOUND', 'This project has no mail with this id.');
+  return toMailLogView(found);
+};
+
+/** The key with which the mail was sent: no other can ask about it. */
+const keyFor = async (project: Project, usingByok: boolean): Promise<string> => {
+  if (!usingByok) return sharedProviderKey();
+  const own = await ownProviderKey(project);
+  if (own) return own;
+  throw unavailable(
+    'This mail was sent with a provider key of the project that has been removed, so it cannot be asked about.',
+  );
+};
+
+/**
+ * One mail by the provider's id, with its live status (contract 5, "Log answers"). Unknown, or another project's → 404
+ * `MAIL_LOG_NOT_FOUND`, before the provider is asked; no answer from it within 4 s, or a refusal → 503
+ * `MAIL_PROVIDER_UNAVAILABLE`. What the mail says is left out, since mails of user accounts carry tokens.
+ */
+export const getMailLog = async (project: Project, providerId: string): Promise<LiveMailLog> => {
+  const dbLog = await findLog(project.id, providerId);
+  const lookUp = await lookUpMail(await keyFor(project, dbLog.usingByok), providerId);
+  if (lookUp.kind === 'unknown') return { dbLog, providerStatus: null };
+  if (lookUp.kind !== 'found')
+    throw unavailable(`The mail provider did not tell how the mail stands: ${lookUp.reason}`);
+  const { html: _html, text: _text, ...providerStatus } = lookUp.mail;
+  return { dbLog, providerStatus };
 };

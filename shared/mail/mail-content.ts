@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { open, seal } from '../projects/sealed.ts';
 import type { AccountMail } from './render-account-mail.ts';
-import type { MailContent } from './templates/mail-template.ts';
+import type { MailContent } from './templates/render-template.ts';
 
 /** A mail whose words are given. */
 export interface WrittenMail extends MailContent {

@@ -1,9 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import { type AccountKey, builtInTemplates } from './templates/built-in.ts';
 import { findOwnByKey } from './templates/find-template.ts';
-import { carriesProof } from './templates/interpolate.ts';
-import type { MailContent } from './templates/mail-template.ts';
-import { renderTemplate } from './templates/render-template.ts';
+import { carriesProof, type MailContent, renderTemplate } from './templates/render-template.ts';
 
 /** A mail of user accounts: which one, and for whom. */
 export interface AccountMail {

@@ -1,5 +1,29 @@
 import { mailSettings } from '../core/config.ts';
-import { plainName } from './plain-name.ts';
+
+const longestName = 40;
+
+/** What a reader, or a mail program, could make an address of: with a scheme, a host or a user; numbers to call. */
+const addresses = [
+  /\S*(?::\/\/|@)\S*/g,
+  /\b(?:www\.|mailto:|tel:)\S*/gi,
+  /\S*(?:\p{L}|\p{N})[.](?:\p{L}|xn--)[\p{L}\p{M}\p{N}-]+\S*/gu,
+  /\S*[\da-f]*:[\da-f]*:\S*/gi,
+  /\+?\d(?:[\s().-]*\d){6,}/g,
+];
+
+const dots = /[\u3002\uff0e\uff61]/g;
+const unusual = /[^\p{L}\p{M}\p{N}]+/gu;
+
+/**
+ * The name of a project as a mail from the address that all share shows it: letters, digits and spaces, 40 characters,
+ * nothing that leads anywhere. `''` where nothing is left of it.
+ */
+export const plainName = (name: string): string => {
+  const readable = name.normalize('NFKC').replace(dots, '.');
+  const words = addresses.reduce((text, address) => text.replace(address, ' '), readable);
+  const plain = words.replace(unusual, ' ').trim();
+  return [...plain].slice(0, longestName).join('').trim();
+};
 
 /** The address inside `Name <address>`, or the text itself. */
 const addressOf = (from: string): string => /<([^<>]*)>\s*$/.exec(from)?.[1] ?? from.trim();

@@ -1,4 +1,4 @@
-import { ownSites } from './own-sites.ts';
+import { ownSites } from './allowed-origin.ts';
 import type { ProjectView } from './project-view.ts';
 import type { ProjectChanges } from './settings.ts';
 

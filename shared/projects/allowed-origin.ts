@@ -1,3 +1,11 @@
+import type { Project } from './project.ts';
+
+/** The sites whose pages a project names as its own, one by one: its site URL and its exact allowed domains. */
+export const ownSites = ({ siteUrl, allowedDomains }: Pick<Project, 'siteUrl' | 'allowedDomains'>): string[] => [
+  ...(siteUrl === null ? [] : [siteUrl]),
+  ...allowedDomains.filter((entry) => !entry.startsWith('*')),
+];
+
 const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 const portOf = ({ port, protocol }: URL): number | undefined => (port === '' ? defaultPorts[protocol] : Number(port));

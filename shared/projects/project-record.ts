@@ -5,7 +5,7 @@ import { ownerKeyOf } from '../table/owner-key.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import { open } from './sealed.ts';
-import type { SocialRegistrations } from './social-registrations.ts';
+import type { SocialRegistrations } from './social-providers.ts';
 import type { OwnerFacts } from './with-owner.ts';
 
 /** Kind of an API key. */

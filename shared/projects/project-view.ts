@@ -1,8 +1,7 @@
 import { type View, viewOf } from '../core/view.ts';
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
-import { forEachProvider, type SocialProviderName } from './social-providers.ts';
-import { registrationWith } from './social-registrations.ts';
+import { forEachProvider, registrationWith, type SocialProviderName } from './social-providers.ts';
 
 const asItIs = [
   '_id',

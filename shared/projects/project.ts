@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import type { Placement } from '../clients/placement.ts';
-import type { SocialRegistrations } from './social-registrations.ts';
+import type { SocialRegistrations } from './social-providers.ts';
 
 /** Name of a plan. */
 export type PlanName = 'free' | 'pro';

@@ -2,8 +2,13 @@ import type { Filter } from 'mongodb';
 import { validationFailed } from '../core/errors.ts';
 import type { ProjectRecord } from './project-record.ts';
 import type { ProjectChanges } from './settings.ts';
-import { type SocialProviderName, socialProviderNames } from './social-providers.ts';
-import { clientSecretId, registrationWith, type SocialRegistration } from './social-registrations.ts';
+import {
+  clientSecretId,
+  registrationWith,
+  type SocialProviderName,
+  type SocialRegistration,
+  socialProviderNames,
+} from './social-providers.ts';
 
 /** Encrypts a secret for the record of this id. */
 export type Seal = (plain: string, recordId: string) => Promise<string>;

@@ -9,6 +9,12 @@ import { providerChanges } from './provider-key-change.ts';
 import type { ProjectChanges } from './settings.ts';
 import { type Seal, type SocialChanges, socialChanges } from './social-changes.ts';
 
+/** From now on no look-up finds it or its keys, and its slot is free; `removeDeletedProjects` removes the rest. */
+export const deleteProject = async (owned: OwnedProject): Promise<void> => {
+  const now = new Date(clock.now());
+  await changeProject(owned, { $set: { state: 'deleting', deletingSince: now, updatedAt: now } });
+};
+
 /** Why a record did not match: it is gone, or others have just changed what the change stands on. */
 const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> => {
   const record = await onProjects((projects) =>

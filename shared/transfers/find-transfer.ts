@@ -4,7 +4,9 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
+import { discardExport, removeExportFile } from './export/discard-export.ts';
 import { type ExportRecord, type ImportRecord, onTransfers, type TransferRecord } from './transfer-record.ts';
+import { endOf } from './transfer-runs.ts';
 import {
   type ExportView,
   type ImportView,
@@ -19,7 +21,7 @@ export const transferNotFound = (): AppError =>
   new AppError('TRANSFER_NOT_FOUND', 'There is no such export or import, or not any more.');
 
 /** A transfer of a project; malformed, unknown, another project's or outlived → 404 `TRANSFER_NOT_FOUND`. */
-export const findTransfer = async (
+const findTransfer = async (
   project: Project,
   id: string,
   of: Partial<Pick<TransferRecord, 'kind' | 'collectionName'>> = {},
@@ -58,4 +60,44 @@ export const listTransfers = async ({ id }: Project, request: PageRequest): Prom
   const shown = { projection: { parts: 0, errors: 0, last: 0 }, sort: { _id: -1 } } as const;
   const found = await findPage(onTransfers, filter, request, shown);
   return { ...found, items: found.items.map(toTransferItem) };
+};
+
+/**
+ * Cancels an export or import that has not ended: a run that is at work on it ends before its next part or batch. What
+ * an import has inserted stays. Cancelled already → as it is; ended otherwise → 409 `TRANSFER_ENDED`; unknown → 404.
+ */
+export const cancelTransfer = async (project: Project, id: string): Promise<TransferItem> => {
+  const record = await findTransfer(project, id);
+  const cancelled = await onTransfers((transfers) =>
+    transfers.findOneAndUpdate(
+      { _id: record._id, state: { $in: ['awaiting', 'queued', 'running'] } },
+      endOf(record, { state: 'cancelled' }),
+      { returnDocument: 'after' },
+    ),
+  );
+  if (cancelled) {
+    await discardExport(cancelled);
+    return toTransferItem(cancelled);
+  }
+  const ended = await findTransfer(project, id);
+  if (ended.state === 'cancelled') return toTransferItem(ended);
+  throw new AppError('TRANSFER_ENDED', `There is nothing left to cancel: this ${ended.kind} has ended.`);
+};
+
+/**
+ * Deletes an export or import that has ended: nobody finds it from now on, and links to the file of an export lead
+ * nowhere. Not ended → 409 `TRANSFER_RUNNING`, unknown → 404. What an import has inserted stays.
+ */
+export const deleteTransfer = async (project: Project, id: string): Promise<{ readonly _id: string }> => {
+  const record = await findTransfer(project, id);
+  const { _id, kind } = record;
+  const { matchedCount } = await onTransfers((transfers) =>
+    transfers.updateOne(
+      { _id, state: { $in: ['done', 'failed', 'cancelled'] } },
+      { $set: { expiresAt: new Date(clock.now()) } },
+    ),
+  );
+  if (matchedCount === 0) throw new AppError('TRANSFER_RUNNING', `This ${kind} has not ended yet. Cancel it first.`);
+  if (kind === 'export') await removeExportFile(record);
+  return { _id: _id.toHexString() };
 };

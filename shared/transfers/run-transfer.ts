@@ -2,11 +2,17 @@ import { describeError, log, workFor } from '../core/log.ts';
 import { discardExport } from './export/discard-export.ts';
 import { runExport } from './export/run-export.ts';
 import { runImport } from './import/run-import.ts';
-import { TransferFailure } from './transfer-failure.ts';
+import { TransferFailure } from './transfer-context.ts';
 import type { TransferRecord } from './transfer-record.ts';
-import { failTransfer, hasFailedTooOften, releaseTransfer, TransferLost } from './transfer-runs.ts';
+import {
+  claimTransfer,
+  failTransfer,
+  hasFailedTooOften,
+  releaseTransfer,
+  TransferLost,
+  wakeNext,
+} from './transfer-runs.ts';
 import { runMs } from './transfer-times.ts';
-import { claimTransfer, wakeNext } from './turns.ts';
 
 const run = (record: TransferRecord, withinMs: number): Promise<void> =>
   record.kind === 'export' ? runExport(record, withinMs) : runImport(record, withinMs);

@@ -4,11 +4,15 @@ import { onCollections } from '../collections/control-collections.ts';
 import { databaseOf } from '../projects/database-of.ts';
 import { loadProject } from '../projects/find-project-by-id.ts';
 import type { Project } from '../projects/project.ts';
-import { TransferFailure } from './transfer-failure.ts';
 import type { Origin, TransferRecord } from './transfer-record.ts';
 
+/** Why a transfer cannot go on, for people: it ends as failed with this message. */
+export class TransferFailure extends Error {
+  override readonly name = 'TransferFailure';
+}
+
 /** A transfer's project and collection, read now. */
-export interface TransferContext {
+interface TransferContext {
   readonly project: Project;
   readonly collection: Collection;
   /** When the collection was last edited. */

@@ -46,7 +46,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   uploads: [
     'files/confirm-upload.ts#confirmUpload',
     'files/delete-files.ts#deleteFiles',
-    'files/find-file.ts#findFile',
+    'files/list-files.ts#findFile',
     'files/list-files.ts#listFiles',
     'files/request-upload.ts#requestUpload',
     'files/sweep-uploads.ts#sweepUploads',
@@ -108,10 +108,10 @@ export const userSessionEvidence: readonly string[] = [
 /** Modules that ask a store for those that are named above, or as every function may: of no use by themselves. */
 export const helpers: readonly string[] = [
   'projects/quota/rate-limit.ts',
-  'projects/master-key.ts',
-  'files/due-queue.ts',
+  'projects/sealed.ts',
+  'files/due-uploads.ts',
   'files/managed-bucket.ts',
-  'files/storage-usage.ts',
+  'files/list-files.ts',
   'files/upload-states.ts',
   'table/transact.ts',
   'insight/usage/store-shapes.ts',

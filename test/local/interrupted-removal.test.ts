@@ -9,10 +9,10 @@ import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts'
 import { createCollection } from '../../shared/collections/lifecycle/create-collection.ts';
 import { clock } from '../../shared/core/clock.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
-import { deleteProject } from '../../shared/projects/delete-project.ts';
 import { findOwnedProject, type OwnedProject } from '../../shared/projects/find-owned-project.ts';
 import { ensureControlIndexes } from '../../shared/projects/removal/control-indexes.ts';
 import { removeDeletedProjects } from '../../shared/projects/removal/remove-deleted-projects.ts';
+import { deleteProject } from '../../shared/projects/update-project.ts';
 import { FaultyService } from '../support/faults/faulty-service.ts';
 
 const ownerId = new ObjectId().toHexString();

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { deleteSuppression } from '../../../shared/mail/suppressions/list-suppressions.ts';
+import { deleteSuppression } from '../../../shared/mail/suppressions.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['delete-suppression'];

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getMailLog } from '../../../shared/mail/get-mail-log.ts';
+import { getMailLog } from '../../../shared/mail/list-mail-logs.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['get-project-mail-log'];

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
-import { derivedKey } from '../../projects/master-key.ts';
+import { derivedKey } from '../../projects/sealed.ts';
 
 /** What a mail's token is good for: to verify an address, or to set a password anew. */
 export type EmailTokenKind = 'verify' | 'reset';

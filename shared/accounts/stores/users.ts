@@ -1,7 +1,7 @@
 import { onManaged } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { plainName } from '../../mail/plain-name.ts';
+import { plainName } from '../../mail/sender.ts';
 import type { Project } from '../../projects/project.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { issueAccessToken } from '../access-tokens.ts';

@@ -2,7 +2,7 @@ import { serviceSettings } from '../../core/config.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { open } from '../../projects/sealed.ts';
-import { clientSecretId, registrationWith } from '../../projects/social-registrations.ts';
+import { clientSecretId, registrationWith } from '../../projects/social-providers.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
 import { signInFailed } from '../social/landing.ts';

@@ -10,7 +10,7 @@ import { mailQueueSettings, workQueueSettings } from '../../core/config.ts';
 import { describeError, log } from '../../core/log.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { version } from '../../core/version.ts';
-import { derivedKey } from '../../projects/master-key.ts';
+import { derivedKey } from '../../projects/sealed.ts';
 import { write } from '../../table/item.ts';
 import { itemKey, partitionKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';

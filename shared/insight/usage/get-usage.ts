@@ -1,7 +1,7 @@
 import { onManaged } from '../../clients/mongo.ts';
 import { activeIn, onCollections } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { storageUsage } from '../../files/storage-usage.ts';
+import { storageUsage } from '../../files/list-files.ts';
 import { mailUsage } from '../../mail/outbox/mail-quota.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';

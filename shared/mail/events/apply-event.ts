@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type MailLog, onMailLogs } from '../mail-log.ts';
-import { canonicalAddress, suppress } from '../suppressions/suppression.ts';
+import { canonicalAddress, suppress } from '../suppressions.ts';
 import type { MailEvent } from './event.ts';
 
 /** More than a mail ever has; the provider repeats an event for some days only. */

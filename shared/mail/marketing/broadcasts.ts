@@ -3,12 +3,22 @@ import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { mailUsage } from '../outbox/mail-quota.ts';
 import { quotaExceeded } from '../outbox/quota-limits.ts';
-import { type ListPart, onOwnAccount, pagination } from './own-account.ts';
-import { pathId } from './provider-id.ts';
-import { withUnsubscribeLink } from './unsubscribe-link.ts';
+import { type ListPart, onOwnAccount, pagination, pathId } from './own-account.ts';
+
+/** The provider puts each recipient's own address here, and adds the headers for one click (RFC 8058). */
+const placeholder = /\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/;
+
+const footer = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';
+
+/** The HTML of a broadcast, with a link for unsubscribing at its end where it has none anywhere. */
+export const withUnsubscribeLink = (html: string): string => {
+  if (placeholder.test(html)) return html;
+  const end = html.toLowerCase().lastIndexOf('</body>');
+  return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end);
+};
 
 /** A mail to everyone in an audience who has not unsubscribed. */
-export interface NewBroadcast {
+interface NewBroadcast {
   readonly audienceId: string;
   readonly subject: string;
   readonly html: string;

@@ -1,9 +1,20 @@
 import type { Project } from '../../projects/project.ts';
-import { type ListPart, onOwnAccount, pagination } from './own-account.ts';
-import { contactPathId, pathId } from './provider-id.ts';
+import { contactPathId, type ListPart, onOwnAccount, pagination, pathId } from './own-account.ts';
+
+/** The audiences of the project's own account at the provider, as it lists them. */
+export const listAudiences = (project: Project, part: ListPart): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.audiences.list(pagination(part), options));
+
+/** Makes an audience; returns the provider's response. */
+export const createAudience = (project: Project, { name }: { readonly name: string }): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.audiences.create({ name }, options));
+
+/** Deletes an audience; returns the provider's response. */
+export const deleteAudience = (project: Project, audienceId: string): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.audiences.remove(pathId('audience', audienceId), options));
 
 /** What is known of a contact; `null` clears a name. */
-export interface ContactFields {
+interface ContactFields {
   readonly email: string;
   readonly firstName?: string | null | undefined;
   readonly lastName?: string | null | undefined;
@@ -11,7 +22,7 @@ export interface ContactFields {
 }
 
 /** The fields that change. */
-export type ContactChanges = { readonly [K in keyof ContactFields]?: ContactFields[K] | undefined };
+type ContactChanges = { readonly [K in keyof ContactFields]?: ContactFields[K] | undefined };
 
 /** The contact in the provider's terms; what is left out stays as it is. */
 const toProvider = ({ email, firstName, lastName, unsubscribed }: ContactChanges) => ({

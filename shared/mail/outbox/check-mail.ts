@@ -1,11 +1,9 @@
 import { AppError, type FieldError } from '../../core/errors.ts';
 import { isMailbox } from '../../core/mailbox.ts';
 import { maxRecipients, maxSubjectLength } from '../mail-limits.ts';
-import { canonicalAddress } from '../suppressions/suppression.ts';
+import { canonicalAddress } from '../suppressions.ts';
 import type { TemplateReference } from '../templates/find-template.ts';
-import type { Variables } from '../templates/interpolate.ts';
-import type { MailContent } from '../templates/mail-template.ts';
-import { renderTemplate } from '../templates/render-template.ts';
+import { type MailContent, renderTemplate, type Variables } from '../templates/render-template.ts';
 
 /** A body as it was sent; nothing in it is what it should be yet. */
 export type MailBody = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import { type MailLog, mailTag } from '../mail-log.ts';
 import { ownProviderKey } from '../provider-key.ts';
 import { renderAccountMail } from '../render-account-mail.ts';
 import { fromOf } from '../sender.ts';
-import { receiversOf } from '../suppressions/suppression.ts';
+import { receiversOf } from '../suppressions.ts';
 import { pauseAccount, waitForTurn } from './send-throttle.ts';
 
 /** The provider deduplicates a mail for 24 h; an attempt after that could send it twice. */

@@ -2,8 +2,7 @@ import { newId } from '../../core/new-id.ts';
 import type { JobContent, UnwrittenMail } from '../mail-content.ts';
 import { onMailLogs } from '../mail-log.ts';
 import { builtInTemplates } from '../templates/built-in.ts';
-import type { MailTemplate } from '../templates/mail-template.ts';
-import { renderTemplate } from '../templates/render-template.ts';
+import { type MailTemplate, renderTemplate } from '../templates/render-template.ts';
 import { enqueueJob } from './mail-queue.ts';
 import { type NewLog, newLog, sendingJob } from './new-log.ts';
 

@@ -8,7 +8,7 @@ import type { Project } from '../../projects/project.ts';
 import { type MailLog, mailTag, onMailLogs } from '../mail-log.ts';
 import { providerFor } from '../provider-key.ts';
 import { fromOf } from '../sender.ts';
-import { receiversOf } from '../suppressions/suppression.ts';
+import { receiversOf } from '../suppressions.ts';
 import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
 import { keyedRequest } from './idempotency/idempotency-key.ts';
 import { once } from './idempotency/once.ts';

@@ -1,7 +1,6 @@
 import type { Project } from '../../projects/project.ts';
 import { builtInTemplates, isBuiltInKey } from '../templates/built-in.ts';
-import type { Variables } from '../templates/interpolate.ts';
-import { renderTemplate } from '../templates/render-template.ts';
+import { renderTemplate, type Variables } from '../templates/render-template.ts';
 import { type AcceptedMail, sendMail } from './send-mail.ts';
 
 /** Who a test mail goes to, and what the template is filled in with. */

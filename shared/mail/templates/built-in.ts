@@ -1,5 +1,5 @@
-import { button, code, letter, paragraph } from './layout.ts';
-import type { BuiltIn } from './mail-template.ts';
+import { button, code, letter, paragraph, token } from './layout.ts';
+import type { BuiltIn } from './render-template.ts';
 
 /** Key of a mail of user accounts. */
 export type AccountKey = 'verification' | 'password-reset';
@@ -100,4 +100,19 @@ export const isBuiltInKey = (text: string): text is BuiltInKey => Object.hasOwn(
 export const builtInKeyOf = (text: string): BuiltInKey | undefined => {
   const wanted = text.trim().toLowerCase();
   return builtInKeys.find((key) => wanted === key || wanted === builtInTemplates[key].name.toLowerCase());
+};
+
+const subject = 'You are invited to the project {{project}}';
+const reason = paragraph('{{inviter}} invites you to the project "{{project}}" at {{siteName}}, as {{role}}.');
+const until = paragraph('Sign in, or register with this e-mail address, within {{days}} days.');
+const otherwise = paragraph('If you do not know what this is about, you can ignore this mail.');
+
+/**
+ * The mail that brings an invitation to a project; placeholders are `inviter`, `project`, `role`, `days`, `token` and
+ * `link`. Where the dashboard has no address of its own it shows the token.
+ */
+export const invitationTemplate: BuiltIn = {
+  name: 'Invitation',
+  ...letter(subject, reason, until, button('Accept the invitation'), otherwise),
+  withoutLink: letter(subject, reason, until, token('The invitation is:'), otherwise),
 };

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { builtInKeyOf, builtInTemplates } from './built-in.ts';
-import type { MailTemplate } from './mail-template.ts';
+import type { MailTemplate } from './render-template.ts';
 import { comparable, onTemplates, type TemplateRecord } from './template-record.ts';
 
 /** Which template a mail is made from: by id, or by name or key. */

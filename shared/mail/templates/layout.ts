@@ -1,4 +1,4 @@
-import type { MailContent } from './mail-template.ts';
+import type { MailContent } from './render-template.ts';
 
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 

@@ -1,17 +1,37 @@
 import { ObjectId } from 'mongodb';
 import { findPage } from '../../clients/find-page.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
+import { type View, viewOf } from '../../core/view.ts';
 import type { Project } from '../../projects/project.ts';
-import { type BuiltInKey, builtInKeys, isBuiltInKey } from './built-in.ts';
+import { type BuiltInKey, builtInKeys, builtInTemplates, isBuiltInKey } from './built-in.ts';
 import { requireOwnById } from './find-template.ts';
-import { onTemplates } from './template-record.ts';
-import {
-  builtInView,
-  summarizeTemplate,
-  type TemplateSummary,
-  type TemplateView,
-  toTemplateView,
-} from './template-view.ts';
+import { onTemplates, type TemplateRecord } from './template-record.ts';
+
+/** A template as lists show it. A built-in one has its key as `_id`, and was never updated. */
+interface TemplateSummary extends View<TemplateRecord, '_id' | 'key' | 'name' | 'subject'> {
+  readonly builtIn: boolean;
+  readonly updatedAt: Date | null;
+}
+
+/** The template record of contract 5. */
+export type TemplateView = TemplateSummary & Pick<TemplateRecord, 'html' | 'text'>;
+
+const listed = ['_id', 'key', 'name', 'subject', 'updatedAt'] as const;
+
+const summarizeTemplate = (record: Pick<TemplateRecord, (typeof listed)[number]>): TemplateSummary => ({
+  ...viewOf(record, listed),
+  builtIn: false,
+});
+
+export const toTemplateView = (record: TemplateRecord): TemplateView => ({
+  ...viewOf(record, [...listed, 'html', 'text']),
+  builtIn: false,
+});
+
+const builtInView = (key: BuiltInKey): TemplateView => {
+  const { name, subject, html, text } = builtInTemplates[key];
+  return { _id: key, key, name, subject, html, text, builtIn: true, updatedAt: null };
+};
 
 const builtInSummary = (key: BuiltInKey): TemplateSummary => {
   const { html: _html, text: _text, ...summary } = builtInView(key);

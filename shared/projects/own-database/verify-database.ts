@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Db, MongoClient } from 'mongodb';
-import { checkedAddresses } from '../../clients/net/checked-addresses.ts';
+import { checkedAddresses } from '../../clients/net/pinned-lookup.ts';
 import { RestrictedHost } from '../../clients/net/restricted-host.ts';
 import { type DatabaseUri, parseDatabaseUri, type Seed } from '../../clients/own-databases/database-uri.ts';
 import { openClient } from '../../clients/own-databases/open-client.ts';

@@ -3,8 +3,7 @@ import { write } from '../../table/item.ts';
 import { itemKey, partitionKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import type { Update } from '../../table/write-input.ts';
-import { sourceOf } from './rate-source.ts';
-import { OverLimit, type RateWindow, type Standing, windowSeconds } from './rate-window.ts';
+import { OverLimit, type RateWindow, type Standing, sourceOf, windowSeconds } from './rate-window.ts';
 
 /** What this process may still let in without asking the table, and the table's count when it last replied. */
 interface Grant {

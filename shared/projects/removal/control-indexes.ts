@@ -4,10 +4,10 @@ import { tokenIndexes } from '../../accounts/developers/tokens/token-record.ts';
 import { closeMongo, onControl } from '../../clients/mongo.ts';
 import { forgetSecrets } from '../../clients/secrets.ts';
 import { mailLogIndexes } from '../../mail/mail-log.ts';
-import { suppressionIndexes } from '../../mail/suppressions/suppression.ts';
+import { suppressionIndexes } from '../../mail/suppressions.ts';
 import { templateIndexes } from '../../mail/templates/template-record.ts';
 import { transferIndexes } from '../../transfers/transfer-record.ts';
-import { auditIndexes } from '../audit/audit-record.ts';
+import { auditIndexes } from '../audit/list-audit-entries.ts';
 
 /** A project that is being deleted holds no slot, so that its owner can make another at once. */
 const projectIndexes: readonly IndexDescription[] = [

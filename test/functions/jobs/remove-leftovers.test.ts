@@ -8,10 +8,10 @@ import { deleteCollection } from '../../../shared/collections/lifecycle/delete-c
 import { removeAbandonedCollections } from '../../../shared/collections/lifecycle/remove-abandoned.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { statsKey } from '../../../shared/insight/usage/stats-items.ts';
-import { deleteProject } from '../../../shared/projects/delete-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
 import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { deleteProject } from '../../../shared/projects/update-project.ts';
 import { write } from '../../../shared/table/item.ts';
 import { newPerson } from '../../support/worlds/operations/accounts.ts';
 import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';

@@ -5,9 +5,9 @@ import { removeDeletedDevelopers } from '../../../shared/accounts/developers/rem
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { removeAbandonedCollections } from '../../../shared/collections/lifecycle/remove-abandoned.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { deleteProject } from '../../../shared/projects/delete-project.ts';
 import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
 import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { deleteProject } from '../../../shared/projects/update-project.ts';
 import { makeProject, newOwner, type OwnProject } from '../../support/worlds/operations/operation.ts';
 
 // A control database of its own: these jobs would find what other tests have in the shared one.

@@ -3,17 +3,17 @@ import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
-import { cancelTransfer } from '../../../shared/transfers/cancel-transfer.ts';
+import { cancelTransfer } from '../../../shared/transfers/find-transfer.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 import type { ImportRecord, TransferRecord } from '../../../shared/transfers/transfer-record.ts';
 import {
+  claimTransfer,
   endTransfer,
   failTransfer,
   releaseTransfer,
   saveProgress,
   TransferLost,
 } from '../../../shared/transfers/transfer-runs.ts';
-import { claimTransfer } from '../../../shared/transfers/turns.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
 import { connectOwn, serveVerifiers } from '../../support/worlds/own-project.ts';

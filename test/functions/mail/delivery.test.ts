@@ -9,7 +9,7 @@ import { heldSlots, mailUsage } from '../../../shared/mail/outbox/mail-quota.ts'
 import { mailTries } from '../../../shared/mail/outbox/retries.ts';
 import { sendMail } from '../../../shared/mail/outbox/send-mail.ts';
 import { settleFailed, settleSent } from '../../../shared/mail/outbox/settle-mail.ts';
-import { suppress } from '../../../shared/mail/suppressions/suppression.ts';
+import { suppress } from '../../../shared/mail/suppressions.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo } from '../../support/clients/inbox.ts';

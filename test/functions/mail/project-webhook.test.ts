@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { receiversOf } from '../../../shared/mail/suppressions/suppression.ts';
+import { receiversOf } from '../../../shared/mail/suppressions.ts';
 import { deliver, eventOf } from '../../support/clients/webhook.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';
 import type { TestProject } from '../../support/worlds/project.ts';

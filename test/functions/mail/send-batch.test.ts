@@ -9,7 +9,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
 import { heldSlots, mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
-import { suppress } from '../../../shared/mail/suppressions/suppression.ts';
+import { suppress } from '../../../shared/mail/suppressions.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';

@@ -7,7 +7,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { requeueMail } from '../../../shared/mail/outbox/requeue-mail.ts';
-import { suppress } from '../../../shared/mail/suppressions/suppression.ts';
+import { suppress } from '../../../shared/mail/suppressions.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';

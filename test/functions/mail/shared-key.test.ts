@@ -11,7 +11,7 @@ import { heldSlots, mailUsage, takeSlots } from '../../../shared/mail/outbox/mai
 import { sharedTallies } from '../../../shared/mail/outbox/mail-tallies.ts';
 import { settleHeldSlots } from '../../../shared/mail/outbox/reserve-slots.ts';
 import { sendMail } from '../../../shared/mail/outbox/send-mail.ts';
-import { suppress } from '../../../shared/mail/suppressions/suppression.ts';
+import { suppress } from '../../../shared/mail/suppressions.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { countIn, peek } from '../../../shared/table/counter.ts';
 import { ownerKeyOf } from '../../../shared/table/owner-key.ts';

@@ -5,7 +5,7 @@ import { handler } from '../../../functions/mail/webhook/receive-webhook.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { onSuppressions, receiversOf } from '../../../shared/mail/suppressions/suppression.ts';
+import { onSuppressions, receiversOf } from '../../../shared/mail/suppressions.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { eventOf, signedHeaders } from '../../support/clients/webhook.ts';
 import { newProject } from '../../support/worlds/project.ts';

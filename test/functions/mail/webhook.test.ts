@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { listSuppressions } from '../../../shared/mail/suppressions/list-suppressions.ts';
+import { listSuppressions } from '../../../shared/mail/suppressions.ts';
 import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { deliver, eventOf } from '../../support/clients/webhook.ts';

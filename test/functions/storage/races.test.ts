@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { storageUsage } from '../../../shared/files/storage-usage.ts';
+import { storageUsage } from '../../../shared/files/list-files.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { confirm, put, read, remove, request, uploaded, uploadFile } from '../../support/worlds/files.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
 import { issueDashboardToken, verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { derivedKey } from '../../../shared/projects/master-key.ts';
+import { derivedKey } from '../../../shared/projects/sealed.ts';
 import { projectWithKey } from './project.ts';
 
 const master = Buffer.alloc(32, 1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountMailFrom } from '../../../shared/mail/render-account-mail.ts';
-import type { MailContent } from '../../../shared/mail/templates/mail-template.ts';
+import type { MailContent } from '../../../shared/mail/templates/render-template.ts';
 
 const variables = { link: 'https://app.example.com/verify-email?token=t', code: 'ABCD-2345', minutes: '10' };
 const verification = { template: 'verification', siteName: 'Notes' } as const;

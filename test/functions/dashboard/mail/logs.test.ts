@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { suppress } from '../../../../shared/mail/suppressions/suppression.ts';
+import { suppress } from '../../../../shared/mail/suppressions.ts';
 import { type Answer, inParallel } from '../../../support/clients/client.ts';
 import { eventually } from '../../../support/clients/eventually.ts';
 import { mailTo } from '../../../support/clients/inbox.ts';

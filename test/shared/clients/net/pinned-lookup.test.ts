@@ -1,8 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../../infra/local/ports.ts';
-import { checkedAddresses } from '../../../../shared/clients/net/checked-addresses.ts';
-import { pinnedLookup } from '../../../../shared/clients/net/pinned-lookup.ts';
+import { checkedAddresses, pinnedLookup } from '../../../../shared/clients/net/pinned-lookup.ts';
 import type { HostAddress, Resolver } from '../../../../shared/clients/net/resolver.ts';
 import { RestrictedHost } from '../../../../shared/clients/net/restricted-host.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withUnsubscribeLink } from '../../../../shared/mail/marketing/unsubscribe-link.ts';
+import { withUnsubscribeLink } from '../../../../shared/mail/marketing/broadcasts.ts';
 
 const link = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';
 

@@ -4,7 +4,7 @@ import {
   interpolateSubject,
   interpolateText,
   type Variables,
-} from '../../../../shared/mail/templates/interpolate.ts';
+} from '../../../../shared/mail/templates/render-template.ts';
 
 const evil = '<img src=x onerror="alert(\'&\')">';
 const escaped = '&lt;img src=x onerror=&quot;alert(&#39;&amp;&#39;)&quot;&gt;';

@@ -5,9 +5,13 @@ import {
   builtInKeys,
   builtInTemplates,
 } from '../../../../shared/mail/templates/built-in.ts';
-import { maxPartLength, type Variables } from '../../../../shared/mail/templates/interpolate.ts';
-import type { MailContent, MailTemplate } from '../../../../shared/mail/templates/mail-template.ts';
-import { renderTemplate } from '../../../../shared/mail/templates/render-template.ts';
+import {
+  type MailContent,
+  type MailTemplate,
+  maxPartLength,
+  renderTemplate,
+  type Variables,
+} from '../../../../shared/mail/templates/render-template.ts';
 import { refusalOf } from '../../../support/samples/refusal.ts';
 
 const link = 'https://app.example.com/verify-email?token=abc_DEF-123&x=1';

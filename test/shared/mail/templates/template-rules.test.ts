@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { requireUsable } from '../../../../shared/mail/templates/template-rules.ts';
+import { requireUsable } from '../../../../shared/mail/templates/template-record.ts';
 import { newTemplateEntries, templateChangesEntries } from '../../../../shared/mail/templates/template-settings.ts';
 import { refusalOf } from '../../../support/samples/refusal.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sourceOf } from '../../../../shared/projects/quota/rate-source.ts';
+import { sourceOf } from '../../../../shared/projects/quota/rate-window.ts';
 
 describe('the source a request is counted for', () => {
   test.each([

@@ -5,15 +5,14 @@ import { deleteCollection } from '../../../../shared/collections/lifecycle/delet
 import { clock } from '../../../../shared/core/clock.ts';
 import { emptyTrash } from '../../../../shared/documents/trash/empty-trash.ts';
 import { runPurge } from '../../../../shared/documents/trash/run-purge.ts';
-import { deleteProject } from '../../../../shared/projects/delete-project.ts';
 import { connectDatabase, disconnectDatabase } from '../../../../shared/projects/own-database/connect-database.ts';
 import { removeDeletedProjects } from '../../../../shared/projects/removal/remove-deleted-projects.ts';
+import { deleteProject } from '../../../../shared/projects/update-project.ts';
 import { startExport } from '../../../../shared/transfers/export/start-export.ts';
 import { startImport } from '../../../../shared/transfers/import/start-import.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { loadObject } from '../../../../shared/transfers/transfer-file.ts';
-import type { ExportRecord } from '../../../../shared/transfers/transfer-record.ts';
-import { transferKey } from '../../../../shared/transfers/transfer-record.ts';
+import { type ExportRecord, transferKey } from '../../../../shared/transfers/transfer-record.ts';
 import { addTrashed, makePurgeDue, stored } from '../trash.ts';
 import { newPerson } from './accounts.ts';
 import { confirmed } from './files.ts';

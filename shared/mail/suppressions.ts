@@ -1,13 +1,18 @@
 import { type IndexDescription, ObjectId } from 'mongodb';
-import { inControl } from '../../clients/mongo.ts';
-import { clock } from '../../core/clock.ts';
-import { newId } from '../../core/new-id.ts';
+import { findPage } from '../clients/find-page.ts';
+import { inControl } from '../clients/mongo.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { newId } from '../core/new-id.ts';
+import type { Page, PageRequest } from '../core/page.ts';
+import { viewOf } from '../core/view.ts';
+import type { Project } from '../projects/project.ts';
 
 /** Why an address gets no more mail: it does not take any, or its owner called a mail spam. */
-export type SuppressionReason = 'bounced' | 'complained';
+type SuppressionReason = 'bounced' | 'complained';
 
 /** A document of `control.mailSuppressions`: an address that a project's mails leave out. */
-export interface Suppression {
+interface Suppression {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   /** As `canonicalAddress` writes it. */
@@ -31,7 +36,7 @@ export const canonicalAddress = (address: string): string =>
   (/<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).trim().toLowerCase();
 
 /** The suppressions of one project, and of one address where it is given. */
-export const suppressionsOf = (projectId: string, email?: string) => ({
+const suppressionsOf = (projectId: string, email?: string) => ({
   projectId: new ObjectId(projectId),
   ...(email === undefined ? {} : { email: { $eq: canonicalAddress(email) } }),
 });
@@ -79,4 +84,23 @@ export const receiversOf = async (
   );
   const suppressed = new Set(found.map(({ email }) => email));
   return mails.map(({ to }) => to.filter((address) => !suppressed.has(canonicalAddress(address))));
+};
+
+/** A suppressed address as the dashboard shows it. */
+type SuppressionView = ReturnType<typeof toView>;
+
+const toView = (record: Suppression) => viewOf(record, ['email', 'reason', 'providerEmailId', 'createdAt']);
+
+/** A page of the addresses that a project's mails leave out, the newest first. */
+export const listSuppressions = async (project: Project, request: PageRequest): Promise<Page<SuppressionView>> => {
+  const found = await findPage(onSuppressions, suppressionsOf(project.id), request, { sort: { _id: -1 } });
+  return { ...found, items: found.items.map(toView) };
+};
+
+/** Lets an address have the project's mails again; not suppressed → 404 `SUPPRESSION_NOT_FOUND`. */
+export const deleteSuppression = async (project: Project, email: string): Promise<void> => {
+  const { deletedCount } = await onSuppressions((suppressions) =>
+    suppressions.deleteOne(suppressionsOf(project.id, email)),
+  );
+  if (deletedCount === 0) throw new AppError('SUPPRESSION_NOT_FOUND', 'This address is not suppressed.');
 };

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { clock } from '../core/clock.ts';
+import { get, list, write } from '../table/item.ts';
 import { itemKey, type Key, type PartitionKey, partitionKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
-import type { Write } from '../table/transact.ts';
+import { transact, type Write } from '../table/transact.ts';
 import { type Backoff, delayAfter } from '../work/retries.ts';
 import { managedStorageId } from './storage-keys.ts';
 import type { FileRef } from './upload-items.ts';
@@ -34,11 +35,11 @@ const queueOf = ({ storageId }: FileRef): DueQueue => (storageId === managedStor
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10).replaceAll('-', '');
 
 /** The partition of what is due on the day of `time` (UTC), spread over ten by the path. */
-export const duePartition = (queue: DueQueue, time: number, shard: number): PartitionKey<'due' | 'dueExternal'> =>
+const duePartition = (queue: DueQueue, time: number, shard: number): PartitionKey<'due' | 'dueExternal'> =>
   partitionKey(queue === 'managed' ? 'due' : 'dueExternal', { day: dayOf(time), shard: String(shard) });
 
 /** Times in sort keys: as many digits for all of them. */
-export const dueOrder = (time: number): string => String(time).padStart(15, '0');
+const dueOrder = (time: number): string => String(time).padStart(15, '0');
 
 const shardOf = ({ filePath }: FileRef): number => (createHash('sha256').update(filePath).digest()[0] ?? 0) % shards;
 
@@ -74,9 +75,9 @@ export interface DueEntry extends Due {
 }
 
 /** As it is stored; `move` is in the key. */
-export type DueItem = Key & Omit<Due, 'move' | 'first' | 'tries'> & Partial<Pick<Due, 'first' | 'tries'>>;
+type DueItem = Key & Omit<Due, 'move' | 'first' | 'tries'> & Partial<Pick<Due, 'first' | 'tries'>>;
 
-export const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueEntry => ({
+const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueEntry => ({
   ...item,
   first: first ?? item.due,
   tries,
@@ -85,7 +86,61 @@ export const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueE
 });
 
 /** An entry that failed is due again an hour later, then two, four and so on up to a day. */
-export const moveDueEntry = ({ key, ...entry }: DueEntry): Write[] => [
+const moveDueEntry = ({ key, ...entry }: DueEntry): Write[] => [
   { delete: key, condition: 'attribute_exists(pk)' },
   putDue({ ...entry, due: clock.now() + delayAfter(backoff, entry.tries + 1), tries: entry.tries + 1 }),
 ];
+
+const day = 24 * 60 * 60 * 1000;
+const pageSize = 25;
+
+/** Time up to which everything due has been done, so that a run need not look at every past day. */
+const doneKey = (queue: DueQueue): Key =>
+  itemKey(kinds.sweptUntil, partitionKey('dueDone'), { queue: queue === 'managed' ? 'until' : `until#${queue}` });
+
+/** How far back a run looks if that time is unknown or lies in the future, as after a wrong clock. */
+const farBackMs = 100 * day;
+
+/** Milliseconds since 1970 before which nothing due is left. */
+const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
+  const { until = Number.NaN } = (await get<{ readonly until?: number }>(doneKey(queue))) ?? {};
+  return until <= now ? until : now - farBackMs;
+};
+
+/** Moves that time on to `time`, never back, except from one that the run that began at `now` finds in the future. */
+const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise<void> => {
+  await write({
+    update: doneKey(queue),
+    change: 'SET #until = :time',
+    condition: 'attribute_not_exists(#until) OR #until < :time OR #until > :now',
+    values: { time, now },
+  });
+};
+
+/** What is due by `now` in one partition, the longest overdue first. */
+const nextIn = async (partition: string, now: number): Promise<readonly DueEntry[]> =>
+  (await list<DueItem>({ partition, only: { before: dueOrder(now + 1) }, most: pageSize })).map(toDueEntry);
+
+/**
+ * What is due by `now`, day by day, the oldest first: up to 25 entries of each of the day's partitions at a time, and
+ * then what is left. Whoever takes them removes or puts off every one; what is done need not be looked at again.
+ */
+export async function* dueUploads(queue: DueQueue, now: number): AsyncGenerator<(readonly DueEntry[])[], void, void> {
+  for (let start = Math.floor((await doneUntil(queue, now)) / day) * day; start <= now; start += day) {
+    let partitions = Array.from({ length: shards }, (_, shard) => duePartition(queue, start, shard));
+    while (partitions.length > 0) {
+      const pages = await Promise.all(partitions.map((partition) => nextIn(partition, now)));
+      yield pages.filter(({ length }) => length > 0);
+      partitions = partitions.filter((_, index) => pages[index]?.length === pageSize);
+    }
+    await setDoneUntil(queue, Math.min(start + day, now), now);
+  }
+}
+
+/** Removes an entry that is done; may be repeated. */
+export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> => write({ delete: key });
+
+/** Puts one off, unless another run has done or put off the same. */
+export const putOff = async (entry: DueEntry): Promise<void> => {
+  await transact(moveDueEntry(entry));
+};
