@@ -4,7 +4,7 @@ import { userReturn } from '../../shared/accounts/users/social-site.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
-import { noSocialCookie, socialVerifier } from '../../shared/http/social-cookie.ts';
+import { socialCookies } from '../../shared/http/sign-in-cookies.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['finish-sign-in'];
@@ -12,7 +12,9 @@ const route = userAuthRoutes['finish-sign-in'];
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const provider = requireProvider(input.params.provider);
   const { state = '', code, error } = input.query;
-  const sent = { state, code, error, verifier: socialVerifier(event, state) };
+  const sent = { state, code, error, verifier: socialCookies.users.get(event, state) };
   const { location } = await finishSignIn(await userReturn(state), provider, sent, clientOf(event));
-  return redirect(route, location, { cookies: sent.verifier === undefined ? [] : [noSocialCookie(event, state)] });
+  return redirect(route, location, {
+    cookies: sent.verifier === undefined ? [] : socialCookies.users.remove(event, state),
+  });
 });

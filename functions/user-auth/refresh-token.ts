@@ -1,7 +1,7 @@
 import { refresh } from '../../shared/accounts/sign-in.ts';
 import { openedSession, userSignIns } from '../../shared/accounts/stores/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, refreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
+import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
@@ -18,6 +18,6 @@ export const handler = usersEndpoint(route).handler(async (event, { project }) =
       ...openedSession(session),
       refreshToken: bodyToken(event, session.refreshToken, inHeader),
     },
-    { cookies: refreshCookies(event, project, session.refreshToken) },
+    { cookies: refreshCookie.set(event, session.refreshToken, project) },
   );
 });

@@ -2,7 +2,7 @@ import { signIn } from '../../shared/accounts/sign-in.ts';
 import { userAnswer, userSignIns } from '../../shared/accounts/stores/users.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, cookieHints, refreshCookies } from '../../shared/http/refresh-cookie.ts';
+import { bodyToken, cookieHints, refreshCookie } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
@@ -19,6 +19,6 @@ export const handler = usersEndpoint(route).handler(async (event, { project, use
       refreshToken: bodyToken(event, signedIn.session.refreshToken),
       hints: cookieHints(event, project, signedIn.session.refreshToken),
     },
-    { cookies: refreshCookies(event, project, signedIn.session.refreshToken) },
+    { cookies: refreshCookie.set(event, signedIn.session.refreshToken, project) },
   );
 });

@@ -1,6 +1,6 @@
 import { signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
-import { noRefreshCookies, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
+import { refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/table/item-key.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -10,5 +10,9 @@ const route = userAuthRoutes['sign-out'];
 export const handler = projectEndpoint(route).handler(async (event, { project }) => {
   const { token } = sentRefreshToken(event, project);
   if (token) await signOut(projectScope(project.id), token);
-  return respondExactly(route, { success: true, message: 'Logged out' }, { cookies: noRefreshCookies(event, project) });
+  return respondExactly(
+    route,
+    { success: true, message: 'Logged out' },
+    { cookies: refreshCookie.remove(event, project) },
+  );
 });

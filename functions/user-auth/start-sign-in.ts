@@ -3,13 +3,13 @@ import { startSignIn } from '../../shared/accounts/social/state.ts';
 import { userSite } from '../../shared/accounts/users/social-site.ts';
 import { navigationEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
-import { socialCookie } from '../../shared/http/social-cookie.ts';
+import { socialCookies } from '../../shared/http/sign-in-cookies.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['start-sign-in'];
 
 export const handler = navigationEndpoint(route).handler(async (event, { project, input }) => {
   const { location, begun } = await startSignIn(userSite(project), requireProvider(input.params.provider));
-  const cookies = begun ? [socialCookie(event, begun.state, begun.verifier)] : [];
+  const cookies = begun ? socialCookies.users.set(event, begun.verifier, begun.state) : [];
   return redirect(route, location, { cookies });
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type CryptoKey, importJWK, type JWK, type JWTHeaderParameters } from 'jose';
 import { clock } from '../core/clock.ts';
 import { ShortCache } from '../core/short-cache.ts';
@@ -75,13 +75,13 @@ const check = async (project: Project, token: string): Promise<Verified> => {
 
 /** Whom an access token speaks for; any but one that a present key of this project signed → 401 `TOKEN_INVALID`. */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
-  const hash = createHash('sha256').update(`${project.id}\n${token}`).digest('base64');
-  const known = verified.get(hash);
+  const digest = hash('sha256', `${project.id}\n${token}`, 'base64');
+  const known = verified.get(digest);
   if (known && (known.expiresAtMs <= clock.now() || !verifyingKeys(project).some(({ kid }) => kid === known.kid))) {
-    verified.delete(hash);
+    verified.delete(digest);
     throw tokenInvalid(kindOf(project));
   }
   const read = known ?? (await check(project, token));
-  if (!known) remember(hash, read);
+  if (!known) remember(digest, read);
   return { userId: read.userId, sessionId: read.sessionId };
 };

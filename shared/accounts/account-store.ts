@@ -52,7 +52,6 @@ export interface MailOrigin {
 interface Kind {
   /** Whose sessions, tokens and lockouts they are. */
   readonly scope: SessionScope;
-  /** The field of the record that holds the bcrypt hash. */
   readonly hashField: 'password' | 'passwordHash';
   /** Says to the holder of an access token that the account is gone. */
   readonly goneMessage: string;
@@ -103,7 +102,6 @@ export interface NewAccount {
   readonly identities: readonly Identity[];
 }
 
-/** Matches accounts that nobody has disabled. */
 export const enabled: AccountFilter = { isDisabled: { $ne: true } };
 
 /** The account with an e-mail address, in whatever case it is written. */

@@ -39,7 +39,6 @@ export const raiseCredentialVersion = async (scope: SessionScope, userId: string
 export const credentialVersionOf = ({ credentialVersion = 0 }: Pick<AccountRecord, 'credentialVersion'>): number =>
   credentialVersion;
 
-/** Matches an account whose credentials are still those of `record`. */
 export const unchangedSince = (record: AccountRecord): OneAccount => {
   const version = credentialVersionOf(record);
   return { _id: record._id, credentialVersion: version === 0 ? { $in: [0, null] } : version };

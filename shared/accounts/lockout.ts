@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { sourceOf } from '../projects/quota/rate-window.ts';
@@ -32,10 +32,8 @@ const fromOnePlace: Limit = {
 const fromAnywhere: Limit = { key: ({ scope, address }) => [scope, address], failures: 100, windowSeconds: 60 * 60 };
 
 const lockKey = (limit: Limit, attempt: PasswordSignIn) => {
-  const hash = createHash('sha256')
-    .update(JSON.stringify(limit.key(attempt)))
-    .digest('base64url');
-  return itemKey(kinds.lockout, partitionKey('lock', { hash }));
+  const named = JSON.stringify(limit.key(attempt));
+  return itemKey(kinds.lockout, partitionKey('lock', { hash: hash('sha256', named, 'base64url') }));
 };
 
 const locked = (seconds: number): AppError =>

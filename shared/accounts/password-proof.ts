@@ -5,7 +5,6 @@ import { clearFailures, countFailure } from './lockout.ts';
 import { verifyPassword } from './passwords.ts';
 import type { Client } from './sessions.ts';
 
-/** An e-mail address and a password as a caller sent them. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
@@ -30,7 +29,6 @@ export const provePassword = async <R extends AccountRecord>(
   return account;
 };
 
-/** The refusal of a wrong or missing current password (401). */
 export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
 
 /**

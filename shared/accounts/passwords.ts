@@ -21,7 +21,6 @@ export const checkPassword = (value: unknown, field = 'password'): string => {
   return value as string;
 };
 
-/** The bcrypt hash under which a password is stored. */
 export const hashPassword = (password: string): Promise<string> =>
   hash(password, { cost: passwordSettings().PASSWORD_COST });
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** A refresh token taken apart: whose it claims to be, and the hash it is stored under. Ids are 24 hex characters. */
 export interface RefreshToken {
@@ -11,7 +11,7 @@ const idBytes = 12;
 const secretBytes = 32;
 const wellFormed = /^[A-Za-z0-9_-]{75}$/;
 
-const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
+const hashOf = (token: string): string => hash('sha256', token, 'base64url');
 
 /** A new opaque token: base64url of user id, session id and 256 random bits. Only its hash is ever stored. */
 export const newRefreshToken = (

@@ -13,10 +13,8 @@ export const endSession = async (scope: SessionScope, userId: string, sessionId:
   return item !== undefined && item.expiresAt > nowSeconds();
 };
 
-/** The refusal of a session that the user does not have (404). */
 const sessionNotFound = (): AppError => new AppError('SESSION_NOT_FOUND', 'Session not found');
 
-/** Whether a path names what can be a session. */
 const isSessionId = (sessionId: string): boolean => /^[0-9a-f]{24}$/.test(sessionId);
 
 /** Ends one session that the user must have; else 404 `SESSION_NOT_FOUND`. */
@@ -61,7 +59,6 @@ export const orEndSession = async <T>(
   }
 };
 
-/** Whose access token asks, and by which session it was issued. */
 interface Asker {
   readonly userId: string;
   readonly sessionId: string;

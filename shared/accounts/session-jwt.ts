@@ -10,7 +10,6 @@ export interface Bearer {
   readonly sessionId: string;
 }
 
-/** A signed access token. */
 export interface IssuedToken {
   readonly accessToken: string;
   /** Human-readable lifetime, such as `15m`. */
@@ -29,7 +28,6 @@ export interface TokenKind {
 /** In characters; ours are a quarter of it. */
 const maxLength = 2048;
 
-/** The refusal of an access token, whatever is wrong with it (401). */
 export const tokenInvalid = ({ advice }: TokenKind, cause?: unknown): AppError =>
   new AppError('TOKEN_INVALID', `The access token is invalid or has expired. Refresh it or ${advice}.`, { cause });
 
@@ -59,7 +57,6 @@ export const signToken = async (
   return { accessToken, expiresIn: inWords(seconds) };
 };
 
-/** An access token that was found good. */
 export interface VerifiedToken extends Bearer {
   readonly kid: string;
   readonly expiresAtMs: number;

@@ -19,14 +19,11 @@ export const sessionSeconds = 7 * 24 * 3600;
 /** When a session that is opened or refreshed now expires: seconds since 1970. */
 export const sessionExpiry = (): number => nowSeconds() + sessionSeconds;
 
-/** Prefix of the sort keys of all sessions of a user. */
 const userPrefix = (userId: string): string => sortPrefix(kinds.session, { userId });
 
-/** Key of the item of a session. */
 export const sessionKey = (scope: SessionScope, userId: string, sessionId: string): Key =>
   itemKey(kinds.session, scope, { userId, sessionId });
 
-/** Key of the item of a refresh token, by the hash of the token. */
 export const refreshKey = (scope: SessionScope, hash: string): Key => itemKey(kinds.refreshToken, scope, { hash });
 
 /** One open session of a user. `_id` is the `sid` of its access tokens. */

@@ -15,7 +15,6 @@ import { signOut } from './revoke-sessions.ts';
 import type { Bearer, IssuedToken } from './session-jwt.ts';
 import type { Client } from './sessions.ts';
 
-/** A store whose accounts can sign in. */
 export interface SigningStore<R extends AccountRecord = AccountRecord> extends AccountStore<R> {
   readonly issueToken: (bearer: Bearer) => Promise<IssuedToken>;
 }

@@ -5,7 +5,6 @@ import { secret } from './secrets.ts';
 /** More than any schema needs; what is longer is not read to its end. */
 const maxAnswerBytes = 256 * 1024;
 
-/** A message of OpenAI's `chat/completions`. */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;

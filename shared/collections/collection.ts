@@ -53,7 +53,6 @@ export interface Collection {
   readonly ownIndexes?: readonly IndexKeys[];
 }
 
-/** Row security of a collection without any. */
 export const noRowSecurity: RowSecurity = {
   enabled: false,
   mode: 'public-read',

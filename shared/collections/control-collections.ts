@@ -28,10 +28,8 @@ export const dueForRemoval = (): Filter<CollectionRecord> => ({
   $or: (['creating', 'deleting', 'dropped'] as const).map((state) => ({ state, updatedAt: { $lte: leaseEnd(state) } })),
 });
 
-/** Matches the active collections of a project. */
 export const activeIn = ({ id }: Pick<Project, 'id'>) => ({ projectId: new ObjectId(id), state: 'active' }) as const;
 
-/** The records of a project's active collections, read now. */
 export const activeRecords = (project: Project, options: FindOptions): Promise<CollectionRecord[]> =>
   onCollections((collections) => collections.find(activeIn(project), { ...options, maxTimeMS: 5000 }).toArray());
 

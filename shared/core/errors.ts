@@ -113,7 +113,6 @@ export const statusOf = {
   EVENT_TOO_EARLY: 503,
 } as const;
 
-/** A code of the error table. */
 export type ErrorCode = keyof typeof statusOf;
 
 /**
@@ -142,7 +141,6 @@ export interface FieldError {
   readonly examples?: readonly string[];
 }
 
-/** What an `AppError` carries besides code and message. */
 export interface AppErrorOptions {
   /** What really happened; goes to the log, never to the caller. */
   readonly cause?: unknown;

@@ -4,7 +4,6 @@ import { clock } from './clock.ts';
 
 /** What the two bytes of a second's fraction count. */
 const fractionsPerSecond = 2 ** 16;
-/** What six bytes can hold. */
 const randomValues = 2 ** 48;
 /** An id lies below so far above the one before it: too far to guess, near enough for 65 536 in a fraction. */
 const maxStep = 2 ** 32;

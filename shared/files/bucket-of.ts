@@ -5,7 +5,6 @@ import { fileKey } from './file-path.ts';
 import { managedBucket } from './managed-bucket.ts';
 import { openStorageKeys } from './storage-keys.ts';
 
-/** The bucket that a project's files go to now. */
 export const bucketOf = async ({ id, storage }: Project): Promise<Bucket> => {
   if (storage.kind === 'managed') return managedBucket;
   const { externalBucket } = await import('./external-bucket.ts');

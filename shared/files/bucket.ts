@@ -58,7 +58,6 @@ const copyCommand = (bucket: string, { from, to, etag, contentType }: Copy) =>
     ContentType: contentType,
   });
 
-/** What our bucket and those of the projects' own have in common. */
 export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
   presignUpload: (key, { contentType, size, expiresIn }) =>
     on((client, Bucket) =>

@@ -6,7 +6,6 @@ import { fileKey, fileNotFound, pendingKey, requirePathOf } from './file-path.ts
 import { type FileRef, refOf } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
-/** Response of `confirm-upload` (contract 4). */
 export interface ConfirmedUpload {
   readonly path: string;
   readonly provider: 'internal' | 'external';

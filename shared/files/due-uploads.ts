@@ -69,12 +69,10 @@ export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: M
   return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0 });
 };
 
-/** A path that the sweep checks at `due`. */
 export interface DueEntry extends Due {
   readonly key: Key;
 }
 
-/** As it is stored; `move` is in the key. */
 type DueItem = Key & Omit<Due, 'move' | 'first' | 'tries'> & Partial<Pick<Due, 'first' | 'tries'>>;
 
 const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueEntry => ({

@@ -117,7 +117,6 @@ export const closeExternalStorages = (): void => {
   clients.clear();
 };
 
-/** How many objects are removed at once. */
 const lanes = 10;
 
 /** A bucket at any S3-compatible endpoint, whose host is checked, and connected to as it was checked. */

@@ -25,7 +25,6 @@ const sortableUuid = (): string => {
 export const newFilePath = (projectId: string, filename: string): string =>
   `${projectId}/${sortableUuid()}_${sanitisedName(filename)}`;
 
-/** The refusal of a path that is not a file of the project (404). */
 export const fileNotFound = (): AppError =>
   new AppError('FILE_NOT_FOUND', 'There is no such file. Send the path that the upload answered, not the URL.');
 
@@ -37,11 +36,9 @@ export const requirePathOf = (projectId: string, text: string): void => {
   if (!isPathOf(projectId, text)) throw fileNotFound();
 };
 
-/** The sanitised name in a path. */
 export const nameIn = (filePath: string): string => shape.exec(filePath)?.[2] ?? '';
 
 /** Where an upload waits to be confirmed; nobody can read it there. */
 export const pendingKey = (filePath: string): string => `pending/${filePath}`;
 
-/** Where a confirmed file is. */
 export const fileKey = (filePath: string): string => `files/${filePath}`;

@@ -31,7 +31,6 @@ export const storageUsage = async (project: Project): Promise<StorageUsage> => {
   return { used, held, limit: storageLimit(project), files };
 };
 
-/** A confirmed file, as lists show it. */
 interface StoredFile {
   readonly path: string;
   readonly name: string;

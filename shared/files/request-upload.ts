@@ -17,7 +17,6 @@ export interface UploadRequest {
   readonly size: number;
 }
 
-/** Response of `request-upload` (contract 4). */
 export interface RequestedUpload {
   /** Takes a PUT of exactly this type and size for 10 minutes. */
   readonly signedUrl: string;

@@ -11,7 +11,6 @@ export interface FileRef {
   readonly filePath: string;
 }
 
-/** A path under the storage that its project has now. */
 export const refOf = ({ id, storage }: Project, filePath: string): FileRef => ({
   projectId: id,
   storageId: storageIdOf(storage),
@@ -43,7 +42,6 @@ export type QuotaItem = Key & {
 /** The part of a path that sort keys contain: all of it after the project id. */
 const tailOf = ({ projectId, filePath }: FileRef): string => filePath.slice(projectId.length + 1);
 
-/** Prefix of the sort keys of all confirmed files of a storage. */
 export const filePrefix = (storageId: string): string => sortPrefix(kinds.file, { storageId });
 
 export const uploadKey = (ref: FileRef): Key =>
@@ -52,7 +50,6 @@ export const uploadKey = (ref: FileRef): Key =>
 export const fileItemKey = (ref: FileRef): Key =>
   itemKey(kinds.file, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
 
-/** Key of the counter of one storage of a project. */
 export const quotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>): Key =>
   itemKey(kinds.storageQuota, projectScope(projectId), { storageId });
 

@@ -1,7 +1,7 @@
 import { sessionSeconds } from '../accounts/sessions.ts';
 import { allowsOrigin, ownSites } from '../projects/allowed-origin.ts';
 import type { Project } from '../projects/project.ts';
-import { type CookieScope, cookie, getCookie, isPlainLoopback } from './cookies.ts';
+import { isPlainLoopback, keptCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
 
 /** A refresh token as it came with a request. */
@@ -10,15 +10,6 @@ export interface SentToken {
   /** It came in `x-refresh-token`, so its successor belongs in the body too. */
   readonly inHeader: boolean;
 }
-
-const nameFor = (project: Project): string => `refresh_${project.id}`;
-
-/** Pages of other sites call with credentials too, so over https the cookie has to be `None`. */
-const scopeFor = (event: Event, maxAge: number): CookieScope => ({
-  path: '/api/userAuth',
-  sameSite: isPlainLoopback(event) ? 'Lax' : 'None',
-  maxAge,
-});
 
 /**
  * Whether cookies count: not where a page of a site that the project does not name makes the browser send them
@@ -30,23 +21,21 @@ const countsCookies = ({ headers }: Event, project: Project): boolean =>
     ? headers['sec-fetch-site'] !== 'cross-site'
     : allowsOrigin(ownSites(project), headers.origin);
 
-/**
- * The cookie that brings an end user's refresh token back to the user routes (contract 3, "Refresh token"); none where
- * cookies do not count.
- */
-export const refreshCookies = (event: Event, project: Project, refreshToken: string): string[] =>
-  countsCookies(event, project) ? [cookie(event, nameFor(project), refreshToken, scopeFor(event, sessionSeconds))] : [];
-
-/** Removes the cookie from the browser, where cookies count. */
-export const noRefreshCookies = (event: Event, project: Project): string[] =>
-  countsCookies(event, project) ? [cookie(event, nameFor(project), '', scopeFor(event, 0))] : [];
+/** Brings an end user's refresh token back to the user routes (contract 3, "Refresh token"). */
+export const refreshCookie = keptCookie<Project>({
+  name: ({ id }) => `refresh_${id}`,
+  path: '/api/userAuth',
+  // Pages of other sites call with credentials too, so over https the cookie has to be `None`.
+  sameSite: (event) => (isPlainLoopback(event) ? 'Lax' : 'None'),
+  seconds: sessionSeconds,
+  counts: countsCookies,
+});
 
 /** The refresh token of a request: the header's, else the cookie's where cookies count. */
 export const sentRefreshToken = (event: Event, project: Project): SentToken => {
   const header = event.headers['x-refresh-token'];
   if (header) return { token: header, inHeader: true };
-  const token = countsCookies(event, project) ? getCookie(event, nameFor(project)) : undefined;
-  return { token: token || undefined, inHeader: false };
+  return { token: refreshCookie.get(event, project), inHeader: false };
 };
 
 /** The refresh token as the body shows it: to clients that ask for it there, or that keep theirs themselves. */

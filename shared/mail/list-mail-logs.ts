@@ -9,7 +9,6 @@ import { ownProviderKey } from './provider-key.ts';
 
 const asItIs = ['_id', 'to', 'subject', 'usingByok', 'templateUsed', 'sentAt'] as const;
 
-/** A row of the log as it is shown. */
 interface MailLogView extends View<MailLog, (typeof asItIs)[number]> {
   readonly providerEmailId: string | null;
   readonly status: MailStatus;

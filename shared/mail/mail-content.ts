@@ -22,10 +22,8 @@ export type JobContent = (WrittenMail | UnwrittenMail) & {
   readonly siteName: string;
 };
 
-/** Seals a job's content to the id of its log. */
 export const sealContent = (content: JobContent, logId: ObjectId): Promise<string> =>
   seal(JSON.stringify(content), logId.toHexString());
 
-/** Opens what `sealContent` made. */
 export const openContent = async (sealed: string, logId: ObjectId): Promise<JobContent> =>
   JSON.parse(await open(sealed, logId.toHexString())) as JobContent;

@@ -34,11 +34,9 @@ export interface MailLog {
   readonly status: MailStatus | 'nobody';
   /** Whether the project's own provider key sends it; decided when the mail is accepted. */
   readonly usingByok: boolean;
-  /** Name of the template; `null` without one. */
   readonly templateUsed: string | null;
   /** When the provider accepted the mail; until then when we did. */
   readonly sentAt: Date;
-  /** The provider's id of the mail. */
   readonly providerEmailId?: string;
   /** The provider's own time of the last event that was applied; a mail with one is the provider's already. */
   readonly lastEventAt?: Date;
@@ -54,7 +52,6 @@ export interface MailLog {
 /** Name of the tag that carries the log's id to the provider and back in its events. */
 export const mailTag = 'basalt_mail';
 
-/** Indexes of `control.mailLogs`. */
 export const mailLogIndexes: readonly IndexDescription[] = [
   { key: { 'job.lostAt': 1 }, name: 'lost', partialFilterExpression: { 'job.lostAt': { $exists: true } } },
   { key: { projectId: 1, sentAt: -1, _id: -1 }, name: 'latest' },

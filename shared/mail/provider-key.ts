@@ -3,10 +3,8 @@ import type { Project } from '../projects/project.ts';
 import { providerKeyId } from '../projects/provider-key-change.ts';
 import { open } from '../projects/sealed.ts';
 
-/** A key at the mail provider. */
 export interface ProviderKey {
   readonly apiKey: string;
-  /** Whether it is the project's own. */
   readonly byok: boolean;
 }
 

@@ -3,7 +3,6 @@ import { type AccountKey, builtInTemplates } from './templates/built-in.ts';
 import { findOwnByKey } from './templates/find-template.ts';
 import { carriesProof, type MailContent, renderTemplate } from './templates/render-template.ts';
 
-/** A mail of user accounts: which one, and for whom. */
 export interface AccountMail {
   /** The project, 24 hex characters, whose own template is used; `null` for the built-in one whatever there is. */
   readonly wordsOf: string | null;

@@ -86,7 +86,6 @@ export const receiversOf = async (
   return mails.map(({ to }) => to.filter((address) => !suppressed.has(canonicalAddress(address))));
 };
 
-/** A suppressed address as the dashboard shows it. */
 type SuppressionView = ReturnType<typeof toView>;
 
 const toView = (record: Suppression) => viewOf(record, ['email', 'reason', 'providerEmailId', 'createdAt']);

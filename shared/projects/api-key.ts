@@ -1,4 +1,4 @@
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type { KeyKind } from './project-record.ts';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -10,7 +10,7 @@ export const newApiKey = (kind: KeyKind): string =>
   prefixes[kind] + Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
 
 /** The form in which a key is stored and looked up: SHA-256, hexadecimal. */
-export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
+export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 
 /** Which kind a key claims to be; `undefined` for anything that cannot be a key. */
 export const kindOfKey = (key: string): KeyKind | undefined => {

@@ -5,7 +5,6 @@ import type { OwnedProject } from './find-owned-project.ts';
 import { onProjects, type ProjectRecord } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 
-/** The refusal of a project that is gone (404). */
 export const projectNotFound = (): AppError => new AppError('PROJECT_NOT_FOUND', 'Project not found');
 
 /**

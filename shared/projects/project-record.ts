@@ -8,7 +8,6 @@ import { open } from './sealed.ts';
 import type { SocialRegistrations } from './social-providers.ts';
 import type { OwnerFacts } from './with-owner.ts';
 
-/** Kind of an API key. */
 export type KeyKind = 'publishable' | 'secret';
 
 /** An API key as it is kept: SHA-256 only. `expiresAt` is set on a rotated key that still has its grace. */
@@ -88,7 +87,6 @@ export interface ProjectRecord {
 
 export const onProjects = inControl<ProjectRecord>('projects');
 
-/** What is shown of a secret key after its creation. */
 export const secretKeyHint = (secretKey: string): string => `sk_live_…${secretKey.slice(-4)}`;
 
 /** The project as domain functions take it; without what `withOwner` adds it is on the free plan. */

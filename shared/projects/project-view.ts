@@ -38,7 +38,6 @@ const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderNa
   return { enabled, clientId, hasClientSecret: sealedClientSecret !== null };
 };
 
-/** A record as the dashboard shows it; the plan is that of its owner. */
 export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({
   ...viewOf(record, asItIs),
   plan,

@@ -2,7 +2,6 @@ import type { JWK } from 'jose';
 import type { Placement } from '../clients/placement.ts';
 import type { SocialRegistrations } from './social-providers.ts';
 
-/** Name of a plan. */
 export type PlanName = 'free' | 'pro';
 
 /**
@@ -41,7 +40,6 @@ export interface Project {
   readonly plan: PlanName;
   /** What the owner is counted by, whichever account they have with their address; see `ownerKeyOf`. */
   readonly ownerKey: string;
-  /** Whether the owner's e-mail address was verified. */
   readonly ownerVerified: boolean;
   readonly placement: Placement;
   readonly storage: StoragePlace;

@@ -4,10 +4,8 @@ export type Role = 'viewer' | 'admin' | 'owner';
 /** The roles that members can be given; the owner is whoever made the project. */
 export const memberRoles = ['viewer', 'admin'] as const satisfies readonly Role[];
 
-/** A role that members can have. */
 export type MemberRole = (typeof memberRoles)[number];
 
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, admin: 1, owner: 2 };
 
-/** Whether a role allows what asks for `needed`. */
 export const includesRole = (role: Role, needed: Role): boolean => ranks[role] >= ranks[needed];

@@ -105,7 +105,6 @@ const socialRegistration = v.optional(
 
 const socialProviders = exactObject(forEachProvider(() => socialRegistration));
 
-/** The settings that a developer may change; each may be left out. */
 const changeable = {
   siteUrl: v.optional(siteUrl),
   allowedDomains: v.optional(allowedDomains),
@@ -115,7 +114,6 @@ const changeable = {
 
 /** What a new project is made from: a name, and any setting that shall not have its default. */
 export const newProjectEntries = { name, ...changeable };
-/** What can be changed of a project; everything may be omitted. */
 export const projectChangesEntries = {
   name: v.optional(name),
   ...changeable,
@@ -127,7 +125,5 @@ export const projectChangesEntries = {
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
 
-/** The body of `create-project`. */
 export type NewProject = Output<typeof newProjectEntries>;
-/** The body of `update-project`. */
 export type ProjectChanges = Output<typeof projectChangesEntries>;

@@ -10,7 +10,6 @@ import {
   socialProviderNames,
 } from './social-providers.ts';
 
-/** Encrypts a secret for the record of this id. */
 export type Seal = (plain: string, recordId: string) => Promise<string>;
 
 type Given = NonNullable<NonNullable<ProjectChanges['socialProviders']>[SocialProviderName]>;
@@ -49,7 +48,6 @@ const conditionsOf = (name: SocialProviderName, changes: Partial<SocialRegistrat
   return clears && changes.enabled === undefined ? [{ [`${path}.enabled`]: { $ne: true } }] : [];
 };
 
-/** A change of the registrations with providers. */
 export interface SocialChanges {
   /** What to set in the project's record: path → value; what is left out stays. */
   readonly set: Readonly<Record<string, unknown>>;

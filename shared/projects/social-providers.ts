@@ -84,14 +84,10 @@ const providers = {
   },
 } satisfies Readonly<Record<string, ProviderRules>>;
 
-/** Name of an identity provider. */
 export type SocialProviderName = keyof typeof providers;
-/** Names of all identity providers. */
 export const socialProviderNames = Object.keys(providers) as readonly SocialProviderName[];
-/** The rules of each identity provider. */
 export const socialProviders: Readonly<Record<SocialProviderName, ProviderRules>> = providers;
 
-/** One of something for each provider. */
 export const forEachProvider = <T>(make: (name: SocialProviderName) => T): Record<SocialProviderName, T> =>
   Object.fromEntries(socialProviderNames.map((name) => [name, make(name)])) as Record<SocialProviderName, T>;
 
@@ -107,7 +103,6 @@ export type SocialRegistrations = Readonly<Partial<Record<SocialProviderName, Pa
 
 const unset: SocialRegistration = { enabled: false, clientId: null, sealedClientSecret: null };
 
-/** The registration with one provider, complete. */
 export const registrationWith = (
   name: SocialProviderName,
   registrations: SocialRegistrations | undefined,

@@ -21,7 +21,6 @@ export type PartitionKey<P extends PartitionName = PartitionName> = Filled<(type
 /** The partition keys in which items of a kind may be. */
 type PartitionOf<K extends Kind> = PartitionKey<K['in'][number]>;
 
-/** The key of an item. */
 export type Key = { readonly pk: string; readonly sk: string };
 
 /** A template with its parts in their places, up to the first that is missing. */
@@ -32,7 +31,6 @@ const fill = (template: string, parts: Readonly<Record<string, string>> = {}): s
   return known.map((piece, at) => (at % 2 === 1 ? parts[piece] : piece)).join('');
 };
 
-/** The key of a partition. */
 export const partitionKey = <P extends PartitionName>(
   name: P,
   ...[parts]: Parts<(typeof partitions)[P]>
@@ -65,7 +63,6 @@ export const projectPartitions = (projectId: string): readonly string[] =>
 /** The partition of a project, by its id: 24 hex characters. */
 export const projectScope = (projectId: string): PartitionKey<'project'> => partitionKey('project', { projectId });
 
-/** The partition of developers. */
 export const developerScope: PartitionKey<'developers'> = partitionKey('developers');
 
 /** The partition of an owner, by `ownerKeyOf` their address. */

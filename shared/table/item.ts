@@ -82,7 +82,6 @@ const conditionOf = ({ partition, only }: Range) => {
   };
 };
 
-/** The items of a range. */
 export const list = async <T = Item>(range: Range): Promise<T[]> => {
   const { most, newestFirst = false, stale = false, keysOnly = false } = range;
   const found: T[] = [];

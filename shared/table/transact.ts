@@ -6,7 +6,6 @@ import { fromAttributes, type Item, toAttributes } from './values.ts';
 import { isRefused, throughConflicts } from './write-conflicts.ts';
 import { type Check, checkInput, type Delete, inputOf, type Put, type Update } from './write-input.ts';
 
-/** One write of a transaction. */
 export type Write = Put | Update | Delete | Check;
 
 /** How a transaction that was refused found one of its items; `item` only where the condition of its write failed. */

@@ -4,7 +4,6 @@ export type Value = string | number | ReadonlySet<string>;
 /** Values by their names; `undefined` is left out of the table. */
 export type Values = Readonly<Record<string, Value | undefined>>;
 
-/** An item, or some of its attributes. */
 export type Item = Readonly<Record<string, Value>>;
 
 /** A value as DynamoDB takes it. */

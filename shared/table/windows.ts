@@ -8,13 +8,11 @@ export interface Window {
 
 const dayMs = 24 * 3600_000;
 
-/** The day of a time in ms. */
 export const dayAt = (time: number): Window => ({
   name: new Date(time).toISOString().slice(0, 10),
   endsAt: time - (time % dayMs) + dayMs,
 });
 
-/** The month of a time in ms. */
 export const monthAt = (time: number): Window => {
   const date = new Date(time);
   return {

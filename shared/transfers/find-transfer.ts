@@ -16,7 +16,6 @@ import {
   toTransferItem,
 } from './transfer-view.ts';
 
-/** The refusal of a transfer that is not there, or not any more (404). */
 export const transferNotFound = (): AppError =>
   new AppError('TRANSFER_NOT_FOUND', 'There is no such export or import, or not any more.');
 
@@ -50,7 +49,6 @@ export const findImport = async (project: Project, collectionName: string, id: s
 export const getExport = async (project: Project, collectionName: string, id: string): Promise<ExportView> =>
   toExportView((await findTransfer(project, id, { kind: 'export', collectionName })) as ExportRecord);
 
-/** How an import stands; unknown → 404. */
 export const getImport = async (project: Project, collectionName: string, id: string): Promise<ImportView> =>
   toImportView(await findImport(project, collectionName, id));
 

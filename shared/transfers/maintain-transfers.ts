@@ -41,7 +41,6 @@ const removeFiles = async (records: readonly TransferRecord[]): Promise<number> 
 
 const inPages = { on: onTransfers, page: 100, limitMs: 60_000 };
 
-/** Exports and imports that are kept no longer. */
 export const oldTransfers: PageJob<TransferRecord> = {
   ...inPages,
   dueAt: 'expiresAt',

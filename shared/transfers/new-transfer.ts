@@ -31,7 +31,6 @@ export const newTransfer = async (project: Project, collectionName: string) => {
   } as const;
 };
 
-/** What makes a transfer an active one that waits for its run. */
 export const queued = () => ({ state: 'queued', active: true, dueAt: whenLost(), expiresAt: expiry() }) as const;
 
 /** Has an active transfer done. Where the queue does not take it the schedule does, so it is accepted all the same. */

@@ -10,7 +10,6 @@ import { ifThere, onFiles } from '../clients/s3.ts';
 import type { ExportRecord } from './transfer-record.ts';
 import { linkSeconds } from './transfer-times.ts';
 
-/** An uploaded part, as completing the upload needs it. */
 export type Part = ExportRecord['parts'][number];
 
 const contentType = 'application/octet-stream';
@@ -46,7 +45,6 @@ export const abortUpload = async (key: string, UploadId: string): Promise<void> 
   );
 };
 
-/** The bytes of an object; `undefined` where there is none. */
 export const loadObject = (key: string): Promise<Uint8Array | undefined> =>
   ifThere(
     onFiles(async (client, Bucket) => {

@@ -8,7 +8,6 @@ export type ExportFormat = (typeof exportFormats)[number];
 export const importFormats = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
-/** Content type of a file of each format. */
 export const contentTypes: Readonly<Record<ExportFormat | ImportFormat, string>> = {
   ndjson: 'application/x-ndjson',
   json: 'application/json',
@@ -21,7 +20,6 @@ export type TransferState = (typeof transferStates)[number];
 
 /** It ends if its project moves to another database, or its collection is deleted. */
 export interface Origin {
-  /** See `databaseOf`. */
   readonly database: string;
   readonly collectionId: ObjectId;
 }
@@ -54,11 +52,9 @@ interface Transfer {
   readonly updatedAt: Date;
   /** When record and file are removed. */
   readonly expiresAt: Date;
-  /** Id of the originating request, for the log. */
   readonly requestId?: string;
 }
 
-/** An export in `control.transfers`. */
 export interface ExportRecord extends Transfer {
   readonly kind: 'export';
   readonly format: ExportFormat;
@@ -82,7 +78,6 @@ export interface LineError {
   readonly message: string;
 }
 
-/** An import in `control.transfers`. */
 export interface ImportRecord extends Transfer {
   readonly kind: 'import';
   readonly format: ImportFormat;
@@ -130,6 +125,5 @@ export const transferPrefixes = (projectId: string): readonly string[] => [
   `imports/${projectId}/`,
 ];
 
-/** The key of a transfer's file. */
 export const transferKey = ({ kind, projectId, _id }: Pick<TransferRecord, 'kind' | 'projectId' | '_id'>): string =>
   `${kind}s/${projectId.toHexString()}/${_id.toHexString()}`;

@@ -77,7 +77,6 @@ export const saveProgress = async <R extends TransferRecord>(record: R, progress
   if (!before?.active) throw new TransferLost();
 };
 
-/** How a transfer ended; `failure` is for people. */
 type TransferEnd = { readonly state: 'done' | 'cancelled' } | { readonly state: 'failed'; readonly failure: string };
 
 /** The update that ends a transfer: it frees its slot, and an import's file may be removed. */

@@ -9,18 +9,15 @@ export const runMs = 3 * minuteMs;
 /** Until when a run that begins now has a transfer to itself: by then it has ended, or died. */
 export const lease = (): Date => from(6 * minuteMs);
 
-/** When a transfer that is queued now counts as lost. */
 export const whenLost = (): Date => from(2 * minuteMs);
 
 /** Until when an import that was made at `createdAt` waits for its file to be uploaded and started. */
 export const uploadExpiry = (createdAt: Date): Date => new Date(createdAt.getTime() + 60 * minuteMs);
 
-/** How long record and file are kept. */
 export const expiry = (): Date => from(2 * 24 * 60 * minuteMs);
 
 export const linkSeconds = 3600;
 
-/** For how many seconds the file of an import can be uploaded. */
 export const uploadSeconds = 600;
 
 /** From when on nobody can upload the file of an import that was made at `createdAt`, even one who began in time. */

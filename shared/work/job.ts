@@ -30,7 +30,6 @@ export interface Worked {
   readonly behindMinutes: number;
 }
 
-/** Does what is due until nothing is, or the time is up. */
 export const workThrough = async <T>({ due, dueAt, step, pace }: Job<T>): Promise<Worked> => {
   const end = performance.now() + pace.limitMs;
   let done = 0;

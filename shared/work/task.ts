@@ -2,7 +2,6 @@ import * as v from 'valibot';
 
 const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/));
 
-/** Id of the originating request, for the log. */
 const requestId = v.optional(v.pipe(v.string(), v.maxLength(100)));
 
 const schema = v.variant('task', [
@@ -13,7 +12,6 @@ const schema = v.variant('task', [
 /** A message of the work queue, as JSON; whatever it needs besides is in the database. */
 export type Task = v.InferOutput<typeof schema>;
 
-/** The task of a message; `undefined` where it is none. */
 export const parseTask = (body: string): Task | undefined => {
   try {
     const { success, output } = v.safeParse(schema, JSON.parse(body));

@@ -1,14 +1,14 @@
 import { signOut } from '../../../shared/accounts/revoke-sessions.ts';
-import { dashboardRefreshToken, noDashboardCookies } from '../../../shared/http/dashboard-cookie.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-out-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
-  const token = dashboardRefreshToken(event);
+  const token = dashboardCookie.get(event);
   if (token) await signOut(developerScope, token);
-  return respond(route, { success: true, message: 'Logged out' }, { cookies: noDashboardCookies(event) });
+  return respond(route, { success: true, message: 'Logged out' }, { cookies: dashboardCookie.remove(event) });
 });

@@ -3,13 +3,13 @@ import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startSignIn } from '../../../shared/accounts/social/state.ts';
 import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
-import { socialCookie } from '../../../shared/http/social-cookie.ts';
+import { socialCookies } from '../../../shared/http/sign-in-cookies.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['start-developer-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
   const { location, begun } = await startSignIn(developerSite(), requireProvider('github'));
-  const cookies = begun ? [socialCookie(event, begun.state, begun.verifier, 'developers')] : [];
+  const cookies = begun ? socialCookies.developers.set(event, begun.verifier, begun.state) : [];
   return redirect(route, location, { cookies });
 });

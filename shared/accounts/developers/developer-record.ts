@@ -4,7 +4,6 @@ import { viewOf } from '../../core/view.ts';
 import type { PlanName } from '../../projects/project.ts';
 import type { AccountRecord } from '../account-store.ts';
 
-/** A document of `control.developers`. */
 export interface DeveloperRecord extends AccountRecord {
   readonly passwordHash: string;
   readonly plan: PlanName;

@@ -28,7 +28,6 @@ const clientSecret = async (): Promise<string> => {
   return DASHBOARD_GITHUB_SECRET || (await secret(DASHBOARD_GITHUB_SECRET_ARN));
 };
 
-/** Opens a developer's account if registration is not closed. */
 export const openDeveloper: OpenAccount<DeveloperRecord> = async ({ email, identity }) => {
   requireOpenSignup();
   try {
@@ -39,7 +38,6 @@ export const openDeveloper: OpenAccount<DeveloperRecord> = async ({ email, ident
   }
 };
 
-/** Where developers begin to sign in with GitHub. */
 export const developerSite = (): SocialSite => {
   const { siteUrl, ...app } = requireDashboardApp();
   return { scope: developerScope, siteUrl, app: async () => app };

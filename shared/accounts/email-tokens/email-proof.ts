@@ -17,7 +17,6 @@ interface EmailProof {
   readonly otp?: string | undefined;
 }
 
-/** The one refusal of a token or code, whatever is wrong with it. */
 const invalidEmailToken = (): AppError =>
   new AppError(
     'INVALID_EMAIL_TOKEN',

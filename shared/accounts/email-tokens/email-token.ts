@@ -36,7 +36,6 @@ export const parseLinkToken = (token: string): LinkToken | undefined => {
   return { addressKey, hash: sha256(token).toString('base64url') };
 };
 
-/** A new code to type in: `XXXX-XXXX`. */
 export const newCode = (): string => {
   const letters = Array.from({ length: codeLength }, () => alphabet[randomInt(alphabet.length)]).join('');
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;

@@ -27,7 +27,6 @@ export type TokenItem = Key & {
   readonly expiresAt: number;
 };
 
-/** The key of the one item of a place. */
 export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace): Key =>
   itemKey(kinds.emailToken, scope, { kind, addressKey });
 
@@ -42,10 +41,8 @@ export interface IssuedTokens {
   readonly isGood: boolean;
 }
 
-/** How long a link is good, in seconds. */
 const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = { verify: 24 * 3600, reset: 3600 };
 
-/** How long a code is good, in seconds. */
 export const codeSeconds = 600;
 
 const cooldownSeconds = 60;
@@ -93,7 +90,6 @@ export const endCooldown = async (place: TokenPlace, token: string): Promise<voi
   });
 };
 
-/** Whose address a token was sent to. */
 interface TokenOwner {
   readonly userId: string;
   readonly email: string;

@@ -5,7 +5,6 @@ import { signInFailed } from './landing.ts';
 import type { IdentityProvider, SocialProfile } from './providers.ts';
 
 export interface LinkQuestion {
-  /** The provider vouches for at least one address. */
   readonly addressVerified: boolean;
   /** The very account at the provider has signed in before. */
   readonly identityKnown: boolean;
@@ -34,7 +33,6 @@ export interface LinkedAccount<R extends AccountRecord> {
   readonly linkedByEmail: boolean;
 }
 
-/** What a social sign-in opens an account from. */
 export interface Newcomer {
   readonly email: string;
   readonly identity: Identity;

@@ -53,13 +53,10 @@ const profileFrom = (
     .slice(0, maxAddresses),
 });
 
-/** A provider as the flow uses it. */
 export interface IdentityProvider {
   readonly name: SocialProviderName;
-  /** Its name for people. */
   readonly title: string;
   readonly scopes: readonly string[];
-  /** Where the browser is sent, and where codes are redeemed. */
   readonly authorizationUrl: string;
   readonly tokenUrl: string;
   /** Name → what to read with the token; all the answers together have to fit `profile`. */

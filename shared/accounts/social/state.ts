@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { nowSeconds } from '../../core/clock.ts';
 import type { SocialProviderName } from '../../projects/social-providers.ts';
 import { write } from '../../table/item.ts';
@@ -15,7 +15,7 @@ export const stateSeconds = 600;
 
 const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+const sha256 = (text: string): string => hash('sha256', text, 'base64url');
 
 const stateKey = (scope: SessionScope, state: string) => itemKey(kinds.signInState, scope, { hash: sha256(state) });
 
@@ -61,7 +61,6 @@ export const consumeState = async (
   return used !== undefined;
 };
 
-/** Where somebody begins a social sign-in. */
 export interface SocialSite {
   readonly scope: SessionScope;
   /** The site to whose landing page the sign-in comes back. */

@@ -43,7 +43,6 @@ export const openedSession = (session: OpenedSession): OpenedSession & { readonl
   token: session.accessToken,
 });
 
-/** What users get who sign in. */
 export const userAnswer = (users: Collection, { account, session }: SignIn<UserRecord>) => ({
   ...openedSession(session),
   user: userView(users, account),

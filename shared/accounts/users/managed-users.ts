@@ -33,7 +33,6 @@ export const toManagedUser = (users: Collection, record: UserRecord): ManagedUse
 /** The `users` collection as it is now, whether or not accounts are turned on; none → 404 `COLLECTION_NOT_FOUND`. */
 export const usersOf = (project: Project): Promise<Collection> => loadCollection(project, usersCollection);
 
-/** The user with an id; unknown or malformed → 404 `USER_NOT_FOUND`. */
 export const requireUser = async (project: Project, id: string): Promise<UserRecord> => {
   const record = await findById(userAccounts(project), id);
   if (!record) throw new AppError('USER_NOT_FOUND', 'User not found');
@@ -49,7 +48,6 @@ export const requireKnownFields = (users: Collection, body: JsonObject, others: 
   if (errors.length > 0) throw validationFailed(...errors);
 };
 
-/** A page of a project's end users, newest first. */
 export const listUsers = async (project: Project, request: PageRequest): Promise<Page<ManagedUser>> => {
   const users = await requireCollection(project, usersCollection);
   const found = await findPage<UserRecord>(
@@ -61,9 +59,7 @@ export const listUsers = async (project: Project, request: PageRequest): Promise
   );
   return { ...found, items: found.items.map((record) => toManagedUser(users, record)) };
 };
-};
 
-/** One end user; unknown → 404 `USER_NOT_FOUND`. */
 export const getUser = async (project: Project, id: string): Promise<ManagedUser> => {
   const users = await requireCollection(project, usersCollection);
   return toManagedUser(users, await requireUser(project, id));
@@ -103,10 +99,8 @@ export const listUserSessions = async (
 ): Promise<Page<Session>> =>
   pageFrom(await listSessions(projectScope(project.id), await requireOwner(project, userId)), request);
 
-/** Ends every session of an end user; unknown user → 404. */
 export const revokeUserSessions = async (project: Project, userId: string): Promise<void> =>
   revokeAllSessions(projectScope(project.id), await requireOwner(project, userId));
 
-/** Ends one session of an end user; unknown user or session → 404. */
 export const revokeUserSession = async (project: Project, userId: string, sessionId: string): Promise<void> =>
   requireRevocation(projectScope(project.id), await requireOwner(project, userId), sessionId);

@@ -21,7 +21,6 @@ interface AccountChanges {
 
 const own = ['email', 'password', 'disabled'];
 
-/** What the body changes of the profile. */
 const profilePlan = (users: Collection, body: JsonObject): UpdatePlan | undefined => {
   const profile = Object.entries(body).filter(([name]) => !own.includes(name));
   return profile.length === 0 ? undefined : planProfile(users, Object.fromEntries(profile));

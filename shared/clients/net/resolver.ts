@@ -1,6 +1,5 @@
 import { promises as dns } from 'node:dns';
 
-/** An address of a host, as `dns.lookup` gives it. */
 export interface HostAddress {
   readonly address: string;
   readonly family: number;
@@ -22,5 +21,4 @@ const system: Resolver = {
 /** Nothing that is deployed sets this: tests do, to answer in place of the DNS. */
 const scripted = Symbol.for('basalt.resolver');
 
-/** The resolver of this machine. */
 export const resolver = (): Resolver => (Reflect.get(globalThis, scripted) as Resolver | undefined) ?? system;

@@ -51,7 +51,6 @@ export class ClientCache {
     };
   }
 
-  /** Closes every client, used or not. */
   async close(): Promise<void> {
     const entries = [...this.#entries.values()];
     this.#entries.clear();

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Item } from '../../table/values.ts';
 import { addStats, type StatsPlace } from './stats-items.ts';
 
@@ -17,7 +17,7 @@ const maxShapeBytes = 500;
 const shapesPerUpdate = 25;
 
 const nameOf = (shape: string): string => `n|${shape}`;
-const idOf = (shape: string): string => createHash('sha256').update(shape).digest('base64url').slice(0, 12);
+const idOf = (shape: string): string => hash('sha256', shape, 'base64url').slice(0, 12);
 
 /** Adds to these shapes if the day has room for `fresh` new ones; the item as it is where it has not. */
 const add = async (place: StatsPlace, counts: readonly ShapeCount[], fresh: number): Promise<Item | undefined> => {

@@ -10,7 +10,6 @@ const statusAfter: ReadonlyMap<string, MailStatus> = new Map([
   ['email.delivery_delayed', 'queued'],
 ]);
 
-/** A provider event that changes a mail's status. */
 export interface MailEvent {
   /** The delivery's `svix-id`, the same however often it is delivered. */
   readonly id: string;

@@ -60,7 +60,6 @@ export const createBroadcast = (
     requireQuota,
   );
 
-/** Sends a draft now; returns the provider's response. */
 export const sendBroadcast = (project: Project, id: string): Promise<unknown> =>
   onOwnAccount(
     project,
@@ -72,7 +71,6 @@ export const sendBroadcast = (project: Project, id: string): Promise<unknown> =>
 export const listBroadcasts = (project: Project, part: ListPart): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.broadcasts.list(pagination(part), options), requirePro);
 
-/** One broadcast, as the provider shows it. */
 export const getBroadcast = (project: Project, id: string): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.broadcasts.get(pathId('broadcast', id), options), requirePro);
 

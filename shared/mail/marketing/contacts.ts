@@ -5,11 +5,9 @@ import { contactPathId, type ListPart, onOwnAccount, pagination, pathId } from '
 export const listAudiences = (project: Project, part: ListPart): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.audiences.list(pagination(part), options));
 
-/** Makes an audience; returns the provider's response. */
 export const createAudience = (project: Project, { name }: { readonly name: string }): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.audiences.create({ name }, options));
 
-/** Deletes an audience; returns the provider's response. */
 export const deleteAudience = (project: Project, audienceId: string): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.audiences.remove(pathId('audience', audienceId), options));
 
@@ -21,7 +19,6 @@ interface ContactFields {
   readonly unsubscribed?: boolean | undefined;
 }
 
-/** The fields that change. */
 type ContactChanges = { readonly [K in keyof ContactFields]?: ContactFields[K] | undefined };
 
 /** The contact in the provider's terms; what is left out stays as it is. */
@@ -37,13 +34,11 @@ const contactsOf = (audienceId: string): string => `/audiences/${pathId('audienc
 const contactPath = (audienceId: string, contactId: string): string =>
   `${contactsOf(audienceId)}/${contactPathId(contactId)}`;
 
-/** The contacts of an audience, as the provider lists them. */
 export const listContacts = (project: Project, audienceId: string, part: ListPart): Promise<unknown> =>
   onOwnAccount(project, (resend, options) =>
     resend.contacts.list({ ...pagination(part), audienceId: pathId('audience', audienceId) }, options),
   );
 
-/** Adds a contact to an audience; returns the provider's response. */
 export const createContact = (project: Project, audienceId: string, contact: ContactFields): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.post(contactsOf(audienceId), toProvider(contact), options));
 

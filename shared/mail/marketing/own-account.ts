@@ -27,7 +27,6 @@ export interface ListPart {
   readonly before?: string | undefined;
 }
 
-/** The part of a list in the provider's terms. */
 export const pagination = ({ limit, after, before }: ListPart): PaginationOptions => ({
   ...(limit !== undefined && { limit }),
   ...(after === undefined ? before !== undefined && { before } : { after }),

@@ -1,10 +1,8 @@
 import { button, code, letter, paragraph, token } from './layout.ts';
 import type { BuiltIn } from './render-template.ts';
 
-/** Key of a mail of user accounts. */
 export type AccountKey = 'verification' | 'password-reset';
 
-/** Key of a built-in template. */
 export type BuiltInKey = AccountKey | 'welcome' | 'welcome-2' | 'otp' | 'invite';
 
 /** The names that the published client (`@urbackend/sdk`) gives the variables of these templates. */
@@ -90,10 +88,8 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
   },
 };
 
-/** Keys of the built-in templates, in the order of lists. */
 export const builtInKeys = Object.keys(builtInTemplates) as readonly BuiltInKey[];
 
-/** Whether a text is exactly the key of a built-in template. */
 export const isBuiltInKey = (text: string): text is BuiltInKey => Object.hasOwn(builtInTemplates, text);
 
 /** The key of a built-in template that a text names by key or name, without regard to case. */

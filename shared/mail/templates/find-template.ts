@@ -13,7 +13,6 @@ type Named = Pick<Project, 'id' | 'name'>;
 /** No name is longer; what is longer need not be looked up. */
 const maxNameLength = 200;
 
-/** The refusal of an unknown template (404). */
 export const templateNotFound = (wanted: string): AppError =>
   new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${wanted.slice(0, 100)}".`);
 
@@ -26,7 +25,6 @@ export const findOwnById = async (projectId: string, templateId: string): Promis
   return onTemplates((templates) => templates.findOne(own, readLimit));
 };
 
-/** The project's own template with a name, or else with a key. */
 const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
   if (name.length > maxNameLength) return undefined;
   const wanted = comparable(name);
@@ -41,7 +39,6 @@ const findOwnByName = async (projectId: string, name: string): Promise<TemplateR
   return matches.find(({ nameKey }) => nameKey === wanted) ?? matches[0];
 };
 
-/** The project's own template with exactly this key. */
 export const findOwnByKey = (projectId: string, key: string): Promise<TemplateRecord | null> =>
   onTemplates((templates) =>
     templates.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } }, readLimit),

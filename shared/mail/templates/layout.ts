@@ -2,13 +2,11 @@ import type { MailContent } from './render-template.ts';
 
 const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
-/** One part of a built-in mail, in both forms. */
 interface Part {
   readonly html: string;
   readonly text: string;
 }
 
-/** A paragraph of words. */
 export const paragraph = (words: string): Part => ({
   html: `<p style="margin:0 0 16px;${font};font-size:16px;line-height:24px;color:#1f2328">${words}</p>`,
   text: words,

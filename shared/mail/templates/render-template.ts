@@ -7,7 +7,6 @@ export interface MailContent {
   readonly text: string | null;
 }
 
-/** A template as mails are made from it. */
 export interface MailTemplate extends MailContent {
   readonly name: string;
   /** What is used in its place where no `link` is given. */

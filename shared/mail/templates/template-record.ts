@@ -23,7 +23,6 @@ export interface TemplateRecord {
   readonly updatedAt: Date;
 }
 
-/** Indexes of `control.mailTemplates`. */
 export const templateIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, nameKey: 1 }, name: 'nameKey', unique: true },
   {
@@ -43,17 +42,14 @@ export const onTemplates = inControl<TemplateRecord>('mailTemplates');
 /** Keys under which a template takes the place of a mail of user accounts. */
 const accountKeys: ReadonlySet<string | null> = new Set(['verification', 'password-reset']);
 
-/** The refusal of a name or key that is taken (409). */
 export const templateExists = (): AppError =>
   new AppError(
     'TEMPLATE_EXISTS',
     'This project already has a template of this name or key; upper and lower case do not differ.',
   );
 
-/** Maximum number of templates of a project. */
 export const templatesPerProject = 100;
 
-/** The refusal of a template over that limit (403). */
 export const tooManyTemplates = (): AppError =>
   new AppError('PLAN_LIMIT', `A project may have ${templatesPerProject} mail templates. Delete one first.`);
 

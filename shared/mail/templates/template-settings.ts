@@ -44,7 +44,5 @@ export const templateChangesEntries = {
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
 
-/** The body of `create-mail-template`. */
 export type NewTemplate = Output<typeof newTemplateEntries>;
-/** The body of `update-mail-template`. */
 export type TemplateChanges = Output<typeof templateChangesEntries>;

@@ -25,7 +25,6 @@ import {
 } from './invitation.ts';
 import { countInvitation, countServiceMail } from './invitation-limits.ts';
 
-/** The body of `create-invitation`. */
 export interface NewInvitation {
   readonly email: string;
   readonly role: MemberRole;

@@ -1,9 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import { viewOf } from '../../core/view.ts';
 import type { InvitationRecord } from '../project-record.ts';
 
-/** How long an invitation can be accepted, in days. */
 export const invitationDays = 7;
 
 /** How many members a project can have besides its owner, open invitations included. */
@@ -16,9 +15,8 @@ export const newInvitationToken = (): string => randomBytes(32).toString('base64
 
 /** The form in which such a token is stored and looked up; `undefined` for anything that cannot be one. */
 export const hashInvitationToken = (token: string): string | undefined =>
-  wellFormed.test(token) ? createHash('sha256').update(token).digest('hex') : undefined;
+  wellFormed.test(token) ? hash('sha256', token, 'hex') : undefined;
 
-/** An open invitation as the project's members see it; never its token. */
 export type Invitation = ReturnType<typeof toInvitation>;
 
 export const toInvitation = (record: InvitationRecord) =>

@@ -31,7 +31,6 @@ export const listMembers = async ({ record }: OwnedProject, request: PageRequest
   return { ...shown, items };
 };
 
-/** A page of a project's open invitations, the latest first. */
 export const listInvitations = ({ record }: OwnedProject, request: PageRequest): Page<Invitation> => {
   const open = (record.invitations ?? []).filter(({ expiresAt }) => expiresAt.getTime() > clock.now()).reverse();
   return pageFrom(open.map(toInvitation), request);

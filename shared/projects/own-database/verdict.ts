@@ -13,7 +13,6 @@ import { isOverdue } from '../../clients/timed.ts';
  * credentials. `shut out`: a server is there but does not let the verifier in.
  */
 export const verdicts = ['connected', 'restricted', 'unreachable', 'shut out'] as const;
-/** Outcome of one verification. */
 export type Verdict = (typeof verdicts)[number];
 
 const chainOf = (error: unknown): readonly unknown[] =>

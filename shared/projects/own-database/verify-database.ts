@@ -67,7 +67,6 @@ const attempt = async (uri: DatabaseUri): Promise<Verdict> => {
 export interface VerificationRequest {
   readonly projectId: string;
   readonly sealedUri: string;
-  /** Id of the originating request, for the log. */
   readonly requestId?: string | undefined;
 }
 

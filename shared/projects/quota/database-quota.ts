@@ -63,7 +63,6 @@ const claim = async (measurement: Measurement, bytes: number, limit: number): Pr
   return true;
 };
 
-/** The refusal of a write that a full database has no room for (403). */
 export const databaseFull = ({ plan }: Project): AppError => {
   const mebibytes = Math.round(plans[plan].databaseBytes / (1024 * 1024));
   return new AppError(
@@ -93,7 +92,6 @@ export const requireManagedRoom = async (project: Project, bytes: number): Promi
   if (!(await hasManagedRoom(project, bytes))) throw databaseFull(project);
 };
 
-/** The same for documents. */
 export const requireDatabaseRoom = async (project: Project, bytes: number): Promise<void> => {
   if (!(await hasDatabaseRoom(project, bytes))) throw databaseFull(project);
 };

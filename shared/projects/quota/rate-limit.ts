@@ -21,7 +21,6 @@ interface Claim {
 
 const rememberedSources = 10_000;
 
-/** Seconds until the window of a moment ends. */
 const resetOf = (now: number): number => windowSeconds - (now % windowSeconds);
 
 const update = (source: string, start: number, claims: readonly Claim[]): Update => ({

@@ -18,7 +18,6 @@ export interface RateWindow {
   readonly block: number;
 }
 
-/** Length of a window in seconds. */
 export const windowSeconds = 900;
 
 /**

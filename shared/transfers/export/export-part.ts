@@ -12,11 +12,9 @@ export const minPartBytes = 5 * 1024 * 1024;
 const readLimitMs = 30_000;
 const batchSize = 200;
 
-/** A stretch of a file. */
 export interface Stretch {
   readonly bytes: Buffer;
   readonly count: number;
-  /** The id of the last document in it. */
   readonly last: ExportRecord['last'];
   /** No document follows. */
   readonly end: boolean;

@@ -7,7 +7,6 @@ import { typeAt } from '../../documents/read/field-at.ts';
 import { scalarRules } from '../../documents/scalar-values.ts';
 import { UnreadableFile } from './import-lines.ts';
 
-/** A column: the path that it fills, and how its cells are read. */
 export interface Column {
   readonly path: readonly string[];
   readonly read: Reader;

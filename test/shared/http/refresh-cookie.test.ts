@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
-import { bodyToken, noRefreshCookies, refreshCookies, sentRefreshToken } from '../../../shared/http/refresh-cookie.ts';
+import { bodyToken, refreshCookie, sentRefreshToken } from '../../../shared/http/refresh-cookie.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 const project = (siteUrl: string | null, ...allowedDomains: string[]) =>
@@ -23,31 +23,31 @@ describe('a cookie counts', () => {
     ['not from an origin that is none', { origin: 'app.example.com' }, false],
   ])('%s', (_name, headers, counts) => {
     const of = project('https://app.example.com/path', '*', 'https://b.example', 'c.example', '*.d.example');
-    expect(refreshCookies(event(headers), of, 'token')).toHaveLength(counts ? 1 : 0);
-    expect(noRefreshCookies(event(headers), of)).toHaveLength(counts ? 1 : 0);
+    expect(refreshCookie.set(event(headers), 'token', of)).toHaveLength(counts ? 1 : 0);
+    expect(refreshCookie.remove(event(headers), of)).toHaveLength(counts ? 1 : 0);
     const sent = sentRefreshToken(event(headers, ['a=b', 'refresh_p=token']), of);
     expect(sent).toEqual({ token: counts ? 'token' : undefined, inHeader: false });
   });
 
   test('from no origin where the project names none', () => {
     const elsewhere = event({ origin: 'https://app.example.com' }, ['refresh_p=token']);
-    expect(refreshCookies(elsewhere, project(null, '*'), 'token')).toEqual([]);
+    expect(refreshCookie.set(elsewhere, 'token', project(null, '*'))).toEqual([]);
     expect(sentRefreshToken(elsewhere, project(null, '*')).token).toBeUndefined();
   });
 });
 
 describe('the cookie', () => {
   test('is for https and other sites', () => {
-    expect(refreshCookies(event({ 'x-forwarded-proto': 'https' }), project(null), 'token')).toEqual([
+    expect(refreshCookie.set(event({ 'x-forwarded-proto': 'https' }), 'token', project(null))).toEqual([
       'refresh_p=token; HttpOnly; Path=/api/userAuth; Max-Age=604800; SameSite=None; Secure',
     ]);
   });
 
   test('is for plain http on this machine only where that is what serves', () => {
-    expect(refreshCookies(event({}, [], '127.0.0.1:4000'), project(null), 'token')).toEqual([
+    expect(refreshCookie.set(event({}, [], '127.0.0.1:4000'), 'token', project(null))).toEqual([
       'refresh_p=token; HttpOnly; Path=/api/userAuth; Max-Age=604800; SameSite=Lax',
     ]);
-    expect(noRefreshCookies(event({}), project(null))).toEqual([
+    expect(refreshCookie.remove(event({}), project(null))).toEqual([
       expect.stringMatching(/^refresh_p=; .*Max-Age=0; SameSite=None; Secure$/),
     ]);
   });

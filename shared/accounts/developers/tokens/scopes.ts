@@ -15,7 +15,6 @@ const resources = [
   'schema-assistant',
 ] as const;
 
-/** A part of the dashboard API that scopes are granted for. */
 export type Resource = (typeof resources)[number];
 
 /** One right of a token, `documents:write`. Writing does not include reading. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { IndexDescription, ObjectId } from 'mongodb';
 import { inControl } from '../../../clients/mongo.ts';
 import { clock } from '../../../core/clock.ts';
@@ -39,7 +39,7 @@ const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;
 export const newPersonalToken = (): string => prefix + randomBytes(32).toString('base64url');
 
 /** The form in which a token is stored and looked up: SHA-256, hexadecimal. */
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashToken = (token: string): string => hash('sha256', token, 'hex');
 
 /** Whether a bearer token claims to be a personal access token. */
 export const isPersonalToken = (token: string): boolean => token.startsWith(prefix);
