@@ -80,7 +80,7 @@ export const provideDemo = async (earlier: Demo | undefined): Promise<Demo & { r
   const { ownerId } = owner.project;
   await markVerified(developerAccounts, { _id: new ObjectId(ownerId) });
   const { sessionId } = await startSession(developerScope, ownerId, client);
-  const { accessToken } = await issueDashboardToken({ developerId: ownerId, sessionId }, tokenSeconds);
+  const { accessToken } = await issueDashboardToken({ userId: ownerId, sessionId }, tokenSeconds);
   const { developer, projectId, publishableKey, secretKey } = demo;
   return { developer, projectId, publishableKey, secretKey, dashboardToken: accessToken };
 };

@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { Bearer } from './session-jwt.ts';
 
 /** A refresh token taken apart: whose it claims to be, and the hash it is stored under. Ids are 24 hex characters. */
-export interface RefreshToken {
-  readonly userId: string;
-  readonly sessionId: string;
+export interface RefreshToken extends Bearer {
   readonly hash: string;
 }
 

@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.ts';
 import { get, write } from '../table/item.ts';
 import { transact, type Write } from '../table/transact.ts';
 import { parseRefreshToken } from './refresh-token.ts';
+import type { Bearer } from './session-jwt.ts';
 import { listSessions, refreshKey, type SessionItem, type SessionScope, sessionEnded, sessionKey } from './sessions.ts';
 
 const deletesAtOnce = 10;
@@ -48,7 +49,7 @@ export const signOut = async (scope: SessionScope, token: string): Promise<void>
  */
 export const orEndSession = async <T>(
   scope: SessionScope,
-  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+  { userId, sessionId }: Bearer,
   act: () => Promise<T>,
 ): Promise<T> => {
   try {
@@ -59,11 +60,6 @@ export const orEndSession = async <T>(
   }
 };
 
-interface Asker {
-  readonly userId: string;
-  readonly sessionId: string;
-}
-
 /** Leads to no item: what cannot be an id is refused by the same transaction, after the asker's own session. */
 const impossibleId = 'none';
 
@@ -73,7 +69,7 @@ const impossibleId = 'none';
  */
 export const revokeSession = async (
   scope: SessionScope,
-  { userId, sessionId }: Asker,
+  { userId, sessionId }: Bearer,
   revokedId: string,
 ): Promise<void> => {
   const open = { condition: 'expiresAt > :now', values: { now: nowSeconds() } };

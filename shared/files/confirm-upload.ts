@@ -14,11 +14,6 @@ export interface ConfirmedUpload {
   readonly warning?: string;
 }
 
-const notReady = (): AppError => {
-  const message = 'The file has not arrived yet. Finish the upload to the signed URL, then try again.';
-  return new AppError('UPLOAD_NOT_READY', message, { retryAfter: 1 });
-};
-
 const mismatch = (size: number, stored: number): AppError =>
   new AppError('SIZE_MISMATCH', `size is ${size}, but the file was uploaded, or announced, with ${stored} bytes.`, {
     errors: [{ field: 'size', message: `size does not match the ${stored} bytes of the file` }],
@@ -27,7 +22,10 @@ const mismatch = (size: number, stored: number): AppError =>
 /** Requires the state `confirmed` with this size; any other state is the caller's mistake, or not ready yet. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
   if (!state) throw fileNotFound();
-  if (state.kind === 'requested') throw notReady();
+  if (state.kind === 'requested') {
+    const message = 'The file has not arrived yet. Finish the upload to the signed URL, then try again.';
+    throw new AppError('UPLOAD_NOT_READY', message, { retryAfter: 1 });
+  }
   if (state.size !== size) throw mismatch(size, state.size);
 };
 

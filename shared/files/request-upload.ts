@@ -17,12 +17,6 @@ export interface UploadRequest {
   readonly size: number;
 }
 
-export interface RequestedUpload {
-  /** Takes a PUT of exactly this type and size for 10 minutes. */
-  readonly signedUrl: string;
-  readonly filePath: string;
-}
-
 const full = (limit: number): AppError =>
   new AppError(
     'STORAGE_QUOTA_EXCEEDED',
@@ -33,10 +27,7 @@ const full = (limit: number): AppError =>
  * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
  * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that is not confirmed ends a day later.
  */
-export const requestUpload = async (
-  project: Project,
-  { filename, ...upload }: UploadRequest,
-): Promise<RequestedUpload> => {
+export const requestUpload = async (project: Project, { filename, ...upload }: UploadRequest) => {
   if (project.storage.kind === 'managed' && upload.size > largestFile) {
     throw new AppError('FILE_TOO_LARGE', 'A file may have at most 10 MiB (10485760 bytes).');
   }

@@ -41,13 +41,6 @@ export const listMailLogs = async ({ id }: Pick<Project, 'id'>): Promise<MailLog
   return logs.map(toMailLogView);
 };
 
-/** A row of the log, and what the provider says about the mail at this moment. */
-interface LiveMailLog {
-  readonly dbLog: MailLogView;
-  /** The provider's own object without the words of the mail; `null` where the provider does not know it any more. */
-  readonly providerStatus: Readonly<Record<string, unknown>> | null;
-}
-
 const unavailable = (message: string): AppError =>
   new AppError('MAIL_PROVIDER_UNAVAILABLE', message, { retryAfter: 5 });
 
@@ -77,7 +70,7 @@ const keyFor = async (project: Project, usingByok: boolean): Promise<string> => 
  * `MAIL_LOG_NOT_FOUND`, before the provider is asked; no answer from it within 4 s, or a refusal → 503
  * `MAIL_PROVIDER_UNAVAILABLE`. What the mail says is left out, since mails of user accounts carry tokens.
  */
-export const getMailLog = async (project: Project, providerId: string): Promise<LiveMailLog> => {
+export const getMailLog = async (project: Project, providerId: string) => {
   const dbLog = await findLog(project.id, providerId);
   const lookUp = await lookUpMail(await keyFor(project, dbLog.usingByok), providerId);
   if (lookUp.kind === 'unknown') return { dbLog, providerStatus: null };

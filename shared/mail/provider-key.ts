@@ -3,11 +3,6 @@ import type { Project } from '../projects/project.ts';
 import { providerKeyId } from '../projects/provider-key-change.ts';
 import { open } from '../projects/sealed.ts';
 
-export interface ProviderKey {
-  readonly apiKey: string;
-  readonly byok: boolean;
-}
-
 type KeyHolder = Pick<Project, 'id' | 'sealedProviderApiKey'>;
 
 /** The project's own key at the mail provider; `null` where it has none. */
@@ -15,7 +10,7 @@ export const ownProviderKey = async ({ id, sealedProviderApiKey }: KeyHolder): P
   sealedProviderApiKey && open(sealedProviderApiKey, providerKeyId(id));
 
 /** The key with which a project calls the mail provider: its own, or else the one that all share. */
-export const providerFor = async (project: KeyHolder): Promise<ProviderKey> => {
+export const providerFor = async (project: KeyHolder) => {
   const own = await ownProviderKey(project);
   return own ? { apiKey: own, byok: true } : { apiKey: await sharedProviderKey(), byok: false };
 };

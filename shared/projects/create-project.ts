@@ -14,12 +14,6 @@ import { freeSlot } from './slots.ts';
 /** First purge of a new project: nothing in its trash can be old enough before. */
 const firstPurgeMs = 24 * 3600_000;
 
-const limitReached = (plan: PlanName): AppError =>
-  new AppError(
-    'PLAN_LIMIT',
-    `The ${plan} plan allows ${plans[plan].projects} projects. Delete one, or ask the operator of this service for a larger plan.`,
-  );
-
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
 const usedSlots = (ownerId: ObjectId): Promise<number[]> =>
@@ -33,8 +27,12 @@ const usedSlots = (ownerId: ObjectId): Promise<number[]> =>
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>
   untilWritten('Too many projects are being made at once. Please try again.', async () => {
-    const slot = freeSlot(await usedSlots(project.ownerId), plans[plan].projects);
-    if (slot === undefined) throw limitReached(plan);
+    const limit = plans[plan].projects;
+    const slot = freeSlot(await usedSlots(project.ownerId), limit);
+    if (slot === undefined) {
+      const what = `The ${plan} plan allows ${limit} projects.`;
+      throw new AppError('PLAN_LIMIT', `${what} Delete one, or ask the operator of this service for a larger plan.`);
+    }
     const record = { ...project, slot };
     const inserted = onProjects((projects) => projects.insertOne(record));
     return (await unlessTaken(inserted, () => null)) && record;

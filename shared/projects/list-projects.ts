@@ -1,16 +1,10 @@
 import { type Document, ObjectId } from 'mongodb';
 import { findPage } from '../clients/find-page.ts';
-import type { Page, PageRequest } from '../core/page.ts';
+import type { PageRequest } from '../core/page.ts';
 import { roleIn } from './find-owned-project.ts';
 import { onProjects, type ProjectRecord } from './project-record.ts';
-import { type ProjectView, toProjectView } from './project-view.ts';
-import type { Role } from './roles.ts';
+import { toProjectView } from './project-view.ts';
 import { findOwner } from './with-owner.ts';
-
-/** A project and what the developer who sees it may do there. */
-export interface ListedProject extends ProjectView {
-  readonly role: Role;
-}
 
 /** The active projects that a developer owns or is a member of; each half is an index of its own, in their order. */
 export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | null): Document => {
@@ -31,12 +25,12 @@ export const listProjects = async (
   developerId: string,
   request: PageRequest,
   only: readonly string[] | null = null,
-): Promise<Page<ListedProject>> => {
+) => {
   const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
   const page = await findPage(onProjects, filter, request, { sort: { _id: -1 }, projection: unseen });
-  const viewOf = async (record: ProjectRecord): Promise<ListedProject> => {
+  const shown = async (record: ProjectRecord) => {
     const { plan = 'free' } = await findOwner(record.ownerId.toHexString());
     return { ...toProjectView(record, plan), role: roleIn(record, developerId) ?? 'viewer' };
   };
-  return { ...page, items: await Promise.all(page.items.map(viewOf)) };
+  return { ...page, items: await Promise.all(page.items.map(shown)) };
 };

@@ -7,12 +7,6 @@ import type { Project } from '../projects/project.ts';
 import { freeSlot } from '../projects/slots.ts';
 import { onTransfers, type TransferRecord } from './transfer-record.ts';
 
-const limitReached = ({ plan }: Project): AppError =>
-  new AppError(
-    'PLAN_LIMIT',
-    `The ${plan} plan allows ${plans[plan].transfers} exports and imports of a project at a time, those included that wait for their file. Wait until one has ended, or cancel one.`,
-  );
-
 const transferRunning = (cause?: unknown): AppError =>
   new AppError(
     'TRANSFER_RUNNING',
@@ -52,11 +46,15 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
   const isSame = ({ active, kind, collectionName }: Unended) =>
     active === true && kind === record.kind && collectionName === record.collectionName;
   if (record.active && others.some(isSame)) throw transferRunning();
-  const slot = freeSlot(
-    others.flatMap((other) => other.slot ?? []),
-    plans[project.plan].transfers,
-  );
-  if (slot === undefined) throw limitReached(project);
+  const used = others.flatMap((other) => other.slot ?? []);
+  const { transfers: limit } = plans[project.plan];
+  const slot = freeSlot(used, limit);
+  if (slot === undefined) {
+    throw new AppError(
+      'PLAN_LIMIT',
+      `The ${project.plan} plan allows ${limit} exports and imports of a project at a time, those included that wait for their file. Wait until one has ended, or cancel one.`,
+    );
+  }
   const inserted = onTransfers((transfers) => transfers.insertOne({ ...record, slot }));
   return unlessTaken(inserted, () => null);
 };

@@ -16,7 +16,7 @@ const writes = ofDevelopers.filter(({ method }) => method !== 'GET');
 const ways: Readonly<Record<string, (developer: Developer, cookie: string) => Promise<unknown>>> = {
   logout: async (_developer, cookie) => auth('POST', 'logout', { headers: { cookie } }),
   reset: async ({ email, token }) => {
-    const { developerId } = await verifyDashboardToken(token);
+    const { userId: developerId } = await verifyDashboardToken(token);
     const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(email) } as const;
     const mail = await issueTokens(place, email, developerId);
     return auth('POST', 'reset-password', { body: { token: mail.token, newPassword: 'a new password' } });

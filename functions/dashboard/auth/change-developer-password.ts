@@ -8,7 +8,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['change-developer-password'];
 
 export const handler = accountEndpoint(route).handler(async (event, { signedIn, input }) => {
-  const { developerId: userId, sessionId } = signedIn;
+  const { userId, sessionId } = signedIn;
   await changePassword(developerAccounts, { userId, sessionId }, input.body, clientOf(event));
   return respondExactly(route, { success: true, message: 'Password changed' });
 });

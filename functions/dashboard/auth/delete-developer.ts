@@ -9,6 +9,6 @@ const route = dashboardAuthRoutes['delete-developer'];
 
 export const handler = accountEndpoint(route).handler(async (event, { signedIn, input }) => {
   await deleteDeveloper(signedIn, input.body.password, clientOf(event));
-  const body = { success: true, data: { _id: signedIn.developerId }, message: 'Account is being deleted' } as const;
+  const body = { success: true, data: { _id: signedIn.userId }, message: 'Account is being deleted' } as const;
   return respond(route, body, { cookies: dashboardCookie.remove(event) });
 });

@@ -8,7 +8,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['list-developer-sessions'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
-  const { developerId, sessionId } = signedIn;
+  const { userId: developerId, sessionId } = signedIn;
   const sessions = await listSessions(developerScope, developerId);
   const marked = sessions.map((session) => ({ ...session, current: session._id === sessionId }));
   const data = pageFrom(marked, input.query);

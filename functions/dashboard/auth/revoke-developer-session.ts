@@ -8,7 +8,7 @@ const route = dashboardAuthRoutes['revoke-developer-session'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
-  const { developerId: userId, sessionId } = signedIn;
+  const { userId, sessionId } = signedIn;
   await revokeSession(developerScope, { userId, sessionId }, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
 });

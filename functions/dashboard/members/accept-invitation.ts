@@ -6,6 +6,6 @@ import { dashboardMemberRoutes } from './routes.ts';
 const route = dashboardMemberRoutes['accept-invitation'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
-  const data = await acceptInvitation(signedIn.developerId, input.body.token);
+  const data = await acceptInvitation(signedIn.userId, input.body.token);
   return respondExactly(route, { success: true, data, message: 'You are a member of the project now' });
 });

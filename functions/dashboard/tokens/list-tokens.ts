@@ -6,6 +6,6 @@ import { dashboardTokenRoutes } from './routes.ts';
 const route = dashboardTokenRoutes['list-tokens'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
-  const data = await listTokens(signedIn.developerId, input.query);
+  const data = await listTokens(signedIn.userId, input.query);
   return respondExactly(route, { success: true, data, message: 'Tokens fetched' });
 });

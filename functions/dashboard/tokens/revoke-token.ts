@@ -7,6 +7,6 @@ const route = dashboardTokenRoutes['revoke-token'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
-  await revokeToken(signedIn.developerId, id);
+  await revokeToken(signedIn.userId, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Token revoked' });
 });

@@ -5,9 +5,9 @@ import { developerScope } from '../../table/item-key.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { requireAccount } from '../account-store.ts';
 import { noVersion, raiseCredentialVersion, unchangedSince } from '../credentials.ts';
-import type { DashboardBearer } from '../dashboard-tokens.ts';
 import { requirePassword, wrongPassword } from '../password-proof.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
+import type { Bearer } from '../session-jwt.ts';
 import type { Client } from '../sessions.ts';
 import { developerAccounts } from '../stores/developers.ts';
 import { type DeveloperRecord, onDevelopers } from './developer-record.ts';
@@ -73,7 +73,7 @@ const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
  * `removeDeletedDevelopers`. Wrong password → 401 `INVALID_CREDENTIALS`, too many → 429.
  */
 export const deleteDeveloper = async (
-  { developerId }: Pick<DashboardBearer, 'developerId'>,
+  { userId: developerId }: Pick<Bearer, 'userId'>,
   password: string | undefined,
   client: Client,
 ): Promise<void> => {

@@ -6,6 +6,7 @@ import { itemKey, type Key } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../sessions.ts';
+import type { OpenedSession } from '../sign-in.ts';
 
 const lifetimeSeconds = 60;
 const codeBytes = 32;
@@ -42,18 +43,13 @@ type CodeItem = Key & {
   readonly expiresAt: number;
 };
 
-export interface SessionTokens {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-}
-
 /**
  * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social").
  * Stored are hashes of both, and the refresh token sealed with a key that only the code itself gives.
  */
 export const issueExchangeCode = async (
   scope: SessionScope,
-  { accessToken, refreshToken }: SessionTokens,
+  { accessToken, refreshToken }: Pick<OpenedSession, 'accessToken' | 'refreshToken'>,
 ): Promise<string> => {
   const code = randomBytes(codeBytes).toString('base64url');
   const item: CodeItem = {

@@ -30,7 +30,7 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
 /** The same, signing tokens of the dashboard API. */
 export const developerSignIns = (): SigningStore<DeveloperRecord> => ({
   ...developerAccounts,
-  issueToken: ({ userId, sessionId }) => issueDashboardToken({ developerId: userId, sessionId }),
+  issueToken: (bearer) => issueDashboardToken(bearer),
 });
 
 /** What developers get who sign in or refresh; the refresh token goes into the cookie only. */

@@ -1,9 +1,10 @@
-import { type DashboardBearer, verifyDashboardToken } from '../../accounts/dashboard-tokens.ts';
+import { verifyDashboardToken } from '../../accounts/dashboard-tokens.ts';
 import {
   isPersonalToken,
   type TokenGrant,
   verifyPersonalToken,
 } from '../../accounts/developers/tokens/token-record.ts';
+import type { Bearer } from '../../accounts/session-jwt.ts';
 import { requireSession } from '../../accounts/sessions.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
@@ -30,7 +31,7 @@ export interface WithDeveloper {
 /** Added by `signedInDeveloper`. */
 export interface WithSignedIn {
   /** The signed-in developer and their session. */
-  readonly signedIn: DashboardBearer;
+  readonly signedIn: Bearer;
 }
 
 /** Added by `ownedProject`. */
@@ -63,9 +64,9 @@ const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void =>
  * Who is signed in. An access token outlives its session by up to 15 minutes, long enough to make a way back: so a row
  * that changes something asks whether the session still stands.
  */
-const signedInBy = async (token: string, route: Route): Promise<DashboardBearer> => {
+const signedInBy = async (token: string, route: Route): Promise<Bearer> => {
   const bearer = await verifyDashboardToken(token);
-  if (!isRead(route)) await requireSession(developerScope, bearer.developerId, bearer.sessionId);
+  if (!isRead(route)) await requireSession(developerScope, bearer.userId, bearer.sessionId);
   return bearer;
 };
 
@@ -78,7 +79,7 @@ export const developerToken = (route: Route): Middleware<unknown, WithDeveloper>
   before: async ({ event }) => {
     const token = requireToken(event);
     if (!isPersonalToken(token)) {
-      const { developerId } = await signedInBy(token, route);
+      const { userId: developerId } = await signedInBy(token, route);
       return { developer: { developerId, personalToken: undefined } };
     }
     const personalToken = await verifyPersonalToken(token);

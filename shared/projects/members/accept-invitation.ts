@@ -5,15 +5,7 @@ import { developerAccounts } from '../../accounts/stores/developers.ts';
 import { clock } from '../../core/clock.ts';
 import { audited } from '../audit/audited.ts';
 import { type InvitationRecord, type MemberRecord, onProjects, type ProjectRecord } from '../project-record.ts';
-import type { MemberRole } from '../roles.ts';
 import { hashInvitationToken, noInvitation } from './invitation.ts';
-
-/** The project that somebody is a member of from now on; its id is 24 hex characters. */
-export interface Membership {
-  readonly projectId: string;
-  readonly name: string;
-  readonly role: MemberRole;
-}
 
 /** Matches the project whose open invitation this is, for the developer it is addressed to, who is not in it yet. */
 const openFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<ProjectRecord> => ({
@@ -42,7 +34,7 @@ const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<vo
  * Makes the developer who asks a member of the project that an invitation to their own address is for. Wrong, used,
  * withdrawn and expired ones, and those for somebody else, are the same 404 `INVITATION_NOT_FOUND`.
  */
-export const acceptInvitation = async (developerId: string, token: string): Promise<Membership> => {
+export const acceptInvitation = async (developerId: string, token: string) => {
   const developer = await requireAccount(developerAccounts, developerId);
   const tokenHash = hashInvitationToken(token);
   if (tokenHash === undefined) throw noInvitation();

@@ -5,26 +5,18 @@ import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import { emailsOf } from '../emails-of.ts';
 import { type OwnedProject, roleIn } from '../find-owned-project.ts';
 import { onProjects, type ProjectRecord } from '../project-record.ts';
-import { includesRole, type MemberRole, type Role } from '../roles.ts';
+import { includesRole, type MemberRole } from '../roles.ts';
 import { type Invitation, noInvitation, toInvitation } from './invitation.ts';
 
-/** Somebody who works in a project; `_id` is the developer's, 24 hex characters. */
-interface Member {
-  readonly _id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly addedAt: Date;
-}
-
 /** A page of those who work in a project: its owner, then the members as they came. */
-export const listMembers = async ({ record }: OwnedProject, request: PageRequest): Promise<Page<Member>> => {
+export const listMembers = async ({ record }: OwnedProject, request: PageRequest) => {
   const all = [
     { developerId: record.ownerId, role: 'owner', addedAt: record.createdAt } as const,
     ...(record.members ?? []),
   ];
   const shown = pageFrom(all, request);
   const emails = await emailsOf(shown.items.map(({ developerId }) => developerId));
-  const items = shown.items.map(({ developerId, role, addedAt }): Member => {
+  const items = shown.items.map(({ developerId, role, addedAt }) => {
     const _id = developerId.toHexString();
     return { _id, email: emails.get(_id) ?? '', role, addedAt };
   });

@@ -71,17 +71,11 @@ export const connectDatabase = async (owned: OwnedProject, text: string): Promis
 
 const managed = { kind: 'managed', cell: 'main' } as const;
 
-/** `unfit`: names of collections whose documents in our database violate their schema. */
-export interface Disconnected {
-  readonly view: ProjectView;
-  readonly unfit: readonly string[];
-}
-
 /**
  * Places a project's documents in our database again; nothing is copied, and its own one stays as it is. `unfit`
  * collections do not stop that: no project is kept in a database that may be gone.
  */
-export const disconnectDatabase = async (owned: OwnedProject): Promise<Disconnected> => {
+export const disconnectDatabase = async (owned: OwnedProject) => {
   const { project, record } = owned;
   if (project.placement.kind === 'managed') return { view: toProjectView(record, project.plan), unfit: [] };
   const unprepared = await prepareDatabase(placedIn(project, managed), indexLimitMs);

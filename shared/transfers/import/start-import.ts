@@ -23,12 +23,6 @@ export interface NewImport {
   readonly size?: number | undefined;
 }
 
-/** An import, and where its file is to be PUT with this content type within ten minutes; `null` if it came along. */
-export interface StartedImport extends ImportView {
-  readonly signedUrl: string | null;
-  readonly contentType: string;
-}
-
 const newImport = async (project: Project, collectionName: string, format: ImportFormat): Promise<ImportRecord> => ({
   ...(await newTransfer(project, collectionName)),
   kind: 'import',
@@ -59,7 +53,7 @@ export const startImport = async (
   project: Project,
   collectionName: string,
   { format, content = '', size }: NewImport,
-): Promise<StartedImport> => {
+) => {
   const record = await newImport(project, collectionName, format);
   const contentType = contentTypes[format];
   if (size !== undefined) {

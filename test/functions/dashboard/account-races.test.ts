@@ -31,7 +31,7 @@ const edit = (email: string, set: Partial<DeveloperRecord>) => {
 const stored = (email: string) => onControl((db) => db.collection<DeveloperRecord>('developers').findOne({ email }));
 
 const change = async ({ token, password }: Developer) => {
-  const { developerId: userId, sessionId } = await verifyDashboardToken(token);
+  const { userId, sessionId } = await verifyDashboardToken(token);
   const body = { currentPassword: password, newPassword };
   return changePassword(developerAccounts, { userId, sessionId }, body, client);
 };

@@ -32,7 +32,7 @@ const recoveries: Readonly<Record<string, (victim: Developer, developerId: strin
   'a change of password that ends tokens': async ({ email, password }) => {
     const client = { ip: '192.0.2.1', userAgent: 'test' };
     const { accessToken } = (await logIn(email, password)).body.data;
-    const { developerId: userId, sessionId } = await verifyDashboardToken(accessToken);
+    const { userId, sessionId } = await verifyDashboardToken(accessToken);
     const body = { currentPassword: password, newPassword, endTokens: true };
     return changePassword(developerAccounts, { userId, sessionId }, body, client);
   },
@@ -47,7 +47,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
   const stolenSession = async () => {
     const victim = await newUnverified();
     const bearer = await verifyDashboardToken(victim.token);
-    return { bearer, reset: () => recover(victim, bearer.developerId) };
+    return { bearer, reset: () => recover(victim, bearer.userId) };
   };
   const tokensOf = (developerId: string) =>
     onControl((db) =>
@@ -62,7 +62,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
       return insertOne.apply(this, args);
     });
     await expect(createToken(bearer, body)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
-    expect(await tokensOf(bearer.developerId)).toBe(0);
+    expect(await tokensOf(bearer.userId)).toBe(0);
   });
 
   test('401, and no token is left, where it is stored while the sessions are being ended', async () => {
@@ -79,7 +79,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
     await reset();
     expect(made).toHaveLength(1);
     expect(await get('/api/projects', made[0]?.token ?? '')).toMatchObject({ status: 401 });
-    expect(await tokensOf(bearer.developerId)).toBe(0);
+    expect(await tokensOf(bearer.userId)).toBe(0);
   });
 
   test('503, and the tokens of before are gone, where nothing is done any more after the password is another', async () => {
@@ -102,7 +102,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
     });
     await expect(reset()).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
     vi.restoreAllMocks();
-    expect(await tokensOf(bearer.developerId)).toBe(0);
+    expect(await tokensOf(bearer.userId)).toBe(0);
   });
 
   test('401 for every token of 50 that were made at once with it', async () => {
@@ -110,7 +110,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
     const making = inParallel(50, async () => createToken(bearer, body).catch(() => undefined));
     await reset();
     const made = (await making).flatMap((token) => token ?? []);
-    expect(await tokensOf(bearer.developerId)).toBe(0);
+    expect(await tokensOf(bearer.userId)).toBe(0);
     for (const { token } of made)
       await expect(verifyPersonalToken(token)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
   });

@@ -116,7 +116,7 @@ const refused: readonly (readonly [string, () => string | Promise<string>])[] = 
   ["the other project's key under its own kid", () => forge({ header: { kid: signingKeyOf(other).kid }, by: other })],
   ["the other project's key under our kid", () => forge({ by: other })],
   ["the other project's token", async () => (await issueAccessToken(other, bearer)).accessToken],
-  ['a dashboard token', async () => (await issueDashboardToken({ developerId: 'a', sessionId: 'b' })).accessToken],
+  ['a dashboard token', async () => (await issueDashboardToken({ userId: 'a', sessionId: 'b' })).accessToken],
   ['an expiry in the past', () => forge({ claims: { exp: now() - 1 } })],
   ['an expiry right now', () => forge({ claims: { exp: now() } })],
   ['no expiry', () => forge({ claims: { exp: undefined } })],

@@ -10,7 +10,7 @@ import { projectWithKey } from './project.ts';
 const master = Buffer.alloc(32, 1);
 process.env.ENCRYPTION_KEY = master.toString('base64');
 
-const bearer = { developerId: 'a'.repeat(24), sessionId: 'b'.repeat(24) };
+const bearer = { userId: 'a'.repeat(24), sessionId: 'b'.repeat(24) };
 let token: string;
 
 beforeAll(async () => {

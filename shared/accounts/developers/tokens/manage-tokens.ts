@@ -8,7 +8,7 @@ import { unlessTaken, untilWritten } from '../../../core/until-written.ts';
 import { freeSlot } from '../../../projects/slots.ts';
 import { developerScope } from '../../../table/item-key.ts';
 import { requireAccount } from '../../account-store.ts';
-import type { DashboardBearer } from '../../dashboard-tokens.ts';
+import type { Bearer } from '../../session-jwt.ts';
 import { requireSession } from '../../sessions.ts';
 import { developerAccounts } from '../../stores/developers.ts';
 import type { Scope } from './scopes.ts';
@@ -54,9 +54,9 @@ const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
   });
 
 /** Deletes a token if the session ended while it was created: it would survive a password reset. */
-const keepIfSignedIn = async (record: TokenRecord, { developerId, sessionId }: DashboardBearer): Promise<void> => {
+const keepIfSignedIn = async (record: TokenRecord, { userId, sessionId }: Bearer): Promise<void> => {
   try {
-    await requireSession(developerScope, developerId, sessionId);
+    await requireSession(developerScope, userId, sessionId);
   } catch (error) {
     await onTokens((tokens) => tokens.deleteOne({ _id: record._id }));
     throw error;
@@ -68,10 +68,10 @@ const keepIfSignedIn = async (record: TokenRecord, { developerId, sessionId }: D
  * `TOKEN_INVALID`; more than 50 → 403 `LIMIT_REACHED`, exact under any number of parallel calls.
  */
 export const createToken = async (
-  bearer: DashboardBearer,
+  bearer: Bearer,
   { name, scopes, projectIds, expiresInDays }: NewToken,
 ): Promise<TokenView & { readonly token: string }> => {
-  const { developerId } = bearer;
+  const developerId = bearer.userId;
   await requireAccount(developerAccounts, developerId);
   const token = newPersonalToken();
   const now = clock.now();

@@ -172,7 +172,7 @@ export const accountOperations: readonly Operation[] = [
       const email = newAddress();
       const { account, session } = await signUpDeveloper({ email, password }, client);
       const id = account._id.toHexString();
-      const bearer = { developerId: id, sessionId: session.sessionId };
+      const bearer = { userId: id, sessionId: session.sessionId };
       const made = await createProject({ id, plan: 'free' }, { name: 'his' }, newSigningKey);
       const act = (): Promise<number> => statusFor(() => deleteDeveloper(bearer, password, client));
       return {
