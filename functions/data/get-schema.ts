@@ -1,4 +1,4 @@
-import { getSchema } from '../../shared/collections/get-schema.ts';
+import { getSchema } from '../../shared/collections/collection-summary.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

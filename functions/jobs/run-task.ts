@@ -1,12 +1,10 @@
 import type { SQSRecord } from 'aws-lambda';
 import { isOurs } from '../../shared/core/errors.ts';
-import { log, workFor } from '../../shared/core/log.ts';
-import { logFailure } from '../../shared/core/log-failure.ts';
+import { log, logFailure, workFor } from '../../shared/core/log.ts';
 import { runPurge } from '../../shared/documents/trash/run-purge.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
 import { workRetryDelay, workTries } from '../../shared/work/retries.ts';
-import { parseTask, type Task } from '../../shared/work/task.ts';
-import { delayTask } from '../../shared/work/work-queue.ts';
+import { delayTask, parseTask, type Task } from '../../shared/work/work-queue.ts';
 import { fromQueue } from '../from-queue.ts';
 
 const run = (task: Task): Promise<void> => {

@@ -1,4 +1,4 @@
-import { getJwks } from '../../shared/accounts/signing-keys.ts';
+import { getJwks } from '../../shared/accounts/access-tokens.ts';
 import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { requireProject } from '../../shared/projects/find-project-by-id.ts';

@@ -1,4 +1,4 @@
-import { getPublicProfile } from '../../shared/accounts/users/public-profile.ts';
+import { getPublicProfile } from '../../shared/accounts/users/profile.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { issueDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
+import { newSigningKey } from '../../shared/accounts/access-tokens.ts';
 import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
 import { signUpDeveloper } from '../../shared/accounts/developers/sign-up-developer.ts';
 import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { startSession } from '../../shared/accounts/refresh-sessions.ts';
-import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
+import { issueDashboardToken } from '../../shared/accounts/session-jwt.ts';
 import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
 import { createCollection } from '../../shared/collections/lifecycle/create-collection.ts';

@@ -4,10 +4,18 @@ import { AppError } from '../core/errors.ts';
 import type { Key } from '../table/item-key.ts';
 import { transact, type Write } from '../table/transact.ts';
 import type { Put } from '../table/write-input.ts';
-import { newRefreshToken, parseRefreshToken } from './refresh-token.ts';
 import { endSession } from './revoke-sessions.ts';
 import type { Bearer } from './session-jwt.ts';
-import { type Client, refreshKey, type SessionItem, type SessionScope, sessionExpiry, sessionKey } from './sessions.ts';
+import {
+  type Client,
+  newRefreshToken,
+  parseRefreshToken,
+  refreshKey,
+  type SessionItem,
+  type SessionScope,
+  sessionExpiry,
+  sessionKey,
+} from './sessions.ts';
 
 /** A session and its one refresh token that is good now; the token itself is stored nowhere. */
 export interface RefreshSession extends Bearer {

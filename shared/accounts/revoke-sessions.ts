@@ -2,9 +2,16 @@ import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { get, write } from '../table/item.ts';
 import { transact, type Write } from '../table/transact.ts';
-import { parseRefreshToken } from './refresh-token.ts';
 import type { Bearer } from './session-jwt.ts';
-import { listSessions, refreshKey, type SessionItem, type SessionScope, sessionEnded, sessionKey } from './sessions.ts';
+import {
+  listSessions,
+  parseRefreshToken,
+  refreshKey,
+  type SessionItem,
+  type SessionScope,
+  sessionEnded,
+  sessionKey,
+} from './sessions.ts';
 
 const deletesAtOnce = 10;
 

@@ -3,6 +3,7 @@ import { type CryptoKey, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerif
 import { clock, nowSeconds } from '../core/clock.ts';
 import { serviceSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
+import { derivedKey } from '../projects/sealed.ts';
 
 /** Who acts, and in which of their sessions. Ids are 24 hex characters. */
 export interface Bearer {
@@ -81,4 +82,18 @@ export const verifyToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, toke
   } catch (error) {
     throw error instanceof errors.JOSEError ? tokenInvalid(kind, error) : error;
   }
+};
+
+const kind: TokenKind = { alg: 'HS256', typ: 'dashboard+jwt', audience: 'dashboard', advice: 'log in again' };
+
+/** A token for the dashboard API, signed by a key derived from the master key; as long as set, or `seconds`. */
+export const issueDashboardToken = async (
+  bearer: Bearer,
+  seconds: number = serviceSettings().DASHBOARD_TOKEN_SECONDS,
+): Promise<IssuedToken> => signToken(kind, await derivedKey('dashboard tokens'), bearer, seconds);
+
+/** Whom a dashboard token speaks for; anything but one of ours, for now → 401 `TOKEN_INVALID`. */
+export const verifyDashboardToken = async (token: string): Promise<Bearer> => {
+  const { userId, sessionId } = await verifyToken(kind, () => derivedKey('dashboard tokens'), token);
+  return { userId, sessionId };
 };

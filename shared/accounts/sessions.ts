@@ -1,8 +1,10 @@
+import { hash, randomBytes } from 'node:crypto';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { get, list } from '../table/item.ts';
 import { itemKey, type Key, type PartitionKey, sortPrefix } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
+import type { Bearer } from './session-jwt.ts';
 
 /** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
 export type SessionScope = PartitionKey<'project' | 'developers'>;
@@ -71,4 +73,37 @@ export const requireSession = async (scope: SessionScope, userId: string, sessio
   const session = await get<SessionItem>(sessionKey(scope, userId, sessionId));
   if (session && session.expiresAt > nowSeconds()) return;
   throw sessionEnded();
+};
+
+/** A refresh token taken apart: whose it claims to be, and the hash it is stored under. Ids are 24 hex characters. */
+export interface RefreshToken extends Bearer {
+  readonly hash: string;
+}
+
+const idBytes = 12;
+const secretBytes = 32;
+const wellFormed = /^[A-Za-z0-9_-]{75}$/;
+
+const hashOf = (token: string): string => hash('sha256', token, 'base64url');
+
+/** A new opaque token: base64url of user id, session id and 256 random bits. Only its hash is ever stored. */
+export const newRefreshToken = (
+  userId: string,
+  sessionId: string,
+): { readonly token: string; readonly hash: string } => {
+  const ids = Buffer.from(userId + sessionId, 'hex');
+  if (ids.length !== 2 * idBytes) throw new Error('User and session ids are 24 hexadecimal characters');
+  const token = Buffer.concat([ids, randomBytes(secretBytes)]).toString('base64url');
+  return { token, hash: hashOf(token) };
+};
+
+/** Takes a token apart; `undefined` for what cannot be one. The ids are claims until the hash is found. */
+export const parseRefreshToken = (token: string): RefreshToken | undefined => {
+  if (!wellFormed.test(token)) return undefined;
+  const bytes = Buffer.from(token, 'base64url');
+  return {
+    userId: bytes.toString('hex', 0, idBytes),
+    sessionId: bytes.toString('hex', idBytes, 2 * idBytes),
+    hash: hashOf(token),
+  };
 };

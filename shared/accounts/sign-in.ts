@@ -10,10 +10,9 @@ import {
   rotate,
   startSession,
 } from './refresh-sessions.ts';
-import { parseRefreshToken, type RefreshToken } from './refresh-token.ts';
 import { signOut } from './revoke-sessions.ts';
 import type { Bearer, IssuedToken } from './session-jwt.ts';
-import type { Client } from './sessions.ts';
+import { type Client, parseRefreshToken, type RefreshToken } from './sessions.ts';
 
 export interface SigningStore<R extends AccountRecord = AccountRecord> extends AccountStore<R> {
   readonly issueToken: (bearer: Bearer) => Promise<IssuedToken>;

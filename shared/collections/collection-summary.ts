@@ -1,9 +1,10 @@
 import { findPage } from '../clients/find-page.ts';
+import { AppError } from '../core/errors.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
-import type { Field, RowSecurity } from './collection.ts';
+import type { Collection, Field, RowSecurity } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
-import { activeIn, onCollections, requireRecord } from './control-collections.ts';
+import { activeIn, collectionNotFound, onCollections, requireRecord } from './control-collections.ts';
 import { estimateDocuments } from './on-collection.ts';
 
 /** A collection as the dashboard returns it (contract 6, "Records"); `documents` counts the active ones, roughly. */
@@ -32,3 +33,23 @@ export const listCollections = async (project: Project, request: PageRequest): P
 /** One collection of a project by its exact name; none → 404 `COLLECTION_NOT_FOUND`. */
 export const getCollection = async (project: Project, name: string): Promise<CollectionSummary> =>
   summarize(project, await requireRecord(project, name));
+
+/** What `GET /api/schemas/:collection` shows of a collection; `model` is empty for a schema-free one. */
+interface CollectionView {
+  readonly name: string;
+  readonly model: Field[];
+  readonly rls: RowSecurity;
+}
+
+/** The schema of a collection for any key; `users` only for the secret one (contract 2, "Schema read"). */
+export const getSchema = (
+  name: string,
+  collection: Collection | undefined,
+  keyKind: 'publishable' | 'secret',
+): CollectionView => {
+  if (name.toLowerCase() === 'users' && keyKind !== 'secret') {
+    throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');
+  }
+  if (!collection) throw collectionNotFound(name);
+  return { name: collection.name, model: [...(collection.schema ?? [])], rls: collection.rls };
+};

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { logSettings } from './config.ts';
+import { isOurs } from './errors.ts';
 
 /** What the log line of a request contains besides its status; filled in while the request runs. */
 export interface RequestRecord {
@@ -71,4 +72,11 @@ export const log = {
   debug: (fields: Record<string, unknown>): void => {
     if (log.isDebug()) print('debug', fields);
   },
+};
+
+/** Logs what a job could not do: as an error, which raises an alarm, where the failure is ours, else as a warning. */
+export const logFailure = (fields: Readonly<Record<string, unknown>>, error: unknown): void => {
+  const line = { ...fields, error: describeError(error) };
+  if (isOurs(error)) log.error(line);
+  else log.warn(line);
 };

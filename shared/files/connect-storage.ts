@@ -4,9 +4,8 @@ import { changeProject } from '../projects/change-project.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { ProjectView } from '../projects/project-view.ts';
 import { externalBucket } from './external-bucket.ts';
-import { checkedEndpoint, invalidStorage } from './storage-endpoint.ts';
 import { type ExternalPlace, externalStorageId, type StorageKeys, sealStorageKeys } from './storage-keys.ts';
-import { tryStorage } from './try-storage.ts';
+import { checkedEndpoint, invalidStorage, tryStorage } from './try-storage.ts';
 
 /** A customer's bucket as entered. `publicHost`: base address under which everyone can read its objects. */
 export interface StorageConnection extends StorageKeys, Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'> {

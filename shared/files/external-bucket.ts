@@ -9,10 +9,10 @@ import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host
 import { isStorageDecision, plainChecksums } from '../clients/s3.ts';
 import { timedOwn } from '../clients/timed.ts';
 import { AppError } from '../core/errors.ts';
-import { inLanes } from '../work/in-lanes.ts';
+import { inLanes } from '../work/job.ts';
 import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
-import { portOf } from './storage-endpoint.ts';
 import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
+import { portOf } from './try-storage.ts';
 
 /** No answer that is read here has a body of any size: errors and the results of copies are a few lines of XML. */
 const maxAnswerBytes = 256 * 1024;

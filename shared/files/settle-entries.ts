@@ -2,12 +2,11 @@ import { timed } from '../clients/timed.ts';
 import { clock } from '../core/clock.ts';
 import { describeError, log } from '../core/log.ts';
 import { findProjectById } from '../projects/find-project-by-id.ts';
-import { inLanes } from '../work/in-lanes.ts';
+import { inLanes } from '../work/job.ts';
 import type { Bucket } from './bucket.ts';
-import { bucketOf } from './bucket-of.ts';
+import { bucketOf, managedBucket } from './bucket-of.ts';
 import { type DueEntry, putOff, removeDueEntry } from './due-uploads.ts';
 import { fileKey, pendingKey } from './file-path.ts';
-import { managedBucket } from './managed-bucket.ts';
 import { managedStorageId, storageIdOf } from './storage-keys.ts';
 import { expire, stateOf } from './upload-states.ts';
 

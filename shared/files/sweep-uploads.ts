@@ -1,7 +1,6 @@
 import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
-import { inLanes } from '../work/in-lanes.ts';
-import { type Job, type Worked, workThrough } from '../work/job.ts';
+import { inLanes, type Job, type Worked, workThrough } from '../work/job.ts';
 import { type DueEntry, type DueQueue, dueUploads, shards } from './due-uploads.ts';
 import { Settlement } from './settle-entries.ts';
 

@@ -1,10 +1,58 @@
 import type { ObjectId } from 'mongodb';
+import { AppError } from '../core/errors.ts';
 import { open, seal } from '../projects/sealed.ts';
-import type { AccountMail } from './render-account-mail.ts';
-import type { MailContent } from './templates/render-template.ts';
+import { type AccountKey, builtInTemplates } from './templates/built-in.ts';
+import { findOwnByKey } from './templates/find-template.ts';
+import { carriesProof, type MailContent, renderTemplate } from './templates/render-template.ts';
+
+/** The most addresses of `to`, and of `replyTo`. */
+export const maxRecipients = 50;
+
+/** What mail servers take on one line, in characters. */
+export const maxSubjectLength = 998;
+
+interface AccountMail {
+  /** The project, 24 hex characters, whose own template is used; `null` for the built-in one whatever there is. */
+  readonly wordsOf: string | null;
+  readonly template: AccountKey;
+  readonly siteName: string;
+}
+
+/** `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good. */
+type AccountVariables = Readonly<Record<string, string>>;
+
+const renderOwn = (own: MailContent, siteName: string, variables: AccountVariables): MailContent | null => {
+  if (!carriesProof(own, variables.link ? ['link', 'code'] : ['code'])) return null;
+  try {
+    const rendered = renderTemplate({ ...own, name: '', siteName }, variables);
+    return rendered.subject.trim() === '' ? null : rendered;
+  } catch (error) {
+    if (error instanceof AppError) return null;
+    throw error;
+  }
+};
+
+/**
+ * What a mail of user accounts says where the project has this template of its own, or `null`. Its own takes the place
+ * of the built-in one only where the mail still brings the link or the code along: nobody is to be locked out by a
+ * template.
+ */
+export const accountMailFrom = (
+  own: MailContent | null,
+  { template, siteName }: Pick<AccountMail, 'template' | 'siteName'>,
+  variables: AccountVariables,
+): MailContent =>
+  (own && renderOwn(own, siteName, variables)) ??
+  renderTemplate({ ...builtInTemplates[template], siteName }, variables);
+
+/** The words of a mail of user accounts: the project's own template, or the built-in one (contract 5, "Templates"). */
+export const renderAccountMail = async (mail: AccountMail, variables: AccountVariables): Promise<MailContent> => {
+  const own = mail.wordsOf === null ? null : await findOwnByKey(mail.wordsOf, mail.template);
+  return accountMailFrom(own, mail, variables);
+};
 
 /** A mail whose words are given. */
-export interface WrittenMail extends MailContent {
+interface WrittenMail extends MailContent {
   readonly kind: 'written';
   readonly replyTo: readonly string[];
 }

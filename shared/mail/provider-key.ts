@@ -1,7 +1,7 @@
 import { sharedProviderKey } from '../clients/resend.ts';
 import type { Project } from '../projects/project.ts';
-import { providerKeyId } from '../projects/provider-key-change.ts';
 import { open } from '../projects/sealed.ts';
+import { providerKeyId } from '../projects/settings-changes.ts';
 
 type KeyHolder = Pick<Project, 'id' | 'sealedProviderApiKey'>;
 

@@ -5,9 +5,8 @@ import { changeProject, projectNotFound } from './change-project.ts';
 import type { OwnedProject } from './find-owned-project.ts';
 import { onProjects } from './project-record.ts';
 import type { ProjectView } from './project-view.ts';
-import { providerChanges } from './provider-key-change.ts';
 import type { ProjectChanges } from './settings.ts';
-import { type Seal, type SocialChanges, socialChanges } from './social-changes.ts';
+import { providerChanges, type Seal, type SocialChanges, socialChanges } from './settings-changes.ts';
 
 /** From now on no look-up finds it or its keys, and its slot is free; `removeDeletedProjects` removes the rest. */
 export const deleteProject = async (owned: OwnedProject): Promise<void> => {

@@ -4,7 +4,7 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
-import { discardExport, removeExportFile } from './export/discard-export.ts';
+import { discardExport, removeExportFile } from './transfer-file.ts';
 import { type ExportRecord, type ImportRecord, onTransfers, type TransferRecord } from './transfer-record.ts';
 import { endOf } from './transfer-runs.ts';
 import {

@@ -1,8 +1,7 @@
 import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
-import { managedBucket } from '../files/managed-bucket.ts';
-import { type PageJob, workThroughPages } from '../work/page-job.ts';
-import { type Requeued, requeue } from '../work/requeue.ts';
+import { managedBucket } from '../files/bucket-of.ts';
+import { type PageJob, type Requeued, requeue, workThroughPages } from '../work/page-job.ts';
 import { queueTasks } from '../work/work-queue.ts';
 import { abortUpload } from './transfer-file.ts';
 import { onTransfers, type TransferRecord, transferKey } from './transfer-record.ts';

@@ -1,8 +1,8 @@
 import { describeError, log, workFor } from '../core/log.ts';
-import { discardExport } from './export/discard-export.ts';
 import { runExport } from './export/run-export.ts';
 import { runImport } from './import/run-import.ts';
 import { TransferFailure } from './transfer-context.ts';
+import { discardExport } from './transfer-file.ts';
 import type { TransferRecord } from './transfer-record.ts';
 import {
   claimTransfer,

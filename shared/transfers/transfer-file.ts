@@ -7,7 +7,15 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ifThere, onFiles } from '../clients/s3.ts';
-import type { ExportRecord } from './transfer-record.ts';
+import { describeError, log } from '../core/log.ts';
+import { managedBucket } from '../files/bucket-of.ts';
+import {
+  type ExportRecord,
+  onTransfers,
+  type TransferRecord,
+  type TransferState,
+  transferKey,
+} from './transfer-record.ts';
 import { linkSeconds } from './transfer-times.ts';
 
 export type Part = ExportRecord['parts'][number];
@@ -67,3 +75,23 @@ export const downloadLink = (key: string, fileName: string, type: string): Promi
       { expiresIn: linkSeconds },
     ),
   );
+
+const discarded: ReadonlySet<TransferState> = new Set(['failed', 'cancelled']);
+
+/** Removes what there is of an export's file; what stays now goes once the record has expired. */
+export const removeExportFile = async (record: ExportRecord): Promise<void> => {
+  const key = transferKey(record);
+  try {
+    if (record.uploadId) await abortUpload(key, record.uploadId);
+    await managedBucket.remove([key]);
+  } catch (error) {
+    log.warn({ message: 'The file of an export stays', key, error: describeError(error) });
+  }
+};
+
+/** The same for an export that failed, was cancelled, or is gone. Of other transfers it removes nothing. */
+export const discardExport = async (record: TransferRecord): Promise<void> => {
+  if (record.kind !== 'export') return;
+  const now = await onTransfers((transfers) => transfers.findOne({ _id: record._id }, { maxTimeMS: 5000 }));
+  if (!now || discarded.has(now.state)) await removeExportFile(now?.kind === 'export' ? now : record);
+};

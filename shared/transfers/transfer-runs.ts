@@ -4,8 +4,8 @@ import { describeError, log } from '../core/log.ts';
 import { unlessTaken } from '../core/until-written.ts';
 import { changeHeld, claim, isFree, release } from '../work/lease.ts';
 import { queueTask } from '../work/work-queue.ts';
-import { discardExport } from './export/discard-export.ts';
 import { queueTransfer } from './new-transfer.ts';
+import { discardExport } from './transfer-file.ts';
 import { leasedTransfers, onTransfers, type TransferRecord } from './transfer-record.ts';
 import { lease, maxTries, uploadEnd, whenLost } from './transfer-times.ts';
 

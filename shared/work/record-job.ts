@@ -1,6 +1,6 @@
 import type { Filter, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { logFailure } from '../core/log-failure.ts';
+import { logFailure } from '../core/log.ts';
 import { type Pace, type Worked, workThrough } from './job.ts';
 import { type Leasable, type Leased, leaseOf, putOff } from './lease.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { verifyDashboardToken } from '../../shared/accounts/dashboard-tokens.ts';
 import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../shared/accounts/email-tokens/token-items.ts';
+import { verifyDashboardToken } from '../../shared/accounts/session-jwt.ts';
 import { usesOf } from '../../shared/http/uses.ts';
 import { developerScope } from '../../shared/table/item-key.ts';
 import { call, cookieOf } from '../support/clients/client.ts';

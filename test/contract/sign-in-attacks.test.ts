@@ -10,7 +10,7 @@ import { requireProvider } from '../../shared/accounts/social/providers.ts';
 import { developerSignIns } from '../../shared/accounts/stores/developers.ts';
 import { userSignIns } from '../../shared/accounts/stores/users.ts';
 import { createAccount } from '../../shared/accounts/users/create-account.ts';
-import { requireUsers } from '../../shared/accounts/users/require-users.ts';
+import { requireUsers } from '../../shared/accounts/users/user-record.ts';
 import { clock } from '../../shared/core/clock.ts';
 import { cookieOf, inParallel, tally } from '../support/clients/client.ts';
 import { auth, type DashboardSignIn } from '../support/worlds/developers.ts';

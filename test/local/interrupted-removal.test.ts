@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { newSigningKey } from '../../shared/accounts/signing-keys.ts';
+import { newSigningKey } from '../../shared/accounts/access-tokens.ts';
 import { closeDynamo, onTable } from '../../shared/clients/dynamo.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import { createCollection } from '../../shared/collections/lifecycle/create-collection.ts';

@@ -1,5 +1,5 @@
+import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
-import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';

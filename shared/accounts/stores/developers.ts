@@ -5,9 +5,9 @@ import { newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore, type NewAccount } from '../account-store.ts';
-import { issueDashboardToken } from '../dashboard-tokens.ts';
 import { type Developer, type DeveloperRecord, onDevelopers, toDeveloper } from '../developers/developer-record.ts';
 import { revokeAllTokens } from '../developers/tokens/token-record.ts';
+import { issueDashboardToken } from '../session-jwt.ts';
 import type { SignIn, SigningStore } from '../sign-in.ts';
 
 /** Who mails to developers say they are from. */

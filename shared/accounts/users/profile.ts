@@ -1,7 +1,10 @@
 import { type Document, ObjectId } from 'mongodb';
+import { onManaged } from '../../clients/mongo.ts';
 import { type Collection, noRowSecurity } from '../../collections/collection.ts';
-import { type FieldError, validationFailed } from '../../core/errors.ts';
+import { publicProfile, publicProfileProjection } from '../../collections/schema/public-profile.ts';
+import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
+import { wireDocument } from '../../documents/wire-value.ts';
 import { sizeOf } from '../../documents/write/document-size.ts';
 import { writeGuarded } from '../../documents/write/guarded-write.ts';
 import { sanitizeInsert } from '../../documents/write/sanitize.ts';
@@ -90,4 +93,26 @@ export const updateProfile = async (
     busy: 'The profile is being changed by others right now. Please try again.',
   });
   return userView(users, updated);
+};
+
+const userNotFound = (): AppError => new AppError('USER_NOT_FOUND', 'User not found');
+
+/** What anybody may see of the user with a username: nothing secret. Unknown, or no such field → 404. */
+export const getPublicProfile = async (
+  project: Project,
+  users: Collection,
+  username: string,
+): Promise<Record<string, unknown> & { readonly _id: string }> => {
+  const field = profileFields(users).find(({ key }) => key === 'username');
+  if (field?.type !== 'String') throw userNotFound();
+  const record = await onManaged(project, (db) =>
+    db
+      .collection<UserRecord>(users.name)
+      .findOne(
+        { username: { $eq: username }, isDeleted: { $ne: true }, isDisabled: { $ne: true } },
+        { projection: publicProfileProjection(users), maxTimeMS: 5000 },
+      ),
+  );
+  if (!record) throw userNotFound();
+  return { ...wireDocument(publicProfile(users, record)), _id: record._id.toHexString() };
 };

@@ -11,8 +11,7 @@ import type { IdentityProvider } from '../social/providers.ts';
 import { projectOfState, type SocialSite } from '../social/state.ts';
 import { userSignIns } from '../stores/users.ts';
 import { createAccount } from './create-account.ts';
-import { requireUsers } from './require-users.ts';
-import type { UserRecord } from './user-record.ts';
+import { requireUsers, type UserRecord } from './user-record.ts';
 
 /** The address that developers register with a provider. */
 const callbackUrl = ({ name }: IdentityProvider): string =>

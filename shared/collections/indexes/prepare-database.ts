@@ -1,6 +1,6 @@
 import { AppError, statusOf } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
-import { inLanes } from '../../work/in-lanes.ts';
+import { inLanes } from '../../work/job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { activeRecords } from '../control-collections.ts';
 import { onCollection } from '../on-collection.ts';

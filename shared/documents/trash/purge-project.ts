@@ -4,7 +4,7 @@ import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { onCollections } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { clock } from '../../core/clock.ts';
-import { logFailure } from '../../core/log-failure.ts';
+import { logFailure } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import { graceEnd } from './grace.ts';

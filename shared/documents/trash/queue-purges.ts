@@ -1,6 +1,6 @@
 import { clock } from '../../core/clock.ts';
 import { onProjects, type ProjectRecord } from '../../projects/project-record.ts';
-import { type Requeued, requeue } from '../../work/requeue.ts';
+import { type Requeued, requeue } from '../../work/page-job.ts';
 import { queueTasks } from '../../work/work-queue.ts';
 
 /** A purge that was queued or begun, and has not ended by then, is queued again. */

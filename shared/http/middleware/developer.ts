@@ -1,10 +1,9 @@
-import { verifyDashboardToken } from '../../accounts/dashboard-tokens.ts';
 import {
   isPersonalToken,
   type TokenGrant,
   verifyPersonalToken,
 } from '../../accounts/developers/tokens/token-record.ts';
-import type { Bearer } from '../../accounts/session-jwt.ts';
+import { type Bearer, verifyDashboardToken } from '../../accounts/session-jwt.ts';
 import { requireSession } from '../../accounts/sessions.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';

@@ -1,6 +1,6 @@
 import { verifyAccessToken } from '../../accounts/access-tokens.ts';
 import type { Bearer } from '../../accounts/session-jwt.ts';
-import { requireUsers } from '../../accounts/users/require-users.ts';
+import { requireUsers } from '../../accounts/users/user-record.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { securityRequired, tokenMissing } from '../../documents/row-security.ts';

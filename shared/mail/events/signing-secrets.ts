@@ -4,8 +4,8 @@ import { webhookSettings } from '../../core/config.ts';
 import { forgetWhenSaved } from '../../core/saved-projects.ts';
 import { absenceMs, ShortCache } from '../../core/short-cache.ts';
 import { onProjects } from '../../projects/project-record.ts';
-import { webhookSecretId } from '../../projects/provider-key-change.ts';
 import { open } from '../../projects/sealed.ts';
+import { webhookSecretId } from '../../projects/settings-changes.ts';
 import { parseSecrets } from './signature.ts';
 
 /** A new secret is known that soon to functions that are running. */

@@ -1,6 +1,6 @@
 import { AppError, type FieldError } from '../../core/errors.ts';
 import { isMailbox } from '../../core/mailbox.ts';
-import { maxRecipients, maxSubjectLength } from '../mail-limits.ts';
+import { maxRecipients, maxSubjectLength } from '../mail-content.ts';
 import { canonicalAddress } from '../suppressions.ts';
 import type { TemplateReference } from '../templates/find-template.ts';
 import { type MailContent, renderTemplate, type Variables } from '../templates/render-template.ts';

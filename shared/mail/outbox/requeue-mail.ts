@@ -1,5 +1,5 @@
 import { clock } from '../../core/clock.ts';
-import { type Requeued, requeue } from '../../work/requeue.ts';
+import { type Requeued, requeue } from '../../work/page-job.ts';
 import { type MailLog, onMailLogs } from '../mail-log.ts';
 import { enqueueJobs } from './mail-queue.ts';
 import { whenLost } from './retries.ts';

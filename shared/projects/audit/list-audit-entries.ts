@@ -4,8 +4,8 @@ import { inControl } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
 import { type View, viewOf } from '../../core/view.ts';
-import { emailsOf } from '../emails-of.ts';
 import type { Project } from '../project.ts';
+import { emailsOf } from '../with-owner.ts';
 
 /** A setting before and after a change; only of settings whose values are no secret. */
 export interface ChangedValue {

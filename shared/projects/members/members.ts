@@ -2,10 +2,10 @@ import { type Filter, ObjectId, type UpdateFilter } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
-import { emailsOf } from '../emails-of.ts';
 import { type OwnedProject, roleIn } from '../find-owned-project.ts';
 import { onProjects, type ProjectRecord } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
+import { emailsOf } from '../with-owner.ts';
 import { type Invitation, noInvitation, toInvitation } from './invitation.ts';
 
 /** A page of those who work in a project: its owner, then the members as they came. */

@@ -8,8 +8,7 @@ import type { Project } from '../project.ts';
 import { databaseUriId, type PlacementRecord, toPlacement } from '../project-record.ts';
 import { type ProjectView, toProjectView } from '../project-view.ts';
 import { seal } from '../sealed.ts';
-import { restrictedUri } from './database-errors.ts';
-import { requireAccess } from './require-access.ts';
+import { requireAccess, restrictedUri } from './require-access.ts';
 
 /** A gateway waits 30 s, and verification has taken up to 9.5 s of them. */
 const indexLimitMs = 15_000;

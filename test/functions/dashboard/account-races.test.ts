@@ -1,11 +1,11 @@
 import { hashSync } from '@node-rs/bcrypt';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { changePassword } from '../../../shared/accounts/change-password.ts';
-import { verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
 import { verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
 import { signIn as logInTo } from '../../../shared/accounts/sign-in.ts';
 import { developerAccounts, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';

@@ -1,11 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
+import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { findOwnedProject, type OwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { rotateKey } from '../../../shared/projects/rotate-key.ts';
-import { rotateSigningKey } from '../../../shared/projects/rotate-signing-key.ts';
+import { rotateKey, rotateSigningKey } from '../../../shared/projects/rotate-keys.ts';
 import { deleteProject } from '../../../shared/projects/update-project.ts';
 import { idOf } from '../../support/worlds/members.ts';
 import { newProject } from '../../support/worlds/project.ts';

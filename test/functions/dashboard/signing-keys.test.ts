@@ -1,7 +1,6 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
-import { issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { getJwks } from '../../../shared/accounts/signing-keys.ts';
+import { getJwks, issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
 import { findProjectByKey, forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';

@@ -1,12 +1,12 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { changePassword } from '../../../shared/accounts/change-password.ts';
-import { verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
 import { createToken } from '../../../shared/accounts/developers/tokens/manage-tokens.ts';
 import { type TokenRecord, verifyPersonalToken } from '../../../shared/accounts/developers/tokens/token-record.ts';
 import { resetPassword } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';

@@ -4,7 +4,7 @@ import { linkAccount, type Newcomer } from '../../../shared/accounts/social/link
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { createAccount } from '../../../shared/accounts/users/create-account.ts';
-import { requireUsers } from '../../../shared/accounts/users/require-users.ts';
+import { requireUsers } from '../../../shared/accounts/users/user-record.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';

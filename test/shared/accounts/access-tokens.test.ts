@@ -1,9 +1,8 @@
 import { createPrivateKey, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { issueDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
-import { getJwks, sealedTo } from '../../../shared/accounts/signing-keys.ts';
+import { getJwks, issueAccessToken, sealedTo, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
+import { issueDashboardToken } from '../../../shared/accounts/session-jwt.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { open } from '../../../shared/projects/sealed.ts';

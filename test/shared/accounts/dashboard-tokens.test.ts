@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { issueDashboardToken, verifyDashboardToken } from '../../../shared/accounts/dashboard-tokens.ts';
+import { issueDashboardToken, verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { derivedKey } from '../../../shared/projects/sealed.ts';
 import { projectWithKey } from './project.ts';

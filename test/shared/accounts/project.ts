@@ -1,4 +1,4 @@
-import { newSigningKey } from '../../../shared/accounts/signing-keys.ts';
+import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 /** A project with a signing key of its own, as look-ups give it. */

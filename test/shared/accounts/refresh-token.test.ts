@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newRefreshToken, parseRefreshToken } from '../../../shared/accounts/refresh-token.ts';
+import { newRefreshToken, parseRefreshToken } from '../../../shared/accounts/sessions.ts';
 
 const user = 'a'.repeat(24);
 const session = 'b'.repeat(24);

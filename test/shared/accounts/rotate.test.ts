@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { rotate } from '../../../shared/accounts/refresh-sessions.ts';
-import { newRefreshToken } from '../../../shared/accounts/refresh-token.ts';
+import { newRefreshToken } from '../../../shared/accounts/sessions.ts';
 import { answerForAws, cancelled } from '../../support/faults/aws-answers.ts';
 
 afterEach(() => {

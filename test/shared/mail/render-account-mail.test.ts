@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accountMailFrom } from '../../../shared/mail/render-account-mail.ts';
+import { accountMailFrom } from '../../../shared/mail/mail-content.ts';
 import type { MailContent } from '../../../shared/mail/templates/render-template.ts';
 
 const variables = { link: 'https://app.example.com/verify-email?token=t', code: 'ABCD-2345', minutes: '10' };

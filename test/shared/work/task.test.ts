@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { workRetryDelay, workTries } from '../../../shared/work/retries.ts';
-import { parseTask } from '../../../shared/work/task.ts';
+import { parseTask } from '../../../shared/work/work-queue.ts';
 
 const id = '0123456789abcdef01234567';
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 const deniedBy = async (host: string, addresses: Readonly<Record<string, string>>): Promise<string> => {
   for (const [name, address] of Object.entries(addresses)) vi.stubEnv(name, address);
   vi.resetModules();
-  const { accessDenied } = await import('../../../../shared/projects/own-database/database-errors.ts');
+  const { accessDenied } = await import('../../../../shared/projects/own-database/require-access.ts');
   return accessDenied(host).message;
 };
 

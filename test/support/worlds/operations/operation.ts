@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { newSigningKey } from '../../../../shared/accounts/access-tokens.ts';
 import { setPlan } from '../../../../shared/accounts/developers/operator-acts.ts';
-import { newSigningKey } from '../../../../shared/accounts/signing-keys.ts';
 import { insertDeveloper } from '../../../../shared/accounts/stores/developers.ts';
 import { createCollection } from '../../../../shared/collections/lifecycle/create-collection.ts';
 import { AppError, statusOf } from '../../../../shared/core/errors.ts';

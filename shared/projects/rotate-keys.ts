@@ -3,6 +3,7 @@ import { clock } from '../core/clock.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { changeProject } from './change-project.ts';
 import type { OwnedProject } from './find-owned-project.ts';
+import type { SigningKey } from './project.ts';
 import { type KeyKind, type KeyRecord, secretKeyHint } from './project-record.ts';
 
 /** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
@@ -37,4 +38,37 @@ export const rotateKey = async (
   const shown = kind === 'publishable' ? { publishableKey: key } : { secretKeyHint: secretKeyHint(key) };
   await changeProject(owned, [{ $set: { keys, ...shown, updatedAt: now } }]);
   return { type: kind, key };
+};
+
+/** Twice as long as a function keeps a project record: by then every one of them knows the new key. */
+const publishedFirstMs = 10_000;
+
+/** An access token lives 15 minutes; the old key's last one as much longer as the new key takes to be known. */
+const outlivesMs = 900_000 + 2 * publishedFirstMs;
+
+/** Replaced keys that are kept at most; rotating more often within 15 minutes ends the oldest tokens early. */
+const keptKeys = 19;
+
+/** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
+const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
+  const retired = { $mergeObjects: ['$$key', { retiresAt: { $ifNull: ['$$key.retiresAt', retiresAt] } }] };
+  const old = { $map: { input: '$signingKeys', as: 'key', in: retired } };
+  const live = { $filter: { input: old, as: 'key', cond: { $gt: ['$$key.retiresAt', now] } } };
+  return { $concatArrays: [{ $slice: [live, -keptKeys] }, [{ $literal: added }]] };
+};
+
+/**
+ * Gives a project a new key to sign access tokens with. It is published at once and signs 10 s later; tokens that the
+ * old one signed stay valid until they expire (contract 3, "Tokens"). Returns the new key's id.
+ */
+export const rotateSigningKey = async (
+  owned: OwnedProject,
+  newSigningKey: (projectId: string) => Promise<SigningKey>,
+): Promise<{ readonly kid: string }> => {
+  const now = new Date(clock.now());
+  const made = await newSigningKey(owned.project.id);
+  const added = { ...made, signsFrom: new Date(now.getTime() + publishedFirstMs) };
+  const signingKeys = rotated(added, now, new Date(now.getTime() + outlivesMs));
+  await changeProject(owned, [{ $set: { signingKeys, updatedAt: now } }]);
+  return { kid: made.kid };
 };
