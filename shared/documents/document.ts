@@ -4,10 +4,7 @@ import { AppError } from '../core/errors.ts';
 /** A JSON object as the body parser hands it over: plain values only, nesting at most 64 levels. */
 export type JsonObject = { readonly [key: string]: unknown };
 
-/**
- * A document on its way out; `JSON.stringify` gives its wire form (ObjectIds as 24 hex characters, dates as ISO
- * strings).
- */
+/** A document on its way out; `JSON.stringify` gives its wire form (24 hex characters, ISO dates). */
 export type Document = { readonly _id: ObjectId; readonly [key: string]: unknown };
 
 /** The id that a JSON value of 24 hexadecimal characters is; `undefined` for any other. */

@@ -2,10 +2,7 @@ import type { Project } from '../projects/project.ts';
 import type { Document } from './document.ts';
 import { wireDocument } from './wire-value.ts';
 
-/**
- * A stored document as callers see it: one without system fields (own database, imported) is active, so it shows
- * `isDeleted: false` and `deletedAt: null` (contract 2, "Active").
- */
+/** A stored document as callers see it: without system fields it is active and shows so (contract 2, "Active"). */
 export const present = (document: Document): Document => {
   const { isDeleted, deletedAt } = document;
   if (isDeleted !== undefined && deletedAt !== undefined) return document;

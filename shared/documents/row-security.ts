@@ -33,10 +33,7 @@ export const requireWriteAccess = (collection: Collection, caller: Caller): void
   if (caller.userId === undefined) throw tokenMissing();
 };
 
-/**
- * The filter of the documents a user owns; an array that merely holds the id owns nothing, and `null` is an owner that
- * is absent, too.
- */
+/** Documents that a user owns: an array that holds the id owns nothing, and a `null` owner is absent too. */
 export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocument> => ({
   [ownerField]: { $eq: userId, $not: { $type: 'array' } },
 });

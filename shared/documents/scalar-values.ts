@@ -67,10 +67,7 @@ export const scalarRules: Readonly<Record<ScalarType, ScalarRules>> = {
   },
 };
 
-/**
- * What a text may stand for where no schema says its type: itself, `null`, a boolean, or the number whose exact text it
- * is.
- */
+/** What a text without a type may stand for: itself, `null`, a boolean, or the number of exactly this text. */
 export const untypedValues = (text: string): readonly unknown[] => {
   if (text === 'null') return [text, null];
   const isTrue = booleanOf(text);

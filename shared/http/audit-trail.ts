@@ -29,9 +29,7 @@ const namesIn = (value: unknown, depth = 1): string[] =>
       })
     : [];
 
-/**
- * Whether changes by this route are recorded: everything below a project that changes something other than documents.
- */
+/** Whether changes by this route are recorded: all below a project but those of documents. */
 export const isAudited = (route: Route): boolean =>
   route.path.startsWith('/api/projects/{projectId}') &&
   route.audit !== false &&
@@ -61,9 +59,7 @@ interface Acted extends WithDeveloper, WithOwnedProject {
   readonly input: { readonly params: unknown; readonly body?: unknown };
 }
 
-/**
- * What a request is about to change, for the audit trail: never more than names, but for settings that are no secret.
- */
+/** What a request is about to change: never more than names, but for settings that are no secret. */
 export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): AuditedChange => {
   const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
   const target = Object.fromEntries(

@@ -71,10 +71,7 @@ export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoin
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & WithInput<R>> =>
   keyed(route).use(input(route));
 
-/**
- * A page of one project that browsers are sent to: the key may stand in the address, and no origin is asked for, as a
- * navigation sends none.
- */
+/** A page that browsers are sent to: the key may stand in the address; no origin, as a navigation sends none. */
 export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & WithInput<R>> =>
   pathOf(route)
     .use(rateLimitBeside(route, startProjectLookup(linkKey)))
@@ -131,10 +128,7 @@ export const ownedProjectEndpoint = <
   };
 };
 
-/**
- * A dashboard route of the documents of one collection, never of `users` (403). What happens to documents is no change
- * of settings, so the audit trail does not have it.
- */
+/** A dashboard route of the documents of one collection, never of `users` (403); not in the audit trail. */
 export const ownedCollectionEndpoint = <
   const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}{collectionName}${string}` },
 >(

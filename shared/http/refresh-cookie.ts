@@ -44,10 +44,7 @@ export const bodyToken = ({ headers }: Event, refreshToken: string, inHeader = f
 
 const longestShown = 100;
 
-/**
- * Says to a page that gets no refresh cookie why, and what to do; `undefined` where there is one, without `Origin`, and
- * to clients that have the token in the body.
- */
+/** Says to a page that gets no refresh cookie why; `undefined` without `Origin`, and with the token in the body. */
 export const cookieHints = (event: Event, project: Project, refreshToken: string): readonly string[] | undefined => {
   const { origin } = event.headers;
   const hasToken = countsCookies(event, project) || bodyToken(event, refreshToken) !== undefined;

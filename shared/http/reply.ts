@@ -25,9 +25,7 @@ type Frozen<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]: Frozen<T[K]> } | JsonText
     : T;
 
-/**
- * The text of a body; one that Lambda would not take → 400 `RESULT_TOO_LARGE`, which tells the caller more than a 500.
- */
+/** One that Lambda would not take → 400 `RESULT_TOO_LARGE`, which tells the caller more than a 500. */
 const textOf = (body: unknown): string => {
   const text = jsonOf(body);
   if (fitsAnswer(text)) return text;

@@ -28,9 +28,7 @@ export interface Route {
   readonly resource?: Resource;
   /** Dashboard, below a project: the least role that may; otherwise viewers may read (GET) and admins do the rest. */
   readonly role?: Role;
-  /**
-   * Dashboard, below a project: `false` for a write that changes nothing, so that the audit trail has no entry of it.
-   */
+  /** Dashboard, below a project: `false` for a write that changes nothing, so without an audit entry. */
   readonly audit?: false;
   readonly query?: GenericSchema;
   readonly body?: GenericSchema;

@@ -7,10 +7,7 @@ import { schemaError } from '../schema/schema-error.ts';
 /** Every index of the service's own begins so, and none of a developer's may. */
 export const managedPrefix = 'basalt_';
 
-/**
- * MongoDB takes 64 indexes a collection: 20 of the developer's own, `_id`, the trash, the owner or those of users; the
- * rest is for fields.
- */
+/** Of the 64 that MongoDB takes: 20 own ones, `_id`, the trash, the owner or users; the rest is for fields. */
 const roomForFields = 40;
 
 /**
@@ -56,9 +53,7 @@ const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].
 /** Public profiles are looked up by it. */
 const username = 'username';
 
-/**
- * The indexes a collection gets on the project's own database: trash, unique fields, and what lists are filtered by.
- */
+/** Those of a project's own database: trash, unique fields, and what lists are filtered by. */
 export const managedIndexes = ({
   name,
   schema,

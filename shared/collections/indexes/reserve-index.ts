@@ -32,10 +32,7 @@ export const confirmIndex = async (record: CollectionRecord, index: Reserved): P
   throw new AppError('SERVICE_UNAVAILABLE', 'Building the index took too long. Please try again.', { retryAfter: 1 });
 };
 
-/**
- * Reserves the name and one of the 20 places for an index, decided by one conditional write. `drop` removes what a
- * build that was cut short left on the database.
- */
+/** Reserves the name and one of 20 places by one conditional write. `drop` removes what a cut-short build left. */
 export const reserveIndex = async (
   record: CollectionRecord,
   wanted: Pick<OwnIndex, 'name' | 'keys'>,

@@ -58,10 +58,7 @@ const serves = (existing: IndexDescriptionInfo, wanted: IndexDescription): boole
 export const isIndexConflict = (error: unknown): boolean =>
   error instanceof MongoServerError && (error.code === 85 || error.code === 86);
 
-/**
- * Builds those of the wanted indexes that a collection of this database lacks. One of the database's own that stands in
- * the way of them → 409 `INDEX_EXISTS`.
- */
+/** Builds those that are lacking. One of the database's own that stands in the way → 409 `INDEX_EXISTS`. */
 export const buildMissing = async (db: Db, name: string, wanted: readonly IndexDescription[]): Promise<void> => {
   const existing = await existingIndexes(db, name);
   const missing = wanted.filter((index) => !existing.some((candidate) => serves(candidate, index)));

@@ -29,10 +29,7 @@ const joinOptions: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 const maxStages = 50;
 const maxDepth = 4;
 
-/**
- * Field names and operators in all conditions: the planner's work on them grows with their square, without a time
- * limit.
- */
+/** In all conditions: the planner's work on them grows with their square, without a time limit. */
 const maxConditionKeys = 2000;
 
 /** Field names and operators in all, used or defined: the work on a `$project` grows with their square too. */

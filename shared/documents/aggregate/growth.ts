@@ -75,8 +75,7 @@ export class Growth {
   readonly #inLists: boolean;
 
   /**
-   * `at`: the stage's place, as `pipeline[2].$set`; `variables`: those of the joins around it; `inLists`: fields inside
-   * others may be inside lists.
+   * `at`: the stage, as `pipeline[2].$set`; `variables`: of joins around it; `inLists`: inner fields may be in lists.
    */
   constructor(at: string, variables: readonly string[], inLists: boolean) {
     this.#at = at;

@@ -8,10 +8,7 @@ export interface Kept {
   gathering: number;
 }
 
-/**
- * Each of these may keep 100 MB in the database for as long as the pipeline runs: joins, and what `$facet` runs side by
- * side.
- */
+/** Each may keep 100 MB in the database while the pipeline runs: joins, and what `$facet` runs side by side. */
 const maxKeeping = 10;
 const keepingInFacets: ReadonlySet<string> = new Set([
   ...['$group', '$bucket', '$bucketAuto', '$sortByCount', '$sort', '$setWindowFields', '$densify', '$fill'],

@@ -46,10 +46,7 @@ const isKey = (values: readonly unknown[]): boolean =>
 
 const write = (record: BSON.Document): string => Buffer.from(BSON.serialize(record)).toString('base64url');
 
-/**
- * The text of a cursor: opaque, at most 2 KiB. It names the document instead of its sort key where that is longer.
- * `fingerprint` ties it to the order it was made for.
- */
+/** Opaque, at most 2 KiB; names the document where its sort key is longer. `fingerprint` ties it to its order. */
 export const encodeCursor = (fingerprint: string, values: readonly unknown[]): string => {
   const head = { v: version, s: fingerprint };
   const text = isKey(values) ? write({ ...head, k: values.map((value) => (value === undefined ? [] : [value])) }) : '';

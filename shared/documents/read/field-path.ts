@@ -1,10 +1,7 @@
 /** Documents nest at most 64 levels, so no longer path leads anywhere. */
 const maxSegments = 64;
 
-/**
- * No document has a field of this name (contract 1, "Body"), and the driver takes an object with it for a value of its
- * own.
- */
+/** No document has a field of this name: the driver takes an object with it for a value of its own. */
 const driverTag = '_bsontype';
 
 /**

@@ -112,10 +112,7 @@ export const findRows = (
     }
   });
 
-/**
- * The sort key of one document, for a cursor that names it. `selection` decides which documents the caller may know of;
- * `undefined` for any other.
- */
+/** The sort key of one document, for a cursor that names it, if the caller may know of it by `selection`. */
 export const findPosition = (
   project: Project,
   collectionName: string,

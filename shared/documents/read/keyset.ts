@@ -81,10 +81,7 @@ const inArray = ({ path, test }: Test): Test => {
   return '$elemMatch' in test ? { path, test } : { path, test: { $elemMatch: test } };
 };
 
-/**
- * Shuts out arrays with an element that passes one of the tests; a path may lead through arrays, where any value
- * counts.
- */
+/** Shuts out arrays with an element that passes a test; a path may lead through arrays, where any value counts. */
 const guard = (path: string, tests: readonly Test[]): readonly Condition[] => {
   if (tests.length === 0) return [];
   return [{ $nor: (path.includes('.') ? tests : tests.map(inArray)).map(toCondition) }];
@@ -96,10 +93,7 @@ const opposite = (direction: Direction): Direction => (direction === 1 ? -1 : 1)
 const tie = (path: string, value: unknown, direction: Direction): Condition =>
   allOf([anyOf(at(path, value).map(toCondition)), ...guard(path, beyond(path, value, opposite(direction)))]);
 
-/**
- * Values that are no arrays, in a form whose opposite gives an index narrow bounds; `$type` would make it read
- * everything to find arrays of arrays.
- */
+/** No arrays, so that the opposite gives an index narrow bounds; `$type` would have it read everything. */
 const ordinaryValues = (): readonly MongoDocument[] => [
   { $in: [null, true, false, Number.NaN] },
   { $gte: Number.NEGATIVE_INFINITY },

@@ -9,20 +9,14 @@ import type { Document } from '../document.ts';
  */
 export const maxPageBytes = 5 * 1024 * 1024 - 4096;
 
-/**
- * The refusal of a page by number that does not fit (400): the next one would begin behind what was cut off. `fitting`:
- * how many of its documents fit; `ways`: what helps.
- */
+/** The refusal of a numbered page that does not fit (400). `fitting`: how many of it do; `ways`: what helps. */
 export const pageTooLarge = (fitting: number, ways: string): AppError =>
   new AppError(
     'RESULT_TOO_LARGE',
     `This page is larger than 5 MiB of JSON, in which each quote and backslash counts twice: only ${fitting} of its documents fit. ${ways}`,
   );
 
-/**
- * No BSON becomes longer than this many times its size in an answer: a control character is one byte there and seven
- * here.
- */
+/** How many times longer BSON may become in an answer: a control character is one byte there, seven here. */
 export const answerPerBson = 7;
 
 /** Room for the defaults of system fields that a stored document lacks, and for the comma after it. */

@@ -27,9 +27,7 @@ export const refPaths = (collection: Collection, paths: readonly string[]): read
     return { segments: path.split('.'), target };
   });
 
-/**
- * A copy of a value in which every reference at the end of a path, through arrays too, is what `replace` makes of it.
- */
+/** A copy in which every reference at the end of a path, through arrays too, is what `replace` makes of it. */
 export const mapRefs = (value: unknown, segments: readonly string[], replace: (id: ObjectId) => unknown): unknown => {
   const [segment, ...rest] = segments;
   if (Array.isArray(value)) {

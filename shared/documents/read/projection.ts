@@ -22,9 +22,7 @@ export const toProjection = ({ fields, meta }: Wanted): Readonly<Record<string, 
   return Object.fromEntries([['_id', 1], ...kept.map((path) => [path, 1])]);
 };
 
-/**
- * A projected document as the caller sees it: the system fields it lacks are shown with their defaults where wanted.
- */
+/** A projected document as the caller sees it: missing system fields have their defaults where wanted. */
 export const presentProjected = (document: Document, { fields, meta }: Wanted): Document => {
   if (!meta) return document;
   if (!fields) return present(document);

@@ -36,10 +36,7 @@ const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => 
 /** A no-op limit; MongoDB moves no condition across it. */
 const barrier: MongoDocument = { $limit: 2 ** 31 - 1 };
 
-/**
- * The stages of one page whose patterns run only on documents that meet the other conditions. Sorting comes first, so
- * that an index that serves both stops after one page.
- */
+/** One page whose patterns run last. Sorting comes first, so that an index that serves both stops after it. */
 export const withPatterns = (
   { conditions, afterwards }: Selection,
   sort: Sort,

@@ -21,10 +21,7 @@ const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
 
 const trashed: Selection = { conditions: [isInTrash], afterwards: [] };
 
-/**
- * A page of the trash of a collection, what was trashed last first; `total` is exact up to 10 000 (contract 6,
- * "Trash"). Over 5 MiB → 400 `RESULT_TOO_LARGE`.
- */
+/** What was trashed last first; `total` is exact up to 10 000 (contract 6). Over 5 MiB → 400 `RESULT_TOO_LARGE`. */
 export const listTrash = async (
   project: Project,
   collectionName: string,

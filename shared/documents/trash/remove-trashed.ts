@@ -19,10 +19,7 @@ export interface Removal {
   readonly complete: boolean;
 }
 
-/**
- * Removes one batch of the documents that a condition of the trash names, oldest first. The condition is part of the
- * delete itself, so a document that was restored meanwhile stays.
- */
+/** Removes one batch, oldest first. The condition is part of the delete: a document restored meanwhile stays. */
 export const removeBatch = async (project: Project, name: string, condition: Condition): Promise<Removal> =>
   onProject(
     project,
@@ -45,10 +42,7 @@ const isInPlace = async (project: Project): Promise<boolean> => {
   return now !== undefined && databaseOf(now) === databaseOf(project);
 };
 
-/**
- * Removes everything that a condition of the trash names, batch by batch, until `deadline` (ms) at most, or until the
- * project is somewhere else.
- */
+/** Removes batch by batch, until `deadline` (ms) at most, or until the project is somewhere else. */
 export const removeTrashed = async (
   project: Project,
   name: string,

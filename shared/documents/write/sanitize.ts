@@ -10,9 +10,7 @@ const refuse = (path: string, reason: string): never => {
   });
 };
 
-/**
- * The driver reads such an object as a reference and cuts its `$ref` in two, so it would not come back as it was sent.
- */
+/** The driver reads such an object as a reference and cuts its `$ref` in two. */
 const changesWhenRead = (object: JsonObject): boolean =>
   Object.hasOwn(object, '$id') &&
   object.$id !== null &&

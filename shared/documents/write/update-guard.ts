@@ -13,9 +13,7 @@ const valueAt = (document: Document, path: string): unknown =>
     return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
   }, document);
 
-/**
- * An element is set only where there is an array: MongoDB would make an absent one an object with numbers for names.
- */
+/** An element is set only where there is an array; MongoDB would make an absent one an object. */
 export const mustBeArray = (path: string): Guard => ({
   filter: { [path]: { $type: 'array' } },
   refusal: (document) =>
@@ -52,10 +50,7 @@ const isPosition = (segment: string): boolean => /^\d+$/.test(segment);
 /** Bytes of BSON that a value takes, and a little more. */
 const bytesOf = (value: unknown): number => sizeOf({ v: value });
 
-/**
- * What an update replaces must take as much room as what it sets. What stands at a position of an array counts as
- * nothing, as MongoDB's expressions know no such paths.
- */
+/** What is replaced takes as much room as what is set; positions of arrays count as nothing, as no path knows them. */
 export const mustNotGrow = (set: JsonObject, refusal: AppError): Guard => {
   const paths = Object.keys(set);
   const named = paths.filter((path) => !path.split('.').some(isPosition));

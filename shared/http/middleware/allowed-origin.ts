@@ -21,10 +21,7 @@ const originRefused = (origin: string | undefined, kind: KeyKind): AppError =>
       : `${origin.slice(0, longestShown)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
   );
 
-/**
- * Domain whitelist: from a page a key works only if the project allows its origin; without `Origin`, which servers do
- * not send, only the secret one does (contract 1).
- */
+/** From a page a key works only if the project allows its origin; without `Origin` only the secret one does. */
 export const requireAllowedOrigin = (event: Event, { project, kind }: Pick<KeyMatch, 'project' | 'kind'>): void => {
   const { origin } = event.headers;
   const isServer = kind === 'secret' && origin === undefined;

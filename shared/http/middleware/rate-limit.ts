@@ -42,10 +42,7 @@ export const refuseOver = (context: AnswerHeaders, { standing, refusal }: OverLi
   throw refusal;
 };
 
-/**
- * After a failed count, reads of this process are not counted until this time; the first one after it tries the table
- * again.
- */
+/** Until then, after a failed count, reads are not counted; the first one after it tries the table again. */
 let uncountedUntil = 0;
 const pauseMs = 3000;
 

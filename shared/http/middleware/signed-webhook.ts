@@ -47,9 +47,7 @@ const mayLookUp = (address: string): boolean => {
   return isFirst;
 };
 
-/**
- * A project's own account signs what it likes, so its deliveries are counted for the project, wherever they come from.
- */
+/** A project's own account signs what it likes, so its deliveries are counted for the project. */
 const countDelivery = async (context: AnswerHeaders, projectId: string): Promise<void> => {
   const { RATE_LIMIT, RATE_BLOCK } = rateLimits();
   if (RATE_LIMIT === 0) return;

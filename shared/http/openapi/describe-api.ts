@@ -61,10 +61,7 @@ const operationOf = (route: NamedRoute, method: string, example: Example, tag: T
   };
 };
 
-/**
- * The OpenAPI document of one API, from its tables: one operation for each method of each row. Throws where a row has
- * no example, or where something in it cannot be described.
- */
+/** One operation for each method of each row. Throws for a row without an example, or what cannot be described. */
 export const describeApi = (parts: ApiParts): OpenApi => {
   const { title, description, version, tables, examples, tags, securitySchemes } = parts;
   const paths: Record<string, Record<string, Operation>> = {};

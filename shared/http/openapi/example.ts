@@ -12,10 +12,7 @@ export type SentHeader =
   | 'svix-signature'
   | 'dashboard_refresh';
 
-/**
- * What the API description shows of a row besides what its table says: a request that succeeds, and what else may come
- * of it.
- */
+/** What a row's table does not say: a request that succeeds, and what else may come of it. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;

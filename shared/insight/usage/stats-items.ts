@@ -36,10 +36,7 @@ export interface StatsPlace {
   readonly day: string;
 }
 
-/**
- * Adds to counters of a day by their names, in one write. `ids` are counted among the day's shapes, of which there may
- * be `most` before it, else nothing is written.
- */
+/** Adds to a day's counters in one write; with `ids`, only if the day had at most `most` shapes before. */
 export const addStats = (
   kind: StatsKind,
   { projectId, day }: StatsPlace,

@@ -32,10 +32,7 @@ export interface MailUse {
   readonly shared?: Omit<SharedUse, 'day'>;
 }
 
-/**
- * The month's slots for these mails, and how the quota stands where the write told it; else why there are none, and the
- * slots that could still come back.
- */
+/** The slots, and the quota as the write told it; else why there are none, and which could still come back. */
 export type SlotsTaken =
   | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage | undefined }
   | { readonly taken: false; readonly refusal: AppError; readonly held: Slots };
@@ -98,9 +95,7 @@ export const takeSlots = async (
   return { taken: false, refusal: quotaExceeded(outcome.full ?? countOf('used', ids.length, plan)), held };
 };
 
-/**
- * Counts rows of the log that take no slot, by one conditional write; no room in the day → 429 `MAIL_QUOTA_EXCEEDED`.
- */
+/** Counts rows that take no slot, by one conditional write; no room in the day → 429 `MAIL_QUOTA_EXCEEDED`. */
 export const countRows = async (project: Account, rows: number): Promise<MailUsage> => {
   const count = countOf('rows', rows, project.plan);
   const tallies = [monthTally(project.id, monthOf(clock.now()), [count])] as const;
@@ -114,10 +109,7 @@ export const keepSlots = async (slots: Slots): Promise<void> => {
   if (slots.ids.length > 0) await keep(takingOf(slots));
 };
 
-/**
- * Gives back the slots of these mails, each once however often and by however many it is called. Returns how many came
- * back.
- */
+/** Gives back the slots of these mails, each once however often it is called; returns how many came back. */
 export const giveSlotsBack = async (slots: Slots): Promise<number> => {
   const { ids } = slots;
   if (ids.length === 0) return 0;

@@ -2,9 +2,7 @@ import { clock } from '../../core/clock.ts';
 import { mailSettings } from '../../core/config.ts';
 import { delayAfter } from '../../work/retries.ts';
 
-/**
- * Parallel runs of the delivery function: the provider accepts few mails a second, and SQS allows no fewer than two.
- */
+/** Parallel runs: the provider accepts few mails a second, and SQS allows no fewer than two. */
 export const mailRuns = 2;
 
 /** How often the queue hands a mail out before the message goes to the dead-letter queue. */

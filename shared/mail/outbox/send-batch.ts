@@ -28,10 +28,7 @@ interface Entry extends BatchMail {
   readonly everybody: readonly string[];
 }
 
-/**
- * After this time a mail of the batch counts as lost: within about an hour the events of the provider have reported
- * what its response did not.
- */
+/** Then a mail counts as lost: within about an hour the provider's events report what its response did not. */
 const resolvedSeconds = 45 * 60;
 
 /** The longest that a caller is kept waiting for a second try. */
@@ -61,10 +58,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots 
     : newLog({ ...row, status: 'failed', reason: 'suppressed' });
 };
 
-/**
- * Rows that are there already come from an earlier run for the same key that did not learn of it: the next one tells
- * what the log says of them.
- */
+/** Rows that are there come from an earlier run for the same key; the next one tells what the log says of them. */
 const write = async (rows: readonly MailLog[]): Promise<void> => {
   const inserted = onMailLogs((logs) => logs.insertMany(rows));
   await unlessTaken(inserted, (cause) => {
@@ -138,9 +132,7 @@ const itemOf = (row: Told | undefined): BatchItem => {
   return row?.reason === 'suppressed' ? suppressedItem : { error: row?.reason ?? unanswered };
 };
 
-/**
- * What the log tells of a batch whose run did not come to answer; it is not sent again, as the provider may have it.
- */
+/** A batch whose run did not come to answer is not sent again, as the provider may have it. */
 const recover = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
   const rows = await onMailLogs((logs) =>
     logs

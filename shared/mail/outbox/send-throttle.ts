@@ -21,10 +21,7 @@ const spacingMs = (): number => {
   return MAIL_PER_SECOND === 0 ? 0 : (1000 * mailRuns) / MAIL_PER_SECOND;
 };
 
-/**
- * Waits until an account may send its next mail and returns 0; if that would take too long, returns the seconds
- * instead.
- */
+/** Waits until an account may send its next mail, and returns 0; or the seconds where that is too long. */
 export const waitForTurn = async (account: string): Promise<number> => {
   const now = performance.now();
   const turn = Math.max(now, turns.get(account) ?? 0);

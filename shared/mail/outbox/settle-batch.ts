@@ -27,10 +27,7 @@ const writeOutcomes = (items: Items): Promise<unknown> => {
   return onMailLogs((logs) => logs.bulkWrite(operations, { ordered: false }));
 };
 
-/**
- * The logs first, then the slots; the jobs of failed mails go last, so that they bring their slots back if this is cut
- * short.
- */
+/** The jobs of failed mails go last, so that they bring their slots back if this is cut short. */
 const settle = async (slots: Slots, items: Items): Promise<void> => {
   await writeOutcomes(items);
   await keepSlots({ ...slots, ids: idsOf(items, 'id') });

@@ -22,9 +22,7 @@ export const requireVerifiedOwner = async (project: Sender): Promise<void> => {
   if (!now?.ownerVerified) throw notVerified();
 };
 
-/**
- * What mails take of the owner's month and the service's day, by how many recipients each has; nothing with an own key.
- */
+/** What mails take of the owner's month and the service's day, by recipients; nothing with an own key. */
 export const sharedUse = (
   { ownerKey, sealedProviderApiKey }: Sender,
   mails: readonly { readonly _id: ObjectId; readonly to: readonly string[] }[],

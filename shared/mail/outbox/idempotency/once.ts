@@ -31,10 +31,7 @@ const taken = (): AppError =>
 
 const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;
 
-/**
- * What the key's item says afterwards is for repeats alone, so that it could not be written is no failure of this
- * request.
- */
+/** What the item says afterwards is for repeats alone, so not to have written it is no failure. */
 const note = async (write: Promise<void>): Promise<void> => {
   try {
     await write;
