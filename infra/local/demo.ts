@@ -12,7 +12,6 @@ import { createCollection } from '../../shared/collections/lifecycle/create-coll
 import { AppError } from '../../shared/core/errors.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
 import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
-import { seal } from '../../shared/projects/sealed.ts';
 import { forEachProvider } from '../../shared/projects/social-providers.ts';
 import { updateProject } from '../../shared/projects/update-project.ts';
 import { developerScope } from '../../shared/table/item-key.ts';
@@ -64,7 +63,7 @@ const create = async (): Promise<Demo> => {
     await createCollection(match.project, name, collection);
   }
   const owned = await findOwnedProject(developerId, _id);
-  if (owned) await updateProject(owned, { socialProviders: forEachProvider(() => anyClient) }, seal);
+  if (owned) await updateProject(owned, { socialProviders: forEachProvider(() => anyClient) });
   return { developer, projectId: _id, publishableKey, secretKey };
 };
 

@@ -1,6 +1,7 @@
 import type { Filter } from 'mongodb';
 import { validationFailed } from '../core/errors.ts';
 import type { ProjectRecord } from './project-record.ts';
+import { seal } from './sealed.ts';
 import type { ProjectChanges } from './settings.ts';
 import {
   clientSecretId,
@@ -9,8 +10,6 @@ import {
   type SocialRegistration,
   socialProviderNames,
 } from './social-providers.ts';
-
-export type Seal = (plain: string, recordId: string) => Promise<string>;
 
 type Given = NonNullable<NonNullable<ProjectChanges['socialProviders']>[SocialProviderName]>;
 
@@ -27,13 +26,12 @@ const changesOf = async (
   projectId: string,
   name: SocialProviderName,
   { enabled, clientId, clientSecret }: Given,
-  seal: Seal,
 ): Promise<Partial<SocialRegistration>> => ({
-  ...(enabled === undefined ? {} : { enabled }),
-  ...(clientId === undefined ? {} : { clientId }),
-  ...(clientSecret === undefined
-    ? {}
-    : { sealedClientSecret: clientSecret && (await seal(clientSecret, clientSecretId(projectId, name))) }),
+  ...(enabled !== undefined && { enabled }),
+  ...(clientId !== undefined && { clientId }),
+  ...(clientSecret !== undefined && {
+    sealedClientSecret: clientSecret && (await seal(clientSecret, clientSecretId(projectId, name))),
+  }),
 });
 
 const needed = ['clientId', 'sealedClientSecret'] as const;
@@ -61,10 +59,9 @@ export interface SocialChanges {
 export const socialChanges = async (
   projectId: string,
   given: ProjectChanges['socialProviders'] = {},
-  seal: Seal,
 ): Promise<SocialChanges> => {
   const all: [SocialProviderName, Partial<SocialRegistration>][] = [];
-  for (const name of socialProviderNames) all.push([name, await changesOf(projectId, name, given[name] ?? {}, seal)]);
+  for (const name of socialProviderNames) all.push([name, await changesOf(projectId, name, given[name] ?? {})]);
   const changed = all.filter(([, changes]) => Object.keys(changes).length > 0);
   const paths = changed.flatMap(([name, changes]) =>
     Object.entries(changes).map(([key, value]) => [`socialProviders.${name}.${key}`, value] as const),
@@ -72,10 +69,8 @@ export const socialChanges = async (
   return {
     set: Object.fromEntries(paths),
     conditions: changed.flatMap(([name, changes]) => conditionsOf(name, changes)),
-    check: ({ socialProviders }) => {
-      for (const [name, changes] of changed) {
-        requireComplete(name, { ...registrationWith(name, socialProviders), ...changes });
-      }
+    check: ({ socialProviders: now }) => {
+      for (const [name, changes] of changed) requireComplete(name, { ...registrationWith(name, now), ...changes });
     },
   };
 };
@@ -90,7 +85,6 @@ export const webhookSecretId = (projectId: string): string => `${projectId}/mail
 export const providerChanges = async (
   projectId: string,
   { providerApiKey: key, providerWebhookSecret: secret }: ProjectChanges,
-  seal: Seal,
 ): Promise<Pick<ProjectRecord, 'sealedProviderApiKey' | 'sealedProviderWebhookSecret'>> => ({
   ...(key !== undefined && { sealedProviderApiKey: key && (await seal(key, providerKeyId(projectId))) }),
   ...(secret !== undefined && {

@@ -17,7 +17,7 @@ export interface ToldProfile {
 }
 
 /** All that one provider differs in from another; the flow, and what a developer registers with it, is the same. */
-interface ProviderRules {
+export interface ProviderRules {
   /** Its name for people. */
   readonly title: string;
   readonly scopes: readonly string[];

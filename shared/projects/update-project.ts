@@ -6,7 +6,7 @@ import type { OwnedProject } from './find-owned-project.ts';
 import { onProjects } from './project-record.ts';
 import type { ProjectView } from './project-view.ts';
 import type { ProjectChanges } from './settings.ts';
-import { providerChanges, type Seal, type SocialChanges, socialChanges } from './settings-changes.ts';
+import { providerChanges, type SocialChanges, socialChanges } from './settings-changes.ts';
 
 /** From now on no look-up finds it or its keys, and its slot is free; `removeDeletedProjects` removes the rest. */
 export const deleteProject = async (owned: OwnedProject): Promise<void> => {
@@ -33,12 +33,11 @@ const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> 
 export const updateProject = async (
   owned: OwnedProject,
   { socialProviders, providerApiKey, providerWebhookSecret, ...changes }: ProjectChanges,
-  seal: Seal,
 ): Promise<ProjectView> => {
   const { project, record } = owned;
-  const social = await socialChanges(project.id, socialProviders, seal);
+  const social = await socialChanges(project.id, socialProviders);
   social.check(record);
-  const sealed = await providerChanges(project.id, { providerApiKey, providerWebhookSecret }, seal);
+  const sealed = await providerChanges(project.id, { providerApiKey, providerWebhookSecret });
   const given = Object.entries({ ...changes, ...social.set, ...sealed }).filter(([, value]) => value !== undefined);
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
   const update = { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } };

@@ -1,14 +1,13 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { accountHints } from '../../../shared/projects/account-hints.ts';
-import { seal } from '../../../shared/projects/sealed.ts';
 import { updateProject } from '../../../shared/projects/update-project.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['update-project'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const project = await updateProject(owned, input.body, seal);
+  const project = await updateProject(owned, input.body);
   return respond(route, {
     success: true,
     data: { ...project, role: owned.role },

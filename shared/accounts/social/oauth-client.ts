@@ -51,7 +51,7 @@ export const authorizationUrl = (
   verifier: string,
 ): string =>
   new OAuth2Client(clientId, null, callback).createAuthorizationURLWithPKCE(
-    provider.authorizationUrl,
+    provider.urls.authorization,
     state,
     CodeChallengeMethod.S256,
     verifier,
@@ -93,7 +93,7 @@ export const redeemCode = async (
     client_secret: clientSecret,
   });
   const headers = { accept: 'application/json', 'user-agent': 'Basalt' };
-  const answer = await askProvider(provider.tokenUrl, { method: 'POST', headers, body }).catch((cause: unknown) => {
+  const answer = await askProvider(provider.urls.token, { method: 'POST', headers, body }).catch((cause: unknown) => {
     throw signInFailed(`${provider.title} did not answer as it should. Please try again.`, cause);
   });
   if (answer.status !== 200 || !v.is(granted, answer.body)) throw refusal(provider, answer);

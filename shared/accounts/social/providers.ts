@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import {
   forEachProvider,
   type ProfileAddress,
+  type ProviderRules,
   type SocialProviderName,
   socialProviderNames,
   socialProviders,
@@ -53,14 +54,9 @@ const profileFrom = (
     .slice(0, maxAddresses),
 });
 
-export interface IdentityProvider {
+/** The rules of a provider, by which its answers are read for what is fit to be kept. */
+export interface IdentityProvider extends Omit<ProviderRules, 'profile' | 'hiddenAddresses'> {
   readonly name: SocialProviderName;
-  readonly title: string;
-  readonly scopes: readonly string[];
-  readonly authorizationUrl: string;
-  readonly tokenUrl: string;
-  /** Name → what to read with the token; all the answers together have to fit `profile`. */
-  readonly profileUrls: Readonly<Record<string, string>>;
   readonly profile: v.GenericSchema<unknown, SocialProfile>;
 }
 
@@ -76,18 +72,8 @@ export const requireProvider = (path: string): IdentityProvider => {
   if (!name) {
     throw new AppError('UNKNOWN_PROVIDER', `There is no such provider. Use one of: ${socialProviderNames.join(', ')}.`);
   }
-  const { title, scopes, profile, hiddenAddresses } = socialProviders[name];
-  const { authorization, token } = places[name].urls();
-  return {
-    name,
-    title,
-    scopes,
-    authorizationUrl: authorization,
-    tokenUrl: token,
-    profileUrls: places[name].profileUrls(),
-    profile: v.pipe(
-      profile,
-      v.transform((told) => profileFrom(told, hiddenAddresses)),
-    ),
-  };
+  const { profile, hiddenAddresses, ...rules } = socialProviders[name];
+  const kept = v.transform((told: ToldProfile) => profileFrom(told, hiddenAddresses));
+  const { urls, profileUrls } = places[name];
+  return { ...rules, name, urls: urls(), profileUrls: profileUrls(), profile: v.pipe(profile, kept) };
 };

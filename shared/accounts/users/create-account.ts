@@ -13,19 +13,15 @@ import { newProfile } from './profile.ts';
 import { profileFields, type UserRecord } from './user-record.ts';
 
 /** What the provider tells, by the field that holds it; a later try varies the user name. */
-const toldBy = ({ name, username }: SocialProfile, attempt: number): ReadonlyMap<string, string> => {
+const toldBy = ({ name, username }: SocialProfile, attempt: number): Readonly<Record<string, string>> => {
   const suffix = attempt === 0 ? '' : `-${randomBytes(3).toString('hex')}`;
-  return new Map([
-    ...(name === undefined ? [] : [['name', name] as const]),
-    ...(username === undefined ? [] : [['username', `${username}${suffix}`] as const]),
-  ]);
+  return { ...(name && { name }), ...(username && { username: username + suffix }) };
 };
 
 /** What was told, for those fields of the schema that can hold it. */
-const profileFrom = (users: Collection, told: ReadonlyMap<string, string>): JsonObject => {
-  const texts = profileFields(users).filter(({ type }) => type === 'String');
-  const body = texts.flatMap(({ key }) => (told.has(key) ? [[key, told.get(key)] as const] : []));
-  return newProfile(users, Object.fromEntries(body));
+const profileFrom = (users: Collection, told: Readonly<Record<string, string>>): JsonObject => {
+  const texts = profileFields(users).filter(({ key, type }) => type === 'String' && Object.hasOwn(told, key));
+  return newProfile(users, Object.fromEntries(texts.map(({ key }) => [key, told[key]])));
 };
 
 const isRequired = (users: Collection, field: string): boolean =>
@@ -34,13 +30,9 @@ const isRequired = (users: Collection, field: string): boolean =>
 const otherwise = 'Sign up with an e-mail address and a password instead.';
 
 const translated = (error: AppError, { title }: IdentityProvider): AppError => {
-  const [first] = error.errors ?? [];
-  return error.code === 'VALIDATION_FAILED'
-    ? signInFailed(
-        `This app asks for more than ${title} tells: ${first?.message ?? error.message}. ${otherwise}`,
-        error,
-      )
-    : error;
+  if (error.code !== 'VALIDATION_FAILED') return error;
+  const missing = error.errors?.[0]?.message ?? error.message;
+  return signInFailed(`This app asks for more than ${title} tells: ${missing}. ${otherwise}`, error);
 };
 
 /** Leaves out what another account has and this one can do without. */
@@ -49,23 +41,22 @@ const openAccount = async (
   users: Collection,
   provider: IdentityProvider,
   account: NewAccount,
-  told: ReadonlyMap<string, string>,
+  told: Readonly<Record<string, string>>,
 ): Promise<UserRecord | undefined> => {
   try {
     return await insertUser(project, users, { ...account, profile: profileFrom(users, told) });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const field = takenField(error);
-    const isVaried = field === 'username' && told.has(field);
-    if (error.code === 'USER_EXISTS' || field === 'identities.key' || isVaried) return undefined;
+    const isTold = field !== undefined && Object.hasOwn(told, field);
+    if (error.code === 'USER_EXISTS' || field === 'identities.key' || (isTold && field === 'username'))
+      return undefined;
     if (field === undefined) throw translated(error, provider);
-    if (!told.has(field) || isRequired(users, field)) {
-      throw signInFailed(
-        `Another account of this app has the same ${field}, which only one may have. ${otherwise}`,
-        error,
-      );
+    if (!isTold || isRequired(users, field)) {
+      const message = `Another account of this app has the same ${field}, which only one may have. ${otherwise}`;
+      throw signInFailed(message, error);
     }
-    const rest = new Map([...told].filter(([key]) => key !== field));
+    const { [field]: _taken, ...rest } = told;
     return openAccount(project, users, provider, account, rest);
   }
 };

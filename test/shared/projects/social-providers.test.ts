@@ -17,8 +17,7 @@ describe.each(socialProviderNames)('%s', (name) => {
 
   test('is the provider that a path of its name means, at its real places', () => {
     const provider = requireProvider(name);
-    expect(provider).toMatchObject({ name, title, profileUrls });
-    expect([provider.authorizationUrl, provider.tokenUrl]).toEqual([urls.authorization, urls.token]);
+    expect(provider).toMatchObject({ name, title, urls, profileUrls });
   });
 
   test('tells nothing where its answers are none', () => {
