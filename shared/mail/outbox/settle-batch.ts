@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import type { BatchItem, BatchOutcome } from '../../clients/resend-mails.ts';
 import { clock } from '../../core/clock.ts';
 import { describeError, log } from '../../core/log.ts';
@@ -6,48 +6,58 @@ import { onMailLogs } from '../mail-log.ts';
 import { giveSlotsBack, keepSlots, type Slots } from './mail-quota.ts';
 import { sentChange } from './settle-mail.ts';
 
-type Items = ReadonlyMap<string, BatchItem>;
+/** Logs that nothing has been written into yet of what the provider has said. */
+const stillOpen = { status: 'queued', lastEventAt: { $exists: false } } as const;
 
-const idsOf = (items: Items, key: 'id' | 'error'): string[] =>
-  [...items].flatMap(([id, item]) => (key in item ? [id] : []));
+/** Mails by their ids, and what the provider said of each: its own id of the mail, or why there is none. */
+type Said = ReadonlyMap<string, string>;
 
-const toObjectIds = (ids: readonly string[]): ObjectId[] => ids.map((id) => new ObjectId(id));
+const toObjectIds = (ids: Iterable<string>): ObjectId[] => [...ids].map((id) => new ObjectId(id));
 
-const writeOutcomes = (items: Items): Promise<unknown> => {
-  const updatedAt = new Date(clock.now());
-  const operations = [...items].map(([id, item]) => ({
-    updateOne:
-      'id' in item
-        ? { filter: { _id: new ObjectId(id) }, update: sentChange({ providerEmailId: item.id }) }
-        : {
-            filter: { _id: new ObjectId(id), status: 'queued' as const, lastEventAt: { $exists: false } },
-            update: { $set: { status: 'failed' as const, reason: item.error.slice(0, 300), updatedAt } },
-          },
-  }));
-  return onMailLogs((logs) => logs.bulkWrite(operations, { ordered: false }));
-};
+/** In one update of several logs, what was said of each. */
+const saidOfEach = (said: Said): Document => ({
+  $arrayElemAt: [{ $literal: [...said.values()] }, { $indexOfArray: [{ $literal: toObjectIds(said.keys()) }, '$_id'] }],
+});
+
+/** One update of all of them, which costs the database a third of one each. */
+const writeSent = (sent: Said): Promise<unknown> =>
+  onMailLogs((logs) =>
+    logs.updateMany({ _id: { $in: toObjectIds(sent.keys()) } }, sentChange({ providerEmailId: saidOfEach(sent) })),
+  );
+
+/** The same of those that were not sent, unless an event says that they were after all. */
+const writeFailed = (failed: Said): Promise<unknown> =>
+  onMailLogs((logs) =>
+    logs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(failed.keys()) } }, [
+      { $set: { status: 'failed', reason: saidOfEach(failed), updatedAt: new Date(clock.now()) } },
+    ]),
+  );
+
+/** The driver repeats no update of several logs; what these set they may set again. */
+const twice = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
 
 /** The jobs of failed mails go last, so that they bring their slots back if this is cut short. */
-const settle = async (slots: Slots, items: Items): Promise<void> => {
-  await writeOutcomes(items);
-  await keepSlots({ ...slots, ids: idsOf(items, 'id') });
-  const failed = idsOf(items, 'error');
-  if (failed.length === 0) return;
-  await giveSlotsBack({ ...slots, ids: failed });
+const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> => {
+  const [sent, failed] = [new Map<string, string>(), new Map<string, string>()];
+  for (const [at, id] of slots.ids.entries()) {
+    const item = items[at] ?? { error: 'Not sent' };
+    if ('id' in item) sent.set(id, item.id);
+    else failed.set(id, item.error.slice(0, 300));
+  }
+  if (sent.size > 0) await twice(() => writeSent(sent));
+  await keepSlots({ ...slots, ids: [...sent.keys()] });
+  if (failed.size === 0) return;
+  await twice(() => writeFailed(failed));
+  await giveSlotsBack({ ...slots, ids: [...failed.keys()] });
   await onMailLogs((logs) =>
-    logs.updateMany({ _id: { $in: toObjectIds(failed) }, status: 'failed' }, { $unset: { job: '' } }),
+    logs.updateMany({ _id: { $in: toObjectIds(failed.keys()) }, status: 'failed' }, { $unset: { job: '' } }),
   );
 };
 
 /** Notes why the outcome is not known; the jobs stay, and are looked at again after an hour. */
 const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
   const open = { reason, updatedAt: new Date(clock.now()) };
-  await onMailLogs((logs) =>
-    logs.updateMany(
-      { _id: { $in: toObjectIds(ids) }, status: 'queued', lastEventAt: { $exists: false } },
-      { $set: open },
-    ),
-  );
+  await onMailLogs((logs) => logs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open }));
 };
 
 /**
@@ -60,7 +70,7 @@ export const settleBatch = async (slots: Slots, outcome: BatchOutcome): Promise<
   try {
     if (outcome.kind === 'postponed' && outcome.maybeTaken) return await leaveOpen(slots, outcome.reason);
     const items = outcome.kind === 'answered' ? outcome.items : ids.map(() => ({ error: outcome.reason }));
-    await settle(slots, new Map(ids.map((id, index) => [id, items[index] ?? { error: 'Not sent' }])));
+    await settle(slots, items);
   } catch (error) {
     log.error({ message: 'The outcome of a batch could not be written', mails: ids, error: describeError(error) });
   }

@@ -17,8 +17,11 @@ const unlessEvent = (value: unknown, otherwise: string) => ({
   $cond: [{ $eq: [{ $type: '$lastEventAt' }, 'missing'] }, value, otherwise],
 });
 
-/** The change to a log whose mail the provider has: `sent`, unless an event has said more, and nothing left to do. */
-export const sentChange = ({ providerEmailId, subject }: Acceptance): Document[] => {
+/**
+ * The change to a log whose mail the provider has: `sent`, unless an event has said more, and nothing left to do;
+ * `known` are fields of the log and expressions of what the provider said.
+ */
+export const sentChange = (known: Document): Document[] => {
   const now = new Date(clock.now());
   return [
     {
@@ -27,8 +30,7 @@ export const sentChange = ({ providerEmailId, subject }: Acceptance): Document[]
         reason: unlessEvent('$$REMOVE', '$reason'),
         sentAt: now,
         updatedAt: now,
-        ...(providerEmailId !== undefined && { providerEmailId: { $literal: providerEmailId } }),
-        ...(subject !== undefined && { subject: { $literal: subject } }),
+        ...known,
       },
     },
     { $unset: 'job' },
@@ -36,8 +38,12 @@ export const sentChange = ({ providerEmailId, subject }: Acceptance): Document[]
 };
 
 /** The provider has the mail: its content is forgotten, its slot stays counted. */
-export const settleSent = async (mail: MailLog, acceptance: Acceptance = {}): Promise<void> => {
-  await onMailLogs((logs) => logs.updateOne({ _id: mail._id }, sentChange(acceptance)));
+export const settleSent = async (mail: MailLog, { providerEmailId, subject }: Acceptance = {}): Promise<void> => {
+  const change = sentChange({
+    ...(providerEmailId !== undefined && { providerEmailId: { $literal: providerEmailId } }),
+    ...(subject !== undefined && { subject: { $literal: subject } }),
+  });
+  await onMailLogs((logs) => logs.updateOne({ _id: mail._id }, change));
   const slot = slotOf(mail);
   if (slot) await keepSlots(slot);
 };
