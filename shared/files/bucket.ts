@@ -1,6 +1,12 @@
-import { CopyObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  CopyObjectCommand,
+  DeleteObjectsCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { ifThere, storageStatus } from '../clients/s3.ts';
+import { ifThere, onFiles, storageStatus } from '../clients/s3.ts';
 
 /** What a bucket tells of an object. `etag` is as the storage writes it, quotes included. */
 export interface StoredObject {
@@ -90,3 +96,16 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
     }
   },
 });
+
+export const managedBucket: Bucket = {
+  ...s3Bucket(onFiles),
+
+  remove: (keys) =>
+    onFiles(async (client, Bucket) => {
+      if (keys.length === 0) return;
+      const { Errors = [] } = await client.send(
+        new DeleteObjectsCommand({ Bucket, Delete: { Objects: keys.map((Key) => ({ Key })), Quiet: true } }),
+      );
+      if (Errors.length > 0) throw new Error(`${Errors.length} objects could not be removed: ${Errors[0]?.Code}`);
+    }),
+};

@@ -1,6 +1,6 @@
 import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
-import { managedBucket } from '../files/bucket-of.ts';
+import { managedBucket } from '../files/bucket.ts';
 import { type PageJob, type Requeued, requeue, workThroughPages } from '../work/page-job.ts';
 import { queueTasks } from '../work/work-queue.ts';
 import { abortUpload } from './transfer-file.ts';

@@ -8,7 +8,7 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ifThere, onFiles } from '../clients/s3.ts';
 import { describeError, log } from '../core/log.ts';
-import { managedBucket } from '../files/bucket-of.ts';
+import { managedBucket } from '../files/bucket.ts';
 import {
   type ExportRecord,
   onTransfers,

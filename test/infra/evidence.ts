@@ -110,7 +110,7 @@ export const helpers: readonly string[] = [
   'projects/quota/rate-limit.ts',
   'projects/sealed.ts',
   'files/due-uploads.ts',
-  'files/bucket-of.ts',
+  'files/bucket.ts',
   'files/list-files.ts',
   'files/upload-states.ts',
   'table/transact.ts',

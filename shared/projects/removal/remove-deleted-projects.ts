@@ -2,7 +2,7 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { onControl, onManaged } from '../../clients/mongo.ts';
 import { onFiles } from '../../clients/s3.ts';
 import { log } from '../../core/log.ts';
-import { managedBucket } from '../../files/bucket-of.ts';
+import { managedBucket } from '../../files/bucket.ts';
 import { fileKey, pendingKey } from '../../files/file-path.ts';
 import { transferPrefixes } from '../../transfers/transfer-record.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';

@@ -1,5 +1,5 @@
 import { clock } from '../../core/clock.ts';
-import { managedBucket } from '../../files/bucket-of.ts';
+import { managedBucket } from '../../files/bucket.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { loadContext, TransferFailure } from '../transfer-context.ts';

@@ -3,7 +3,7 @@ import { requireRecord } from '../../collections/control-collections.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
-import { managedBucket } from '../../files/bucket-of.ts';
+import { managedBucket } from '../../files/bucket.ts';
 import type { Project } from '../../projects/project.ts';
 import { findImport, transferNotFound } from '../find-transfer.ts';
 import { newTransfer, queued, queueTransfer } from '../new-transfer.ts';

@@ -4,7 +4,7 @@ import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onFiles } from '../../../shared/clients/s3.ts';
 import type { Bucket, OnBucket } from '../../../shared/files/bucket.ts';
-import { managedBucket } from '../../../shared/files/bucket-of.ts';
+import { managedBucket } from '../../../shared/files/bucket.ts';
 import { externalBucket, onExternal } from '../../../shared/files/external-bucket.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, startOtherStorage } from '../../support/clients/other-storage.ts';

@@ -2,7 +2,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { JsonClient } from '../../../shared/clients/aws/json-client.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { managedBucket } from '../../../shared/files/bucket-of.ts';
+import { managedBucket } from '../../../shared/files/bucket.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile, deleteFiles } from '../../../shared/files/delete-files.ts';
 import { fileKey, pendingKey } from '../../../shared/files/file-path.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { managedBucket } from '../../../shared/files/bucket-of.ts';
+import { managedBucket } from '../../../shared/files/bucket.ts';
 import { fileKey } from '../../../shared/files/file-path.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
 import { publishedClient, refusedAs } from '../../support/clients/published-client.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Collection, ObjectId } from 'mongodb';
 import { vi } from 'vitest';
 import { requireRecord } from '../../../shared/collections/control-collections.ts';
-import { managedBucket } from '../../../shared/files/bucket-of.ts';
+import { managedBucket } from '../../../shared/files/bucket.ts';
 import { loadProject } from '../../../shared/projects/find-project-by-id.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 import { originOf } from '../../../shared/transfers/transfer-context.ts';

@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { onFiles } from '../../../../shared/clients/s3.ts';
 import { AppError } from '../../../../shared/core/errors.ts';
-import { managedBucket } from '../../../../shared/files/bucket-of.ts';
+import { managedBucket } from '../../../../shared/files/bucket.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
 import { startImport } from '../../../../shared/transfers/import/start-import.ts';
 import { maintainTransfers } from '../../../../shared/transfers/maintain-transfers.ts';
