@@ -16,22 +16,25 @@ interface Costs {
   readonly peer?: readonly string[];
 }
 
-/** The commands of the cheapest of a few requests in a row, which is a warm one. */
-const commandsOf = async (
+/** What was noted of the cheapest of a few requests in a row, by its commands: a warm one. */
+export const noteWarm = async <Note extends { readonly commands: readonly string[] }>(
   { prepare }: Operation,
   name: Name,
-  target: Contender | undefined,
-): Promise<readonly string[] | undefined> => {
-  if (!target) return undefined;
+  target: Contender,
+  take: (commands: readonly string[]) => Note,
+): Promise<Note> => {
   const request = await prepare(name, target, seconds);
-  const seen: (readonly string[])[] = [];
+  const seen: Note[] = [];
   for (let sent = 0; sent < requests; sent++) {
-    await target.commands();
+    take(await target.commands());
     await sendOne(target, request);
-    seen.push(await target.commands());
+    seen.push(take(await target.commands()));
   }
-  return seen.sort((a, b) => a.length - b.length)[0];
+  return seen.reduce((least, note) => (note.commands.length < least.commands.length ? note : least));
 };
+
+const commandsOf = async (operation: Operation, name: Name, target: Contender): Promise<readonly string[]> =>
+  (await noteWarm(operation, name, target, (commands) => ({ commands }))).commands;
 
 /** The database commands of one warm request of each operation, of Basalt counting each request, and of Parse Server. */
 export const countCommands = async (
@@ -41,8 +44,8 @@ export const countCommands = async (
   const costs: Costs[] = [];
   for (const operation of operations) {
     progress(`commands: ${operation.name}`);
-    const ours = (await commandsOf(operation, 'counted', counted)) ?? [];
-    const theirs = operation.peers?.includes('parse') ? await commandsOf(operation, 'parse', parse) : undefined;
+    const ours = await commandsOf(operation, 'counted', counted);
+    const theirs = parse && operation.peers?.includes('parse') && (await commandsOf(operation, 'parse', parse));
     costs.push({ operation: operation.name, basalt: ours, ...(theirs && { peer: theirs }) });
   }
   return costs;

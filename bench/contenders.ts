@@ -20,7 +20,14 @@ const counting = {
   blocks: { RATE_LIMIT: most, AUTH_RATE_LIMIT: most, CREDENTIAL_RATE_LIMIT: most, RATE_BLOCK: block },
 } as const;
 
-const called = { basalt: 'uncounted', counted: 'counted', blocks: 'counted in blocks' } as const;
+/** Counts each request, too; `meterUrl` stands before DynamoDB. */
+const metering = (meterUrl: string) => ({
+  ...counting.counted,
+  BENCH_COMMANDS: '1',
+  AWS_ENDPOINT_URL_DYNAMODB: meterUrl,
+});
+
+const called = { basalt: 'uncounted', counted: 'counted', blocks: 'counted in blocks', metered: 'metered' } as const;
 
 export interface ContenderSettings {
   /** The environment of the stack. */
@@ -28,6 +35,8 @@ export interface ContenderSettings {
   /** What peers may write into. */
   readonly directory: string;
   readonly backing: Backing | undefined;
+  /** Counts what is asked of DynamoDB, where that is measured. */
+  readonly meterUrl: string | undefined;
   /** Takes mails. */
   readonly providerUrl: string;
 }
@@ -35,7 +44,7 @@ export interface ContenderSettings {
 /** Starts the servers to compare, each in a process of its own. */
 export const startContenders = async (
   names: readonly Name[],
-  { env: stackEnv, directory, backing, providerUrl }: ContenderSettings,
+  { env: stackEnv, directory, backing, meterUrl, providerUrl }: ContenderSettings,
   { database, secretKey }: Bed,
 ): Promise<Contenders> => {
   const [bareQueue = '', mailQueue = ''] = await makeQueues(stackEnv.AWS_ENDPOINT_URL ?? '', ['bare', 'basalt']);
@@ -59,7 +68,8 @@ export const startContenders = async (
       );
     }
     const key = { 'x-api-key': secretKey };
-    return startContender(called[name], 'basalt-server.ts', { ...env, ...counting[name] }, key, backing);
+    const own = name === 'metered' ? metering(meterUrl ?? '') : counting[name];
+    return startContender(called[name], 'basalt-server.ts', { ...env, ...own }, key, backing);
   };
   const started: [Name, Contender][] = [];
   for (const name of names) started.push([name, await start(name)]);

@@ -2,10 +2,19 @@ import { parseArgs } from 'node:util';
 import type { Plan } from './compare.ts';
 import { type Name, names } from './operation.ts';
 
+/** Files of `npm run costs`: prices, quantities of an earlier run, and where to write those of this one. */
+export interface CostFiles {
+  readonly prices?: string;
+  readonly beside?: string;
+  readonly save?: string;
+}
+
 /** What `npm run bench -- …` is to do. */
 export interface Flags extends Plan {
   /** Prints the database commands of each operation instead of its speed. */
   readonly commands: boolean;
+  /** Prints what each operation is billed for instead. */
+  readonly costs: CostFiles | undefined;
   /** Who is measured. */
   readonly names: readonly Name[];
   /** How many documents the large collection has; 0 measures no depth. */
@@ -16,6 +25,7 @@ export interface Flags extends Plan {
 
 const others: readonly Name[] = names.filter((name) => name !== 'bare' && name !== 'basalt');
 const withCommands: readonly Name[] = ['counted', 'parse'];
+const withCosts: readonly Name[] = ['counted', 'metered'];
 
 const parseNames = (text: string): Name[] => {
   const wanted = text.split(',').filter(Boolean);
@@ -33,6 +43,10 @@ export const parseFlags = (): Flags => {
     options: {
       quick: { type: 'boolean', default: false },
       commands: { type: 'boolean', default: false },
+      costs: { type: 'boolean', default: false },
+      prices: { type: 'string' },
+      beside: { type: 'string' },
+      save: { type: 'string' },
       with: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
@@ -41,11 +55,16 @@ export const parseFlags = (): Flags => {
     },
   });
   const { quick, commands, only } = values;
-  const usual = commands ? withCommands : others;
+  const { prices, beside, save } = values;
+  const costs = values.costs
+    ? { ...(prices && { prices }), ...(beside && { beside }), ...(save && { save }) }
+    : undefined;
+  const usual = commands ? withCommands : costs ? withCosts : others;
   const more = values.with === undefined && !quick ? usual : parseNames(values.with ?? '');
   const quickRounds = only === '' ? 1 : 5;
   return {
     commands,
+    costs,
     only,
     names: ['bare', 'basalt', ...more],
     rounds: Number(values.rounds ?? (quick ? quickRounds : 3)),

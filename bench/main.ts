@@ -2,7 +2,7 @@
  * `npm run bench`: Basalt beside a bare `node:http` + driver server and beside its peers, in one run, interleaved. Every
  * figure is a ratio to another of the same round, because the machine's own speed drifts.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startStack } from '../infra/local/stack.ts';
@@ -12,11 +12,15 @@ import { cpuChart, speedChart } from './charts.ts';
 import { countCommands, renderCommands } from './commands.ts';
 import { type Contenders, compare, type Outcome } from './compare.ts';
 import { startContenders } from './contenders.ts';
+import { startDynamoMeter } from './costs/dynamo-meter.ts';
+import { measureCosts } from './costs/measure-costs.ts';
+import { parsePrices } from './costs/quantities.ts';
+import { type Rows, renderCosts } from './costs/report.ts';
 import { addMailLogs, addProjects, dashboardOperations } from './dashboard.ts';
 import { measureDepth } from './depth.ts';
 import { documentOperations, many, manyCount, manyRow, writesOf } from './documents.ts';
 import { fileOperations } from './files.ts';
-import { parseFlags } from './flags.ts';
+import { type CostFiles, parseFlags } from './flags.ts';
 import { startProvider } from './instant-provider.ts';
 import { mailOperations } from './mail.ts';
 import { names as everybody, isPeer, type Name, type Operation, type Peer } from './operation.ts';
@@ -84,6 +88,7 @@ const stack = await startStack({
 const backing = findBacking();
 const client = await connect(stack.mongoUri);
 const provider = await startProvider();
+const meter = flags.costs ? await startDynamoMeter(stack.dynamoUrl) : undefined;
 
 const operationsOn = async (bed: Bed, { pocketbase }: Contenders): Promise<Operation[]> => {
   const databases = { database: client.db(bed.database), parse: client.db(peerDatabase), pocketBase: pocketbase };
@@ -106,7 +111,11 @@ const seedPeers = async ({ parse, pocketbase }: Contenders): Promise<void> => {
 /** Starts who is compared, each with the same data; `act` gets them, and all end with it. */
 const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Promise<T>): Promise<T> => {
   const env = { ...stack.env, ...(flags.commands && { BENCH_COMMANDS: '1' }) };
-  const contenders = await startContenders(names, { env, directory, backing, providerUrl: provider.url }, bed);
+  const contenders = await startContenders(
+    names,
+    { env, directory, backing, meterUrl: meter?.url, providerUrl: provider.url },
+    bed,
+  );
   try {
     await seedPeers(contenders);
     return await act(contenders);
@@ -143,6 +152,18 @@ const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Ou
   return outcomes;
 };
 
+const rowsIn = async (file: string): Promise<Rows> => JSON.parse(await readFile(file, 'utf8')) as Rows;
+
+const printCosts = async (bed: Bed, contenders: Contenders, { prices, beside, save }: CostFiles): Promise<void> => {
+  const { counted, metered } = contenders;
+  if (!counted || !metered || !meter) throw new Error('Costs are measured where each request is counted and metered');
+  const price = prices === undefined ? undefined : parsePrices(await readFile(prices, 'utf8'));
+  const before = beside === undefined ? undefined : await rowsIn(beside);
+  const rows = await measureCosts(await operationsOn(bed, contenders), { counted, metered, meter }, seconds);
+  if (save !== undefined) await writeFile(save, JSON.stringify(rows, undefined, 2));
+  print(...renderCosts(rows, price, before));
+};
+
 const measureAll = async (bed: Bed): Promise<void> => {
   const outcomes = await withContenders(bed, (contenders) => compareAll(bed, contenders));
   if (!flags.pairs) return;
@@ -171,9 +192,13 @@ try {
   await addProjects(bed);
   await addMailLogs(client.db('control'), bed.projectId);
   if (flags.commands) await withContenders(bed, (contenders) => printCommands(bed, contenders));
-  else await measureAll(bed);
+  else if (flags.costs) {
+    const files = flags.costs;
+    await withContenders(bed, (contenders) => printCosts(bed, contenders, files));
+  } else await measureAll(bed);
 } finally {
   provider.stop();
+  meter?.stop();
   await client.close();
   await stack.stop();
   await rm(directory, { recursive: true, force: true });

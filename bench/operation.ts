@@ -4,8 +4,11 @@ import type { LoadRequest } from './load.ts';
 /** Others who offer the same. */
 export type Peer = 'parse' | 'pocketbase';
 
-/** Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peers. */
-export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | Peer;
+/**
+ * Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peers; `metered` notes
+ * what each request is billed for.
+ */
+export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | 'metered' | Peer;
 
 /** In the order in which the tables have them. */
 export const peers: readonly Peer[] = ['parse', 'pocketbase'];

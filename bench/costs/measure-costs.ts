@@ -1,0 +1,34 @@
+import { noteWarm } from '../commands.ts';
+import type { Contender } from '../contender.ts';
+import { measure } from '../load.ts';
+import type { Operation } from '../operation.ts';
+import { progress } from '../progress.ts';
+import type { DynamoMeter } from './dynamo-meter.ts';
+import { quantitiesOf } from './quantities.ts';
+import type { Rows } from './report.ts';
+
+export interface Meters {
+  /** Whose CPU is measured. */
+  readonly counted: Contender;
+  /** The same service, whose commands are noted and whose calls of DynamoDB go past the meter. */
+  readonly metered: Contender;
+  readonly meter: DynamoMeter;
+}
+
+/** What one warm request of each operation is billed for, each counted for the rate limit. */
+export const measureCosts = async (
+  operations: readonly Operation[],
+  { counted, metered, meter }: Meters,
+  seconds: number,
+): Promise<Rows> => {
+  const rows: Record<string, Rows[string]> = {};
+  for (const operation of operations) {
+    progress(`costs: ${operation.name}`);
+    const one = await noteWarm(operation, 'counted', metered, (commands) => ({ commands, ...meter.take() }));
+    const load = async () => measure(counted, await operation.prepare('counted', counted, seconds), seconds);
+    if (!operation.usesUp) await load();
+    const { cpu } = await load();
+    rows[operation.name] = quantitiesOf({ ...one, serverMicros: cpu.server ?? 0, engineMicros: cpu.engine ?? 0 });
+  }
+  return rows;
+};
