@@ -57,7 +57,7 @@ const drawRow = ({ bars, label, aim }: ChartRow, y: number, { names, x }: Frame)
       ({ name, ratio }, at) =>
         `<rect x="${left}" y="${y + at * barHeight}" width="${(ends(ratio) - left).toFixed(1)}" height="${barHeight - 2}" rx="1.5" class="c${names.indexOf(name)}"/>`,
     ),
-    ...(aim === undefined
+    ...(aim === undefined || aim > longest
       ? []
       : [
           `<line x1="${x(aim).toFixed(1)}" x2="${x(aim).toFixed(1)}" y1="${y - 3}" y2="${y + barHeight + 1}" class="aim"/>`,

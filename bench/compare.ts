@@ -102,9 +102,9 @@ export interface Plan {
   readonly only: string;
 }
 
-/** Code is compiled well after so many requests; who answers few of them is not slow for want of that. */
+/** Code is compiled well after so many requests; who answers very few is slow for another reason. */
 const warmAfter = 2000;
-const slow = 200;
+const slow = 40;
 const mostWarming = 4;
 
 const measureOne = async (
