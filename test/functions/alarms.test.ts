@@ -2,7 +2,7 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
+import { Collection, Db, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as proposeSchema } from '../../functions/dashboard/assistant/propose-schema.ts';
 import { handler as getDocument } from '../../functions/data/get-document.ts';
@@ -124,6 +124,7 @@ describe('the alarm of failing requests', () => {
 
   test('503 DATABASE_UNAVAILABLE of our own stays in it, and is an error in the log', async () => {
     await invoke(listDocuments, notes(project));
+    vi.spyOn(Db.prototype, 'command').mockRejectedValue(new MongoNetworkError('cut'));
     vi.spyOn(Collection.prototype, 'findOne').mockRejectedValue(new MongoNetworkError('cut'));
     const { lines, ...answer } = await askAndRead(getDocument, {
       ...notes(project),

@@ -1,4 +1,4 @@
-import { Collection, MongoServerError } from 'mongodb';
+import { Db, MongoServerError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as getUsage } from '../../../functions/dashboard/usage/get-usage.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
@@ -174,9 +174,9 @@ describe('the indexes that a project misses', () => {
     ['needed too much memory to sort', 292, 'INVALID_QUERY'],
   ])('400 for a list that %s, which counts, with its owner in front', async (_what, code, answered) => {
     const owned = await newProject([{ name: 'todos', rls: { enabled: true, mode: 'private' } }]);
-    const find = vi.spyOn(Collection.prototype, 'find').mockImplementation(() => {
-      throw new MongoServerError({ message: 'given up', code });
-    });
+    const find = vi
+      .spyOn(Db.prototype, 'command')
+      .mockRejectedValue(new MongoServerError({ message: 'given up', code }));
     const { status, body } = await invoke(listDocuments, {
       key: owned.publishableKey,
       token: await owned.tokenFor('a'.repeat(24)),

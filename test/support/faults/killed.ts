@@ -20,7 +20,7 @@ const changes = {
 };
 const reads = {
   collection: ['aggregate', 'countDocuments', 'find', 'findOne', 'listIndexes'],
-  db: ['listCollections'],
+  db: ['command', 'listCollections'],
 };
 
 /** Commands of the table, the files and the queues that change nothing. */
