@@ -1,9 +1,10 @@
 /**
- * `npm run bench:init [-- --rounds 2] [prefix…]`: what a cold start of each bundled function costs: from the start of
- * its process until it asks the Lambda Runtime API for its first event, and from there to its first answer, connections
- * included. The better of the rounds. The first row is a function that does nothing; jobs are not called.
+ * `npm run bench:init [-- --rounds 3] [prefix…]`: what a cold start of each bundled function costs: from the start of
+ * its process until it asks the Lambda Runtime API for its first event, with what V8 compiled beside the bundle and
+ * without, and from there to its first answer, connections included. Medians of the rounds, which take turns. The first
+ * row is a function that does nothing; jobs are not called.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, styleText } from 'node:util';
@@ -19,49 +20,66 @@ import { median } from './statistics.ts';
 
 const { values: flags, positionals: prefixes } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '2' } },
+  options: { rounds: { type: 'string', default: '3' } },
 });
 const rounds = Number(flags.rounds);
 const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: false };
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));
 const folder = path.join(directory, 'functions');
 
-const minimum = (values: readonly (number | undefined)[]): number | undefined => {
+/** The same bundles without what V8 compiled. */
+const bare = path.join(directory, 'bare');
+
+const middle = (values: readonly (number | undefined)[]): number | undefined => {
   const known = values.filter((value) => value !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
+  return known.length === 0 ? undefined : median(known);
 };
+
+interface Measured {
+  readonly compiled: Beginning[];
+  readonly bare: Beginning[];
+}
 
 interface Row {
   readonly bundle: Bundle;
   readonly init: number;
+  readonly bareInit: number;
   readonly call: number | undefined;
   readonly status: number | undefined;
 }
 
-const rowOf = (bundle: Bundle, measured: readonly Beginning[]): Row => ({
+const rowOf = (bundle: Bundle, { compiled, bare }: Measured): Row => ({
   bundle,
-  init: minimum(measured.map(({ init }) => init)) ?? 0,
-  call: minimum(measured.map(({ call }) => call)),
-  status: measured[0]?.status,
+  init: median(compiled.map(({ init }) => init)),
+  bareInit: median(bare.map(({ init }) => init)),
+  call: middle(compiled.map(({ call }) => call)),
+  status: compiled[0]?.status,
 });
 
 const cell = (value: number | undefined, width: number): string => (value?.toFixed(0) ?? '').padStart(width);
 
 const print = (rows: readonly Row[]): void => {
   const width = Math.max(...rows.map(({ bundle }) => bundle.name.length));
-  const line = (name: string, { init, call }: Pick<Row, 'init' | 'call'>, bytes: number, status = ''): string =>
-    `${name.padEnd(width)}  ${cell(init, 7)}  ${cell(call, 10)}  ${status.padStart(6)}  ${cell(bytes / 1024, 6)}`;
+  const line = (name: string, times: Pick<Row, 'init' | 'bareInit' | 'call'>, bytes: number, status = ''): string =>
+    [
+      name.padEnd(width),
+      cell(times.init, 7),
+      cell(times.bareInit, 11),
+      cell(times.call, 11),
+      status.padStart(6),
+      cell(bytes / 1024, 6),
+    ].join('  ');
   const areas = new Map(functionFiles().map(({ name, file }) => [name, path.dirname(file).replace('functions/', '')]));
-  console.log(`${'function'.padEnd(width)}  init ms  1st call ms  status     KiB`);
+  console.log(`${'function'.padEnd(width)}  init ms  uncompiled  1st call ms  status     KiB`);
   for (const [area, members] of Map.groupBy(rows, ({ bundle }) => areas.get(bundle.name) ?? '')) {
     if (area !== '') {
-      const calls = members.flatMap(({ call }) => call ?? []);
-      const middle = {
+      const times = {
         init: median(members.map(({ init }) => init)),
-        call: calls.length > 0 ? median(calls) : undefined,
+        bareInit: median(members.map(({ bareInit }) => bareInit)),
+        call: middle(members.map(({ call }) => call)),
       };
       const bytes = median(members.map(({ bundle }) => bundle.bytes));
-      console.log(`\n${styleText('bold', line(`${area}: median of ${members.length}`, middle, bytes))}`);
+      console.log(`\n${styleText('bold', line(`${area}: median of ${members.length}`, times, bytes))}`);
     }
     for (const row of members) {
       console.log(line(row.bundle.name, row, row.bundle.bytes, row.status === undefined ? '' : String(row.status)));
@@ -80,21 +98,23 @@ const stack = await startStack({
 });
 try {
   progress('bundling');
-  const built = await bundleFunctions(folder, prefixes.length === 0 ? {} : { prefixes });
+  const built = await bundleFunctions(folder, { codeCaches: true, ...(prefixes.length > 0 && { prefixes }) });
   await mkdir(path.join(folder, empty.name));
   await writeFile(path.join(folder, empty.name, 'index.mjs'), 'export const handler = async () => {};\n');
+  await cp(folder, bare, { recursive: true, filter: (file) => !file.endsWith('.cache') });
   const bundles = [empty, ...built];
   const events = firstEvents(await makeBed(stack.dashboardUrl, ['posts']));
-  const measured = new Map(bundles.map(({ name }) => [name, [] as Beginning[]]));
+  const measured = new Map(bundles.map(({ name }) => [name, { compiled: [], bare: [] } as Measured]));
   for (let round = 1; round <= rounds; round++) {
     let at = 0;
     for (const [name, beginnings] of measured) {
       progress(`round ${round} of ${rounds}: ${++at} of ${measured.size}, ${name}`);
-      beginnings.push(await beginOnce(name, folder, stack.env, events.get(name)));
+      beginnings.compiled.push(await beginOnce(name, folder, stack.env, events.get(name)));
+      beginnings.bare.push(await beginOnce(name, bare, stack.env, undefined));
     }
   }
   endProgress();
-  print(bundles.map((bundle) => rowOf(bundle, measured.get(bundle.name) ?? [])));
+  print(bundles.map((bundle) => rowOf(bundle, measured.get(bundle.name) ?? { compiled: [], bare: [] })));
 } finally {
   await stack.stop();
   await rm(directory, { recursive: true, force: true });

@@ -5,14 +5,15 @@ import { type BuildOptions, build, type Metafile, stop } from 'esbuild';
 import { DeployProblem } from '../settings/deploy-problem.ts';
 import { apiDescriptions } from './api-descriptions.ts';
 import { builtinsByRequire } from './builtin-modules.ts';
+import { writeCodeCaches } from './code-cache.ts';
 import { leanDriver } from './driver/lean-driver.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
 
 export interface Bundle {
-  /** `<area>-<name>`; the bundle is `<name>/index.mjs` in the output folder. */
+  /** `<area>-<name>`; the bundle is `<name>/main.cjs` in the output folder. */
   readonly name: string;
-  /** Size of `index.mjs`, without source map. */
+  /** Size of `main.cjs`, without source map. */
   readonly bytes: number;
   /** What it is made of, per package, the largest first; own code is `basalt`. */
   readonly parts: readonly { readonly from: string; readonly bytes: number }[];
@@ -36,7 +37,7 @@ export const bundling = {
   absWorkingDir: root,
   bundle: true,
   platform: 'node',
-  format: 'esm',
+  format: 'cjs',
   target: 'node24',
   mainFields: ['module', 'main'],
   minify: true,
@@ -48,8 +49,7 @@ export const bundling = {
   },
   external: driverExtras,
   plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions, leanDriver],
-  outExtension: { '.js': '.mjs' },
-  banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
+  outExtension: { '.js': '.cjs' },
 } as const satisfies BuildOptions;
 
 const packageOf = (input: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? 'basalt';
@@ -73,18 +73,22 @@ export interface BundleOptions {
   readonly prefixes?: readonly string[];
   /** Puts source maps beside the bundles; they are not deployed, and take longer than all the rest. */
   readonly sourceMaps?: boolean;
+  /** Puts beside the bundles what V8 compiles of them, which takes a process for each. */
+  readonly codeCaches?: boolean;
 }
 
 /** Together they share what they parse, but all bundles of a batch are in memory at once. */
 const batchSize = 40;
 
+const entry = join(root, 'infra/build/entry.mjs');
+
 /**
- * Bundles every function, each into a folder of its own: `<outDir>/<area>-<name>/index.mjs` and, where passwords are
- * hashed, bcrypt's binary beside it. Replaces what `outDir` held.
+ * Bundles every function, each into a folder of its own: `<outDir>/<area>-<name>/main.cjs`, the `index.mjs` that loads
+ * it and, where passwords are hashed, bcrypt's binary. Replaces what `outDir` held.
  */
 export const bundleFunctions = async (
   outDir: string,
-  { prefixes = [''], sourceMaps = false }: BundleOptions = {},
+  { prefixes = [''], sourceMaps = false, codeCaches = false }: BundleOptions = {},
 ): Promise<readonly Bundle[]> => {
   // Before minutes of work, as it may have to be downloaded.
   const binary = await nativeBcrypt();
@@ -94,19 +98,23 @@ export const bundleFunctions = async (
   for (let start = 0; start < files.length; start += batchSize) {
     const { metafile } = await build({
       ...bundling,
-      entryPoints: files.slice(start, start + batchSize).map(({ file, name }) => ({ in: file, out: `${name}/index` })),
+      entryPoints: files.slice(start, start + batchSize).map(({ file, name }) => ({ in: file, out: `${name}/main` })),
       outdir: outDir,
       sourcemap: sourceMaps && 'external',
       sourcesContent: false,
       metafile: true,
     });
-    const outputs = Object.entries(metafile.outputs).filter(([path]) => path.endsWith('.mjs'));
+    const outputs = Object.entries(metafile.outputs).filter(([path]) => path.endsWith('.cjs'));
     bundles.push(...outputs.map(([path, output]) => describe(relative(outDir, dirname(resolve(root, path))), output)));
     // Its process would keep what it parsed.
     await stop();
   }
   const native = bundles.filter((bundle) => bundle.native);
-  await Promise.all(native.map(({ name }) => copyFile(binary, join(outDir, name, nativeFile))));
+  await Promise.all([
+    ...bundles.map(({ name }) => copyFile(entry, join(outDir, name, 'index.mjs'))),
+    ...native.map(({ name }) => copyFile(binary, join(outDir, name, nativeFile))),
+  ]);
+  if (codeCaches) await writeCodeCaches(bundles.map(({ name }) => join(outDir, name)));
   return bundles;
 };
 
@@ -126,7 +134,7 @@ const printTable = (bundles: readonly Bundle[]): void => {
 if (import.meta.main) {
   const start = performance.now();
   try {
-    const bundles = await bundleFunctions(bundleFolder, { sourceMaps: true });
+    const bundles = await bundleFunctions(bundleFolder, { sourceMaps: true, codeCaches: true });
     printTable(bundles);
     console.log(`${bundles.length} functions in ${((performance.now() - start) / 1000).toFixed(1)} s`);
   } catch (error) {

@@ -16,12 +16,15 @@ export type Packages = (name: string) => PackagedFunction;
 
 /**
  * The packages that `npm run build` left in a folder. Source maps stay behind: reading one costs more at a cold start
- * than it saves, and the map of a build reads its stacks as well from outside.
+ * than it saves, and the map of a build reads its stacks as well from outside. So does what V8 compiled on a machine of
+ * another kind than the function's.
  */
 export const bundledIn =
   (folder: string): Packages =>
   (name) => {
     const path = join(folder, name);
     if (!existsSync(join(path, 'index.mjs'))) throw new DeployProblem(`${name} is not bundled. Run: npm run build`);
-    return { code: Code.fromAsset(path, { exclude: ['*.map'] }), native: existsSync(join(path, nativeFile)) };
+    const native = existsSync(join(path, nativeFile));
+    const exclude = ['*.map', native ? '*-arm64.cache' : '*-x64.cache'];
+    return { code: Code.fromAsset(path, { exclude }), native };
   };

@@ -28,5 +28,5 @@ export const bundledNames = async (): Promise<ReadonlyMap<string, ReadonlySet<st
     outdir: '/bundles',
     entryPoints: functionFiles().map(({ file, name }) => ({ in: file, out: name })),
   });
-  return new Map(outputFiles.map(({ path, text }) => [path.replace(/^.*\/bundles\/|\.mjs$/g, ''), namesIn(text)]));
+  return new Map(outputFiles.map(({ path, text }) => [path.replace(/^.*\/bundles\/|\.cjs$/g, ''), namesIn(text)]));
 };

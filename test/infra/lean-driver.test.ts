@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,11 +16,9 @@ let Bundled: typeof MongoClient;
 let metafile: Metafile;
 
 beforeAll(async () => {
-  const outfile = join(folder, 'driver.mjs');
+  const outfile = join(folder, 'driver.cjs');
   ({ metafile } = await build({ ...bundling, stdin, outfile, outExtension: {}, metafile: true }));
-  ({ MongoClient: Bundled } = (await import(/* @vite-ignore */ pathToFileURL(outfile).href)) as {
-    MongoClient: typeof MongoClient;
-  });
+  ({ MongoClient: Bundled } = createRequire(import.meta.url)(outfile) as { readonly MongoClient: typeof MongoClient });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,12 +11,10 @@ const folder = mkdtempSync(join(tmpdir(), 'basalt-url-'));
 let Bundled: typeof MongoClient;
 
 beforeAll(async () => {
-  const file = join(folder, 'driver.mjs');
+  const file = join(folder, 'driver.cjs');
   const stdin = { contents: "export { MongoClient } from 'mongodb';", resolveDir: bundling.absWorkingDir };
   await build({ ...bundling, stdin, outfile: file, outExtension: {} });
-  ({ MongoClient: Bundled } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
-    MongoClient: typeof MongoClient;
-  });
+  ({ MongoClient: Bundled } = createRequire(import.meta.url)(file) as { readonly MongoClient: typeof MongoClient });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

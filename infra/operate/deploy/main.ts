@@ -86,7 +86,7 @@ try {
   const deployed = await deployedBefore(deployment, awsIn(args, process.env));
   const settings = settle(deployment, args, options, context, deployed.settings);
   await preflight(settings, awsIn(args, process.env), console.log);
-  console.log(`${(await bundleFunctions(bundleFolder)).length} functions bundled`);
+  console.log(`${(await bundleFunctions(bundleFolder, { codeCaches: true })).length} functions bundled`);
   await deploy(args, {
     deployment,
     running: deployed.running,

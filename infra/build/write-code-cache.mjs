@@ -1,0 +1,10 @@
+// Loads the function in a folder as Lambda does, and writes beside it what V8 has compiled of it by then.
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [, , folder] = process.argv;
+const file = join(folder, `${process.version}-${process.arch}.cache`);
+rmSync(file, { force: true });
+const { script } = await import(pathToFileURL(join(folder, 'index.mjs')).href);
+writeFileSync(file, script.createCachedData());

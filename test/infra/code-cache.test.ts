@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundleFunctions } from '../../infra/build/bundle.ts';
+import { compilingNode, writeCodeCaches } from '../../infra/build/code-cache.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'basalt-code-'));
+const built = join(folder, 'built/data-get-schema');
+const file = `${process.version}-${process.arch}.cache`;
+
+beforeAll(() => bundleFunctions(join(folder, 'built'), { prefixes: ['data-get-schema'], codeCaches: true }));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What a process with these flags says of the bundle in another place, as it is deployed. */
+const loaded = async (change: (folder: string) => void, flags: readonly string[] = []): Promise<unknown> => {
+  const deployed = mkdtempSync(join(folder, 'deployed-'));
+  cpSync(built, deployed, { recursive: true });
+  change(deployed);
+  const script = `const { handler, script } = await import('${deployed}/index.mjs');
+    console.log(JSON.stringify({ handler: typeof handler, rejected: script.cachedDataRejected }));`;
+  const args = [...flags, '--input-type=module', '--eval', script];
+  return JSON.parse((await promisify(execFile)(process.execPath, args, { env: {} })).stdout);
+};
+
+const unchanged = (): void => undefined;
+
+test('what was compiled is taken, wherever the bundle lies', async () => {
+  expect(await loaded(unchanged)).toEqual({ handler: 'function', rejected: false });
+});
+
+test('what was compiled is taken under the flags that Lambda starts Node with', async () => {
+  const flags = ['--expose-gc', '--max-semi-space-size=25', '--max-old-space-size=461', '--max-http-header-size=81920'];
+  expect(await loaded(unchanged, flags)).toEqual({ handler: 'function', rejected: false });
+});
+
+test('what was compiled under other flags is ignored', async () => {
+  expect(await loaded(unchanged, ['--no-lazy'])).toEqual({ handler: 'function', rejected: true });
+});
+
+test('what is damaged is ignored', async () => {
+  const damage = (deployed: string): void =>
+    writeFileSync(join(deployed, file), readFileSync(join(built, file)).fill(1, 0, 64));
+  expect(await loaded(damage)).toEqual({ handler: 'function', rejected: true });
+});
+
+test('a bundle loads without', async () => {
+  expect(await loaded((deployed) => rmSync(join(deployed, file)))).toEqual({ handler: 'function' });
+});
+
+test('the same bundle gives the same bytes, so that a deployment does not replace it', async () => {
+  const before = readFileSync(join(built, file));
+  await writeCodeCaches([built]);
+  expect(readFileSync(join(built, file)).equals(before)).toBe(true);
+});
+
+test("Lambda's own Node compiles where there is one, and otherwise that of the build", () => {
+  expect(compilingNode((file) => file === '/var/lang/bin/node')).toBe('/var/lang/bin/node');
+  expect(compilingNode(() => false)).toBe(process.execPath);
+});
