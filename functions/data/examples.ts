@@ -60,6 +60,7 @@ export const dataExamples = defineExamples(dataRoutes, {
       'BLOCKED_STAGE',
       'QUERY_TIMEOUT',
       'RESULT_TOO_LARGE',
+      'TOO_MANY_AGGREGATIONS',
       'TOKEN_MISSING',
       'TOKEN_INVALID',
     ],

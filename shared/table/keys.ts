@@ -76,6 +76,9 @@ export const serviceMails = { in: ['developers'], sk: 'service-mails#{day}', by:
 /** Requests of an address, or deliveries to a project, in a window. Expires a minute after the window. */
 export const rateWindow = { in: ['rate'], sk: '{start}', by: 'projects' } as const;
 
+/** The long aggregations of a project that are under way, each until its end at the latest. Expires an hour after. */
+export const longAggregations = { in: ['rate'], sk: 'aggregations', by: 'documents' } as const;
+
 /** Requests of a day by route, status and latency. Expires after 32 days. */
 export const requests = { in: ['stats'], sk: 'requests#{day}', by: 'insight' } as const;
 /** Slow lists of a day by their shape. Expires after 32 days. */

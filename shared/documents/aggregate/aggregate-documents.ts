@@ -10,11 +10,10 @@ import { maxDocumentBytes } from '../write/document-size.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { loadResults } from './load-results.ts';
+import { boundedRun } from './long-runs.ts';
 import type { Pipeline, Source, Stage } from './pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
-
-const limitMs = 5000;
 
 /** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
 const batchSize = 1000;
@@ -65,15 +64,20 @@ export const aggregateDocuments = async (
     joined: await joinedSources(project, joined, caller, includeDeleted),
     includeDeleted,
   });
-  const options = { raw: true, batchSize, maxTimeMS: limitMs, allowDiskUse: false };
+  const options = { raw: true, batchSize, allowDiskUse: false };
   const hint = main.visibilityFilter && stages[0]?.$match ? hintForAll(collection, caller) : undefined;
-  return onProject(project, async (db) => {
-    try {
-      return await withHint(hint, (named) =>
-        loadResults(db.collection(collection.name).aggregate(stages, { ...options, ...named }), limitMs),
-      );
-    } catch (error) {
-      throw pipelineFailure(error, pipeline);
-    }
-  });
+  const run = (limitMs: number): Promise<unknown[]> =>
+    onProject(project, async (db) => {
+      try {
+        return await withHint(hint, (named) =>
+          loadResults(
+            db.collection(collection.name).aggregate(stages, { ...options, ...named, maxTimeMS: limitMs }),
+            limitMs,
+          ),
+        );
+      } catch (error) {
+        throw pipelineFailure(error, pipeline);
+      }
+    });
+  return boundedRun(project, [collection.name, caller, includeDeleted, pipeline], run);
 };

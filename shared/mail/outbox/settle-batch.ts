@@ -36,7 +36,7 @@ const writeFailed = (failed: Said): Promise<unknown> =>
 /** The driver repeats no update of several logs; what these set they may set again. */
 const twice = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
 
-/** The jobs of failed mails go last, so that they bring their slots back if this is cut short. */
+/** The logs first; the jobs of failed mails go last, so that they bring their slots back if this is cut short. */
 const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> => {
   const [sent, failed] = [new Map<string, string>(), new Map<string, string>()];
   for (const [at, id] of slots.ids.entries()) {
@@ -45,9 +45,9 @@ const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> 
     else failed.set(id, item.error.slice(0, 300));
   }
   if (sent.size > 0) await twice(() => writeSent(sent));
+  if (failed.size > 0) await twice(() => writeFailed(failed));
   await keepSlots({ ...slots, ids: [...sent.keys()] });
   if (failed.size === 0) return;
-  await twice(() => writeFailed(failed));
   await giveSlotsBack({ ...slots, ids: [...failed.keys()] });
   await onMailLogs((logs) =>
     logs.updateMany({ _id: { $in: toObjectIds(failed.keys()) }, status: 'failed' }, { $unset: { job: '' } }),

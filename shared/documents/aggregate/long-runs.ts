@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import { itemKey, partitionKey, projectScope } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
+import { inTurn, type Turns } from '../../work/turns.ts';
+
+/** The longest that an aggregation may take. */
+const limitMs = 5000;
+
+/** One that takes no longer needs no turn. */
+const quickMs = 250;
+
+/** Long ones of a project at once: more of them would take from others what the database can do. */
+const atOnce = 2;
+
+/** Aggregations that this process has found to be long, and when: for a minute they are not tried without a turn. */
+const found = new Map<string, number>();
+const rememberedMs = 60_000;
+const rememberedAggregations = 1000;
+
+const isLong = (key: string): boolean => clock.now() - (found.get(key) ?? 0) < rememberedMs;
+
+const noteLong = (key: string): void => {
+  found.delete(key);
+  found.set(key, clock.now());
+  if (found.size > rememberedAggregations) found.delete(found.keys().next().value as string);
+};
+
+const turnsOf = (projectId: string): Turns => ({
+  key: itemKey(kinds.longAggregations, partitionKey('rate', { source: projectScope(projectId) })),
+  places: atOnce,
+  leaseMs: limitMs + 3000,
+  refusal: (retryAfter) =>
+    new AppError(
+      'TOO_MANY_AGGREGATIONS',
+      `${atOnce} aggregations of this project that take longer than ${quickMs} ms are under way, which is as many as may be. Try again when they have ended, send them one after the other, or make them quicker: filter in a first $match that an index serves.`,
+      { retryAfter },
+    ),
+});
+
+const isTimeout = (error: unknown): boolean => error instanceof AppError && error.code === 'QUERY_TIMEOUT';
+
+/**
+ * Runs an aggregation, `run` with the milliseconds that it may take. Where projects share a database, one that is not
+ * done in 250 ms begins again in one of two turns of its project, so that what takes long is bounded and what is quick
+ * costs nothing. No turn free within 3 s → 429 `TOO_MANY_AGGREGATIONS`. `asked` tells aggregations apart, whoever asks.
+ */
+export const boundedRun = async <T>(
+  { id, placement }: Project,
+  asked: readonly unknown[],
+  run: (limitMs: number) => Promise<T>,
+): Promise<T> => {
+  if (placement.kind !== 'managed') return run(limitMs);
+  const key = createHash('sha256')
+    .update(JSON.stringify([id, ...asked]))
+    .digest('base64url');
+  if (!isLong(key)) {
+    try {
+      return await run(quickMs);
+    } catch (error) {
+      if (!isTimeout(error)) throw error;
+    }
+    noteLong(key);
+  }
+  return inTurn(turnsOf(id), () => run(limitMs));
+};
