@@ -44,10 +44,10 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
     route.access
   ];
 
-/** API key and origin; the project look-up runs in parallel with the rate limit. */
-const keyed = (route: NamedRoute & { readonly access: ProjectAccess }) =>
+/** API key and origin; the project look-up runs in parallel with the rate limit, and a read `beside` it as a whole. */
+const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: 'beside') =>
   pathOf(route)
-    .use(rateLimitBeside(route, startProjectLookup()))
+    .use(rateLimitBeside(route, startProjectLookup(), reads === 'beside'))
     .use(apiKey(keyKindOf(route)))
     .use(allowedOrigin());
 
@@ -84,7 +84,7 @@ export const dataEndpoint = <
 >(
   route: R,
 ): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
-  keyed(route)
+  keyed(route, 'beside')
     .use(usersBlock())
     .use(collection())
     .use(userToken(route.writes === true))
@@ -99,7 +99,7 @@ export const usersEndpoint = <const R extends Of<'publishableKey'>>(
 export const userEndpoint = <const R extends Of<'user'>>(
   route: R,
 ): Endpoint<Keyed & WithUsers & WithBearer & WithInput<R>> =>
-  keyed(route).use(enabledUsers()).use(signedInUser()).use(input(route));
+  keyed(route, 'beside').use(enabledUsers()).use(signedInUser()).use(input(route));
 
 /** A dashboard route of the developer who calls, signed in or by a personal access token with the row's scope. */
 export const developerEndpoint = <const R extends Of<'developer'>>(route: R): Endpoint<WithDeveloper & WithInput<R>> =>

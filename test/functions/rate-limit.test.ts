@@ -14,15 +14,21 @@ import { handler as refresh } from '../../functions/user-auth/refresh-token.ts';
 import { handler as reset } from '../../functions/user-auth/reset-password.ts';
 import { handler as signUp } from '../../functions/user-auth/sign-up.ts';
 import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
+import { commandChannel, type DatabaseCommand } from '../../shared/clients/commands.ts';
 import { onTable } from '../../shared/clients/dynamo.ts';
 import { clock } from '../../shared/core/clock.ts';
+import { log } from '../../shared/core/log.ts';
 import type { NamedRoute } from '../../shared/http/route.ts';
 import type { LambdaHandler } from '../../shared/http/stack.ts';
 import { deliveriesPerWindow, windowSeconds } from '../../shared/projects/quota/rate-window.ts';
+import { write } from '../../shared/table/item.ts';
+import { itemKey, partitionKey } from '../../shared/table/item-key.ts';
+import * as kinds from '../../shared/table/keys.ts';
 import { inParallel, tally } from '../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
 import { send, startGateway } from '../support/clients/local-gateway.ts';
 import { eventOf, signedHeaders } from '../support/clients/webhook.ts';
+import { answerForAws, tableError } from '../support/faults/aws-answers.ts';
 import { sampleParameters } from '../support/samples/route-cases.ts';
 import { newMailProject } from '../support/worlds/mail-project.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
@@ -308,6 +314,95 @@ describe('the narrow windows', () => {
       invoke(logIn, { sourceIp, body: { email: `nobody${n}@example.com`, password: 'wrong-password' } }),
     );
     expect(tally(answers)).toEqual({ 401: 2, 429: 48 });
+  });
+});
+
+describe('a read runs beside its count', () => {
+  const missing = { ...params, id: 'f'.repeat(24) };
+  const readers = {
+    list: (options: InvokeOptions) => list(options),
+    'a read of one': (options: InvokeOptions) =>
+      invoke(getDocument, { key: project.publishableKey, params: missing, ...options }),
+    'a read without a key': (options: InvokeOptions) => invoke(listDocuments, { params, ...options }),
+    'a read of a collection that there is not': (options: InvokeOptions) =>
+      list({ params: { collectionName: 'nothing' }, ...options }),
+  };
+
+  /** Another process has let in as many as there may be. */
+  const useUpElsewhere = async (sourceIp: string): Promise<void> => {
+    const key = itemKey(kinds.rateWindow, partitionKey('rate', { source: sourceIp }), {
+      start: String(Math.floor(clock.now() / windowMs) * (windowMs / 1000)),
+    });
+    await write({ update: key, change: 'SET n_all = :n', values: { n: 5 } });
+  };
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test('its answer waits for a count that is late', async () => {
+    const found = Promise.withResolvers<void>();
+    const note = (message: unknown): void => {
+      if (Object.values((message as DatabaseCommand).command ?? {}).includes('notes')) found.resolve();
+    };
+    commandChannel.subscribe(note);
+    let isCounted = false;
+    answerForAws(async (asked, send) => {
+      await found.promise;
+      const counted = await send(asked);
+      isCounted = true;
+      return counted;
+    });
+    const answer = await list({ sourceIp: newAddress() });
+    commandChannel.unsubscribe(note);
+    expect([answer.status, standing(answer), isCounted]).toEqual([200, '5/4', true]);
+  });
+
+  test.each(Object.entries(readers))(
+    '429 for %s that came to its end before the count said no',
+    async (_what, read) => {
+      const sourceIp = newAddress();
+      await useUpElsewhere(sourceIp);
+      const told = vi.spyOn(log, 'info');
+      const answer = await read({ sourceIp });
+      expect(answer).toMatchObject({
+        status: 429,
+        body: {
+          success: false,
+          message: 'Too many requests. Try again in 600 seconds.',
+          code: 'RATE_LIMITED',
+          requestId: 'test-request',
+        },
+      });
+      expect(Object.keys(answer.body as object)).toHaveLength(4);
+      expect([standing(answer), answer.headers.get('retry-after')]).toEqual(['5/0', '600']);
+      expect(told).toHaveBeenCalledWith(expect.objectContaining({ status: 429, project: undefined }));
+      expect(await commandsOf(() => inParallel(10, () => read({ sourceIp })))).toEqual([]);
+    },
+  );
+
+  test('200 and 404, uncounted, where the count fails meanwhile', async () => {
+    answerForAws(() => {
+      throw tableError('InternalServerError');
+    });
+    stopClock(700, 1 + randomInt(1_000_000));
+    expect((await list({ sourceIp: newAddress() })).status).toBe(200);
+    stopClock(600, 1 + randomInt(1_000_000));
+    expect((await readers['a read of one']({ sourceIp: newAddress() })).status).toBe(404);
+    vi.restoreAllMocks();
+    stopClock(900, 1_000_002);
+    expect((await list({ sourceIp: newAddress() })).status).toBe(200);
+  });
+
+  test('a write waits: 429 with nothing asked of MongoDB but the key', async () => {
+    const sourceIp = newAddress();
+    await useUpElsewhere(sourceIp);
+    const body = { a: 1 };
+    const commands = await commandsOf(async () => {
+      const answer = await invoke(createDocument, { key: project.secretKey, params, body, sourceIp });
+      expect(answer.status).toBe(429);
+    });
+    expect(commands.filter((command) => !/ (UpdateItemCommand|find|aggregate)$/.test(command))).toEqual([]);
   });
 });
 

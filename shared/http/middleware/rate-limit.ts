@@ -1,7 +1,7 @@
 import { clock } from '../../core/clock.ts';
 import { rateLimits } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
-import { log } from '../../core/log.ts';
+import { currentRequest, log } from '../../core/log.ts';
 import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts';
 import { blockOf, OverLimit, type RateWindow, type Standing } from '../../projects/quota/rate-window.ts';
 import { isRead, type Route } from '../route.ts';
@@ -46,12 +46,48 @@ export const refuseOver = (context: AnswerHeaders, { standing, refusal }: OverLi
 let uncountedUntil = 0;
 const pauseMs = 3000;
 
+/** Counts a request of these windows, or refuses it; `reads` may go on where the table does not answer. */
+const count = async (
+  context: AnswerHeaders,
+  sourceIp: string,
+  windows: readonly RateWindow[],
+  reads: boolean,
+): Promise<void> => {
+  if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
+  if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
+  try {
+    showStanding(context, await countRequest(sourceIp, windows));
+    uncountedUntil = 0;
+  } catch (error) {
+    if (error instanceof OverLimit) {
+      uncountedUntil = 0;
+      refuseOver(context, error);
+    }
+    if (!reads || !(error instanceof AppError)) throw error;
+    uncountedUntil = clock.now() + pauseMs;
+    log.warn({ message: 'Requests go on uncounted: the table does not answer' });
+  }
+};
+
+/** Added where an answer is withheld. */
+interface WithCount {
+  /** Rejects with the refusal over a limit. */
+  readonly counting?: Promise<void>;
+}
+
 /**
  * Counts the request and refuses it over a limit. If the table is unavailable, reads go on uncounted; everything else
  * is 503, credential routes above all, so that nobody can guess passwords uncounted. `beside` starts work that runs in
  * parallel with the count; it is skipped for a source known to be over its limit.
+ *
+ * Of a read that `withholds`, everything runs beside the count, and what it answers or fails with waits until the count
+ * lets it go. A source over its limit has that done once by each process, which knows it from then on.
  */
-export const rateLimitBeside = <Added>(route: Route, beside: Start<Added>): Middleware<AnswerHeaders, Added> => {
+export const rateLimitBeside = <Added>(
+  route: Route,
+  beside: Start<Added>,
+  withholds = false,
+): Middleware<AnswerHeaders, Added & WithCount> => {
   const reads = isRead(route) && !route.credential;
   let windows: readonly RateWindow[] | undefined;
   return {
@@ -61,21 +97,22 @@ export const rateLimitBeside = <Added>(route: Route, beside: Start<Added>): Midd
       const known = knownOverLimit(sourceIp, windows);
       if (known) refuseOver(context, known);
       const added = beside(event);
-      if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return added;
-      if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
+      const counting = count(context, sourceIp, windows, reads);
+      // Whether it is awaited now or at the end, its refusal must not end the process.
+      counting.catch(() => undefined);
+      if (!(reads && withholds)) await counting;
+      return { ...added, counting };
+    },
+    after: ({ context }) => context.counting,
+    onError: async (request) => {
       try {
-        showStanding(context, await countRequest(sourceIp, windows));
-        uncountedUntil = 0;
+        await request.context.counting;
       } catch (error) {
-        if (error instanceof OverLimit) {
-          uncountedUntil = 0;
-          refuseOver(context, error);
-        }
-        if (!reads || !(error instanceof AppError)) throw error;
-        uncountedUntil = clock.now() + pauseMs;
-        log.warn({ message: 'Requests go on uncounted: the table does not answer' });
+        // Refused requests are nobody's, as they are where the count comes first.
+        Object.assign(request.context, { project: undefined });
+        Object.assign(currentRequest.getStore() ?? {}, { projectId: undefined });
+        request.error = error as Error;
       }
-      return added;
     },
   };
 };
