@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createPrivateKey, hash, type KeyObject } from 'node:crypto';
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -72,20 +72,24 @@ const kindOf = ({ id: audience }: Project): TokenKind => ({
 });
 
 const publicKeys = new ShortCache<CryptoKey>(Number.POSITIVE_INFINITY, 1000);
-const privateKeys = new ShortCache<CryptoKey>(Number.POSITIVE_INFINITY, 1000);
+const privateKeys = new ShortCache<KeyObject>(Number.POSITIVE_INFINITY, 1000);
 
-const importKey = async (jwk: JWK): Promise<CryptoKey> => {
-  const key = await importJWK(jwk, algorithm);
-  if (key instanceof Uint8Array) throw new Error('A signing key of the project is not an Ed25519 key');
-  return key;
-};
+const wrongKey = (): Error => new Error('A signing key of the project is not an Ed25519 key');
 
 const publicKeyOf = (project: Project, { kid, publicKey }: SigningKey): Promise<CryptoKey> =>
-  publicKeys.get(sealedTo(project.id, kid), () => importKey(publicKey));
+  publicKeys.get(sealedTo(project.id, kid), async () => {
+    const key = await importJWK(publicKey, algorithm);
+    if (key instanceof Uint8Array) throw wrongKey();
+    return key;
+  });
 
-const privateKeyOf = (project: Project, { kid, encryptedPrivateKey }: SigningKey): Promise<CryptoKey> => {
+const privateKeyOf = (project: Project, { kid, encryptedPrivateKey }: SigningKey): Promise<KeyObject> => {
   const place = sealedTo(project.id, kid);
-  return privateKeys.get(place, async () => importKey(JSON.parse(await open(encryptedPrivateKey, place)) as JWK));
+  return privateKeys.get(place, async () => {
+    const key = createPrivateKey({ key: JSON.parse(await open(encryptedPrivateKey, place)), format: 'jwk' });
+    if (key.asymmetricKeyType !== 'ed25519') throw wrongKey();
+    return key;
+  });
 };
 
 /** An end user's access token, signed with the project's current key, for 15 minutes (contract 3, "Tokens"). */
