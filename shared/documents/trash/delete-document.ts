@@ -1,19 +1,10 @@
-import type { Document as MongoDocument } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { writeCondition } from '../row-security.ts';
 import { changeDocument } from '../write/change-document.ts';
-
-/** Trashes a document where `may` holds; else MongoDB reports it as not modified. */
-const trashing = (may: MongoDocument): MongoDocument[] => [
-  {
-    $set: {
-      isDeleted: { $cond: [may, true, '$isDeleted'] },
-      deletedAt: { $cond: [may, new Date(clock.now()), '$deletedAt'] },
-    },
-  },
-];
+import { mergingWhere } from '../write/merge-fields.ts';
+import { isStillActive } from './trash-conditions.ts';
 
 /** Deletes a document for good, in one command, where it is in the state; otherwise → 404. */
 const deletePermanently = (
@@ -28,13 +19,14 @@ const deletePermanently = (
     write: async (documents, filter) => ((await documents.deleteOne(filter)).deletedCount === 1 ? true : null),
   });
 
-/** Trashes an active document, in one command. Conditions in the update: a filter by `_id` alone is a fifth cheaper. */
+/** Moves an active document to the trash, in one command; one that stays as it is MongoDB reports as not modified. */
 const trash = (project: Project, collection: Collection, caller: Caller, id: string): Promise<true> =>
   changeDocument(project, collection, caller, id, {
     state: 'active',
     write: async (documents, _filter, _id) => {
-      const may = { $and: [{ $ne: ['$isDeleted', true] }, writeCondition(collection, caller)] };
-      return (await documents.updateOne({ _id }, trashing(may))).modifiedCount === 1 ? true : null;
+      const may = { $and: [isStillActive, writeCondition(collection, caller)] };
+      const trashed = mergingWhere(may, { isDeleted: true, deletedAt: new Date(clock.now()) });
+      return (await documents.updateOne({ _id }, trashed)).modifiedCount === 1 ? true : null;
     },
   });
 

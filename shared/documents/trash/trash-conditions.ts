@@ -8,6 +8,9 @@ export const isTrashed = (document: Document): boolean => document.isDeleted ===
 /** The condition of active documents. */
 export const isActive: Condition = { isDeleted: { $ne: true } };
 
+/** The same inside an update. */
+export const isStillActive = { $ne: ['$isDeleted', true] } as const;
+
 /*
  * Each of those below names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the
  * trash serves.

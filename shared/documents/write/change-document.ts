@@ -30,6 +30,25 @@ const isIn = (state: DocumentChange<unknown>['state'], document: Document): bool
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
 /**
+ * What a raw document holds, and its bytes, where the caller may write it in this state; else 404 missing, 403
+ * `NOT_OWNER`, 404 in another state.
+ */
+export const writable = (
+  collection: Collection,
+  caller: Caller,
+  state: DocumentChange<unknown>['state'],
+  raw: unknown,
+): { readonly document: Document; readonly bytes: number } => {
+  if (!raw) throw documentNotFound();
+  const bytes = rawDocument(raw);
+  const document = deserialize(bytes) as Document;
+  // Whether another user's document is in the trash is theirs to know, so this comes before its state.
+  if (!mayWrite(collection, caller, document)) throw notOwner();
+  if (!isIn(state, document)) throw documentNotFound();
+  return { document, bytes: bytes.byteLength };
+};
+
+/**
  * Writes to one document that the caller may write; the one command decides, its filter holds every condition. Only a
  * write that changed nothing reads the document to say why: 404 missing, 403 `NOT_OWNER`, 404 in the wrong state, or
  * what a guard says. Where there is no reason it tries again a few times, then throws 503.
@@ -45,20 +64,13 @@ export const changeDocument = async <T>(
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
-  const read = async () => {
-    const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
-    if (!raw) throw documentNotFound();
-    const bytes = rawDocument(raw);
-    const document = deserialize(bytes) as Document;
-    // Whether another user's document is in the trash is theirs to know, so this comes before its state.
-    if (!mayWrite(collection, caller, document)) throw notOwner();
-    if (!isIn(state, document)) throw documentNotFound();
-    return { document, bytes: bytes.byteLength };
-  };
   return writeGuarded(guards, {
     write: (conditions) =>
       onDocuments((documents) => write(documents, { _id, ...states[state], ...mine, ...conditions }, _id)),
-    read,
+    read: async () => {
+      const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
+      return writable(collection, caller, state, raw);
+    },
     attempts,
     busy: 'The document is being changed by others right now. Please try again.',
   });

@@ -42,26 +42,26 @@ export const requireFit = (document: JsonObject, stored: number): void => {
   if (stored > maxDocumentBytes || !fits) throw documentTooLarge();
 };
 
+/** An expression: the document has at most so many bytes of BSON. */
+export const isAtMost = (bytes: number) => ({ $lte: [{ $bsonSize: '$$ROOT' }, bytes] });
+
 /**
  * The document must have room for an addition. Small ones have it whatever they contain; larger ones have to be read
  * and measured, and must then be unchanged, so that what was measured still holds.
  */
-export const mustHaveRoom = ({ stored, answered }: Added, refusal: () => AppError): Guard => ({
-  filter: {
-    $expr: {
-      $lte: [
-        { $bsonSize: '$$ROOT' },
-        Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)),
-      ],
+export const mustHaveRoom = ({ stored, answered }: Added, refusal: () => AppError): Guard => {
+  const most = Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson));
+  return {
+    filter: { $expr: isAtMost(most) },
+    most,
+    filterFor: (document, bytes) => ({
+      updatedAt: { $eq: document.updatedAt ?? null },
+      $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
+    }),
+    refusal: (document, bytes) => {
+      const isAnswered =
+        bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes;
+      return bytes + stored <= maxDocumentBytes && isAnswered ? undefined : refusal();
     },
-  },
-  filterFor: (document, bytes) => ({
-    updatedAt: { $eq: document.updatedAt ?? null },
-    $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
-  }),
-  refusal: (document, bytes) => {
-    const isAnswered =
-      bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes;
-    return bytes + stored <= maxDocumentBytes && isAnswered ? undefined : refusal();
-  },
-});
+  };
+};

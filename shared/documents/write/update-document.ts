@@ -1,12 +1,55 @@
+import { BSON } from 'mongodb';
+import { onProject } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/quota/database-quota.ts';
-import type { Document, JsonObject } from '../document.ts';
+import { type Document, documentId, type JsonObject } from '../document.ts';
 import { presentStored } from '../present.ts';
-import { requireWriteAccess } from '../row-security.ts';
-import { changeDocument } from './change-document.ts';
-import { planUpdate, withoutGrowth } from './update-plan.ts';
+import { requireWriteAccess, writeCondition } from '../row-security.ts';
+import { isStillActive } from '../trash/trash-conditions.ts';
+import { changeDocument, writable } from './change-document.ts';
+import { isAtMost } from './document-size.ts';
+import { mergingWhere } from './merge-fields.ts';
+import { planUpdate, type UpdatePlan, withoutGrowth } from './update-plan.ts';
+
+/** Above so many bytes of BSON the operator `$set` costs MongoDB less than merging, whatever is in the filter. */
+const mergedBytes = 16 * 1024;
+
+/** Whether a document has these very values. */
+const holds = (document: Document, fields: JsonObject): boolean => {
+  const held = Object.fromEntries(Object.keys(fields).map((name) => [name, document[name]]));
+  return Buffer.compare(BSON.serialize(held), BSON.serialize(fields)) === 0;
+};
+
+/**
+ * Merges fields into an active document that the caller may write, and returns it. `undefined` where the operator
+ * `$set` has to do it: for dotted paths, other guards, a document or update that is large, and a database of a project's
+ * own, which may compare owners in another way. Neither owner nor state changes by it, so what is returned tells whether
+ * they let it happen; one that grows beyond `most` by it tells so by its fields.
+ */
+const mergeFields = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  id: string,
+  fields: JsonObject,
+  { size, guards }: UpdatePlan,
+): Promise<Document | undefined> => {
+  const names = Object.keys(fields).sort();
+  const most = guards.length === 1 ? guards[0]?.most : undefined;
+  const isPlain = project.placement.kind === 'managed' && size <= mergedBytes;
+  if (most === undefined || !isPlain || names.some((name) => name.includes('.'))) return undefined;
+  const _id = documentId(id);
+  const may = { $and: [isStillActive, writeCondition(collection, caller), isAtMost(most)] };
+  // New fields are stored in the order that the operator gives them, which is that of their names.
+  const update = mergingWhere(may, Object.fromEntries(names.map((name) => [name, fields[name]])));
+  const raw = await onProject(project, (db) =>
+    db.collection(collection.name).findOneAndUpdate({ _id }, update, { returnDocument: 'after', raw: true }),
+  );
+  const { document, bytes } = writable(collection, caller, 'active', raw);
+  return bytes <= most || holds(document, fields) ? document : undefined;
+};
 
 /**
  * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the
@@ -22,19 +65,16 @@ export const updateDocument = async (
   body: JsonObject,
 ): Promise<Document> => {
   requireWriteAccess(collection, caller);
-  const plan = planUpdate(collection, body, caller.kind === 'secret');
-  const { set, guards } = (await hasDatabaseRoom(project, plan.size))
-    ? plan
-    : withoutGrowth(plan, databaseFull(project));
-  const updated = await changeDocument(project, collection, caller, id, {
-    state: 'active',
-    guards,
-    write: (documents, filter) =>
-      documents.findOneAndUpdate(
-        filter,
-        { $set: { ...set, updatedAt: new Date(clock.now()) } },
-        { returnDocument: 'after' },
-      ),
-  });
+  const planned = planUpdate(collection, body, caller.kind === 'secret');
+  const hasRoom = await hasDatabaseRoom(project, planned.size);
+  const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
+  const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
+  const updated =
+    (await mergeFields(project, collection, caller, id, fields, plan)) ??
+    (await changeDocument(project, collection, caller, id, {
+      state: 'active',
+      guards: plan.guards,
+      write: (documents, filter) => documents.findOneAndUpdate(filter, { $set: fields }, { returnDocument: 'after' }),
+    }));
   return presentStored(project, updated);
 };
