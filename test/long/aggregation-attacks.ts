@@ -338,6 +338,18 @@ const roundabout: readonly (readonly [string, readonly object[]])[] = [
     sizeOf('numbers', reduce('$a', [1], { $let: { vars: { v: '$$value' }, in: { $concatArrays: ['$$v', '$$v'] } } })),
   ],
   [
+    'a document by the name of a value',
+    sizeOf('numbers', reduce('$a', [], { $let: { vars: { value: '$$ROOT' }, in: copies(100, '$$value.a') } })),
+  ],
+  [
+    'a limit that takes many copies',
+    sizeOf('numbers', { $filter: { input: '$a', cond: true, limit: { $size: copies(100) } } }),
+  ],
+  [
+    'short constants in loops',
+    of('tiny', { $set: fields(20, (n) => map({ $literal: list(60_000, () => n % 10) }, {})) }),
+  ],
+  [
     'two fields of a value that double each other',
     of(
       'numbers',

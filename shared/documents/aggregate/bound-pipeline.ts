@@ -1,151 +1,112 @@
+import { entriesIn } from '../entries-in.ts';
 import { searchesText } from '../read/revealing-condition.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { Growth, smallestDocument } from './growth.ts';
+import { element, inTurns, isObject, type Made, memoryOf, sum } from './expression-memory.ts';
 import { memoryGuard } from './memory-guard.ts';
-import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
+import { invalidPipeline, type Pipeline, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
 const mebibyte = 1024 * 1024;
-/** What a stage may make of one document, and all stages together of what needs no document. */
+/** What a stage may make of one document, and all stages together of the smallest. */
 const maxMade = 128 * mebibyte;
-/** MongoDB stores no larger document; on their way they may have what joins and groups put into them. */
-const maxStored = 16 * mebibyte;
+/** MongoDB stores no document over 16 MiB. On their way they may be larger by what joins and groups put into them. */
+const limits = Array.from({ length: 25 }, (_, step) => Math.floor((16 * mebibyte) / 2 ** (step / 2)));
+const smallest = 4 * 1024;
 const maxOnTheWay = 200 * mebibyte;
 const joined = 64 * mebibyte;
 const gathered = 128 * mebibyte;
 
-const gathering: ReadonlySet<string> = new Set([
-  ...['$group', '$bucket', '$bucketAuto', '$facet', '$fill', '$setWindowFields'],
-]);
-const joining: ReadonlySet<string> = new Set(['$lookup', '$graphLookup']);
+const gathering = /^\$(group|bucket|bucketAuto|facet|fill|setWindowFields|unionWith)$/;
+const joining = /^\$(lookup|graphLookup)$/;
+const readingOthers = /^\$(lookup|graphLookup|unionWith)$/;
 /** Stages that look at no more of a document than they need. */
-const passing: ReadonlySet<string> = new Set([
-  ...['$match', '$geoNear', '$unset', '$limit', '$skip', '$count', '$unwind', '$sample', '$search', '$vectorSearch'],
-]);
+const passing = /^\$(match|geoNear|unset|limit|skip|count|unwind|sample|search|vectorSearch)$/;
 
-/** True where a join's documents go on one by one. */
-const isUnwound = (join: unknown, next: Stage | undefined): boolean => {
-  const path = isJsonObject(next?.$unwind) ? next.$unwind.path : next?.$unwind;
-  return isJsonObject(join) && path === `$${String(join.as)}`;
+/** An expression of a stage, and the path of what it is for. */
+type Computed = readonly [path: string, value: unknown];
+
+const fieldsOf = (spec: object, path = ''): readonly Computed[] =>
+  Object.entries(spec).flatMap(([key, value]): readonly Computed[] => {
+    if (typeof value === 'number' || typeof value === 'boolean') return [];
+    return isObject(value) ? fieldsOf(value, `${path}${key}.`) : [[path + key, value]];
+  });
+
+/** The expressions of a stage; conditions have them in `$expr` only, and pipelines inside are bounded by themselves. */
+const expressionsOf = (name: string, operand: unknown): readonly Computed[] => {
+  const inConditions = (value: unknown) => [...entriesIn(value)].filter(([key]) => key === '$expr');
+  if (name === '$facet') return [];
+  if (name === '$match' || name === '$geoNear') return inConditions(operand);
+  if (!isObject(operand)) return [['', operand]];
+  if (/^\$(project|addFields|set)$/.test(name)) return fieldsOf(operand);
+  const { pipeline, restrictSearchWithMatch, ...rest } = operand;
+  return [...inConditions(restrictSearchWithMatch), ...Object.entries(readingOthers.test(name) ? rest : operand)];
 };
 
-const computesFields = (name: string): boolean => /^\$(project|addFields|set)$/.test(name);
+interface Bound {
+  /** Bytes of a stored document. */
+  readonly stored: number;
+  /** Large documents are stopped, too. */
+  readonly isGuarded: boolean;
+  /** What all stages make of the smallest. */
+  made: number;
+}
 
-const conditions = (value: unknown): readonly unknown[] => {
-  if (Array.isArray(value)) return value.flatMap(conditions);
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([key, inner]) => (key === '$expr' ? [inner] : conditions(inner)));
-};
-
-/** How often the documents that a stage makes have the one in them that it takes. */
-const countStage = (name: string, operand: unknown, growth: Growth): number => {
-  if (name === '$match' || name === '$geoNear') return growth.count({ $and: conditions(operand) });
-  if (name === '$facet' || name === '$unionWith') return 0;
-  if (!isJsonObject(operand)) return growth.count(operand);
-  if (name === '$lookup') return growth.count({ $and: Object.values(operand.let ?? {}) });
-  if (name === '$graphLookup') {
-    return growth.count([operand.startWith, { $and: conditions(operand.restrictSearchWithMatch) }]);
-  }
-  return computesFields(name) ? growth.countFields(operand) : growth.count(operand);
-};
-
-/** The fields on the way to those that a stage computes inside others. */
-const insideOthers = (name: string, operand: unknown, path = '$'): readonly string[] => {
-  if (!computesFields(name) || !isJsonObject(operand)) return [];
-  return Object.entries(operand).flatMap(([key, value]) => {
-    const names = key.split('.');
-    const ways = names.map((_, at) => path + names.slice(0, at + 1).join('.'));
-    const isOutside = !isJsonObject(value) || Object.keys(value).some((inner) => inner.startsWith('$'));
-    return isOutside ? ways.slice(0, -1) : [...ways, ...insideOthers(name, value, `${ways.at(-1)}.`)];
+/** `start`: bytes that documents have at first, together with `variables` around them. */
+const boundStages = (
+  pipeline: Pipeline,
+  at: string,
+  start: number,
+  variables: readonly string[],
+  bound: Bound,
+): Stage[] => {
+  let size = start;
+  return pipeline.flatMap((stage, position): Stage[] => {
+    const [name, operand] = stageParts(stage);
+    const where = `${at}[${position}].${name}`;
+    const computed = expressionsOf(name, operand);
+    const notLists = computed.flatMap(([path]) => (path.includes('.') ? [`$${path.replace(/\.[^.]*$/, '')}`] : []));
+    const each = (bytes: number, inLists = true): readonly Made[] => {
+      const sizesOf = (size: number) => new Map(['ROOT', 'CURRENT', ...variables].map((key) => [key, size]));
+      const [whole, half] = [sizesOf(bytes), notLists.length > 0 ? sizesOf(bytes / 2) : new Map()];
+      return computed.map(([path, value]) => {
+        if (!path.includes('.')) return memoryOf(value, { where, sizes: whole, depth: 0 });
+        // A field inside another is worked out for each element of that if it is a list, and they share the document.
+        const one = memoryOf({ value }, { where, sizes: inLists ? half : whole, depth: 1 });
+        return inLists ? inTurns(one, bytes / element) : one;
+      });
+    };
+    let made = sum(each(size));
+    // What is less does not matter in all the stages that there may be.
+    if (made.memory > maxMade / 100) bound.made += sum(each(smallest)).memory;
+    const guards: Stage[] = [];
+    if (made.memory > maxMade || bound.made > maxMade || (size > maxOnTheWay && !passing.test(name))) {
+      const memories = each(smallest).map(({ memory }) => memory);
+      const [field = ''] = computed[made.memory > maxMade ? memories.indexOf(Math.max(...memories)) : -1] ?? [];
+      const mustBeFirst = position === 0 && (name === '$geoNear' || searchesText(operand));
+      if (bound.made > maxMade || (mustBeFirst && bound.isGuarded)) {
+        throw invalidPipeline(
+          `${where} could take more than ${maxMade / mebibyte} MiB of memory for one document, however small it is: ` +
+            `${field === '' ? 'it' : `"${field}"`} makes too many copies. Use fewer operands and loops.`,
+        );
+      }
+      const largest = (inLists: boolean): number =>
+        limits.find((limit) => sum(each(limit, inLists)).memory <= maxMade) ?? smallest;
+      const bytes = largest(true);
+      size = notLists.length > 0 ? largest(false) : bytes;
+      made = sum(each(size));
+      if (bound.isGuarded) guards.push(memoryGuard({ bytes, withoutLists: size, notLists, variables }, where, field));
+    }
+    const parts = isJsonObject(operand) ? operand : {};
+    const around = [...variables, ...(name === '$lookup' ? Object.keys(parts.let ?? {}) : [])];
+    const first = name === '$facet' ? size : bound.stored + (around.length > 0 ? size : 0);
+    const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, first, around, bound));
+    const { $unwind } = pipeline[position + 1] ?? {};
+    const isUnwound = `$${String(parts.as)}` === (isJsonObject($unwind) ? $unwind.path : $unwind);
+    if (gathering.test(name)) size = gathered;
+    else if (joining.test(name)) size += isUnwound ? bound.stored : joined;
+    else size += made.size;
+    return [...guards, bounded];
   });
 };
-
-/** Bytes that a document may have for a stage to make no more of it than it may. */
-const mostBytes = ({ linear, squared }: Growth): number => {
-  // The list of a loop, at 5 bytes an element, and what is copied for each of them share the document.
-  const by = squared / 20;
-  return by === 0 ? maxMade / linear : (Math.sqrt(linear * linear + 4 * by * maxMade) - linear) / (2 * by);
-};
-
-const tooMuch = (where: string, operator: string): Error =>
-  invalidPipeline(
-    `${where} could take more than ${maxMade / mebibyte} MiB of memory for one document, however small it is: ` +
-      `${operator} makes too many copies. Use fewer operands and loops.`,
-  );
-
-/** A pipeline with its guards, bytes that its documents may have, and that the stage allows which allows least. */
-interface Bounded {
-  readonly stages: Stage[];
-  readonly size: number;
-  readonly least: number;
-}
-
-class PipelineBound {
-  readonly #stored: number;
-  readonly #isGuarded: boolean;
-  #made = 0;
-
-  constructor(stored: number, isGuarded: boolean) {
-    this.#stored = stored;
-    this.#isGuarded = isGuarded;
-  }
-
-  run(pipeline: Pipeline, at: string, start: number, variables: readonly string[]): Bounded {
-    let [size, least] = [start, Number.POSITIVE_INFINITY];
-    const stages = pipeline.flatMap((stage, position): Stage[] => {
-      const [name, operand] = stageParts(stage);
-      const where = `${at}[${position}].${name}`;
-      const growth = new Growth(where, variables, true);
-      const copies = countStage(name, operand, growth);
-      const plain = new Growth(where, variables, false);
-      countStage(name, operand, plain);
-      const inner = this.#inside(stage, where, size, variables);
-      const most = Math.min(mostBytes(growth), inner.least);
-      this.#made += growth.linear * smallestDocument;
-      if (most < smallestDocument || this.#made > maxMade) throw tooMuch(where, growth.culprit.name);
-      least = Math.min(least, most);
-      const fits = size <= Math.min(most, maxOnTheWay) || (most === Number.POSITIVE_INFINITY && passing.has(name));
-      const limit = {
-        bytes: Math.floor(Math.min(most, maxStored)),
-        withoutLists: Math.floor(Math.min(mostBytes(plain), inner.least, maxStored)),
-        notLists: insideOthers(name, operand),
-      };
-      if (!fits) size = limit.withoutLists;
-      const guards = fits || !this.#isGuarded ? [] : [memoryGuard(limit, where, growth.culprit.name)];
-      if (guards.length > 0 && position === 0 && (name === '$geoNear' || searchesText(operand))) {
-        throw tooMuch(where, 'its $expr');
-      }
-      if (gathering.has(name)) size = gathered;
-      else if (joining.has(name)) size += isUnwound(operand, pipeline[position + 1]) ? this.#stored : joined;
-      else size = Math.max(size * (1 + copies), name === '$unionWith' ? Math.max(this.#stored, inner.size) : 0);
-      return [...guards, inner.stage];
-    });
-    return { stages, size, least };
-  }
-
-  /** A stage with the pipelines inside it bounded. */
-  #inside(stage: Stage, where: string, size: number, variables: readonly string[]) {
-    const [name, operand] = stageParts(stage);
-    const inner = { stage, size: 0, least: Number.POSITIVE_INFINITY };
-    if (!isJsonObject(operand)) return inner;
-    if (name === '$facet') {
-      const facets = Object.entries(operand).map(([key, stages]) => [
-        key,
-        this.run(stages as Pipeline, `${where}.${key.slice(0, 40)}`, size, variables).stages,
-      ]);
-      return { ...inner, stage: { $facet: Object.fromEntries(facets) } };
-    }
-    if (operand.pipeline === undefined || (name !== '$lookup' && name !== '$unionWith')) return inner;
-    const set = [...variables, ...Object.keys(operand.let ?? {})];
-    const bounded = this.run(operand.pipeline as Pipeline, `${where}.pipeline`, this.#stored, set);
-    const { size: joinedSize, least, stages } = bounded;
-    // Its variables are of this document, which may then be no larger than the stages that have them allow.
-    return {
-      stage: { [name]: { ...operand, pipeline: stages } },
-      size: joinedSize,
-      least: set.length > 0 ? least : Number.POSITIVE_INFINITY,
-    };
-  }
-}
 
 /**
  * A checked pipeline with what keeps it from taking more than some 100 MB of memory a stage, whatever it combines:
@@ -154,4 +115,4 @@ class PipelineBound {
  * stored document; `isGuarded`: large documents are stopped, too.
  */
 export const boundPipeline = (pipeline: Pipeline, stored: number, isGuarded = true): Stage[] =>
-  new PipelineBound(stored, isGuarded).run(pipeline, 'pipeline', stored, []).stages;
+  boundStages(pipeline, 'pipeline', stored, [], { stored, isGuarded, made: 0 });

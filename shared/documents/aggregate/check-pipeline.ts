@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { entriesIn } from '../entries-in.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { countInFacet, countKeeping, type Kept } from './kept-memory.ts';
+import { countInFacet, countJoin, type Kept } from './kept-memory.ts';
 import { parseOperand } from './parse-operand.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
 
@@ -85,7 +85,7 @@ const checkJoin = (name: string, operand: unknown, at: string, depth: number, ta
     return;
   }
   const join = requireObject(operand, `${at}.${name}`);
-  if (name !== '$unionWith') countKeeping(tally);
+  if (name !== '$unionWith') countJoin(tally);
   for (const key of Object.keys(join)) {
     if (!joinOptions.get(name)?.has(key)) {
       throw invalidPipeline(`${at}.${name} has an unknown option "${key.slice(0, 40)}".`);

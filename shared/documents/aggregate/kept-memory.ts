@@ -1,81 +1,57 @@
 import { isJsonObject } from '../write/schema-values.ts';
 import { invalidPipeline, type Stage, stageParts } from './pipeline.ts';
 
-/** Stages of a pipeline that keep what they are given for as long as it runs. */
-export interface Kept {
-  keeping: number;
-  inFacets: number;
-  gathering: number;
-}
+/** Stages of a pipeline so far that may keep 100 MB each in the database for as long as it runs. */
+export type Kept = Record<keyof typeof limits, number>;
 
-/** Each may keep 100 MB in the database while the pipeline runs: joins, and what `$facet` runs side by side. */
-const maxKeeping = 10;
-const keepingInFacets: ReadonlySet<string> = new Set([
-  ...['$group', '$bucket', '$bucketAuto', '$sortByCount', '$sort', '$setWindowFields', '$densify', '$fill'],
-]);
+/** How many there may be of each kind, and what to say of more. */
+const limits = {
+  /** Joins, and what `$facet` runs side by side. */
+  keeping: [
+    10,
+    'A pipeline may have at most 10 $lookup and $graphLookup stages, with those stages inside $facet that group or sort. Make several requests of it.',
+  ],
+  inFacets: [
+    5,
+    'at most 5 stages inside $facet may group or sort, since they do so at the same time. Make several requests of it.',
+  ],
+  /** Each of these soon has its 100 MB; one that counts by key hardly ever has. */
+  gathering: [
+    2,
+    'at most 2 stages inside $facet may gather documents, by $push, a $sort without a $limit behind it, $setWindowFields and the like, since each may keep 100 MB. Make several requests of it, or count and sum.',
+  ],
+} as const;
 
-/** Of those inside `$facet` that gather documents, each soon has its 100 MB; one that counts by key hardly ever has. */
-const maxGathering = 2;
-const maxInFacets = 5;
-
+const inFacets = /^\$(group|bucket|bucketAuto|sortByCount|sort|setWindowFields|densify|fill)$/;
 /** Accumulators whose result is no larger than one of the values that they are given. */
-const settled: ReadonlySet<string> = new Set([
-  ...['$sum', '$avg', '$min', '$max', '$first', '$last', '$count', '$stdDevPop', '$stdDevSamp', '$top', '$bottom'],
-]);
-
-const groupsSettled = (outputs: unknown): boolean =>
-  isJsonObject(outputs) &&
-  Object.entries(outputs).every(
-    ([key, output]) =>
-      key === '_id' || (isJsonObject(output) && Object.keys(output).every((name) => settled.has(name))),
-  );
+const settled = /^\$(sum|avg|min|max|first|last|count|stdDevPop|stdDevSamp|top|bottom)$/;
 
 const gathers = (stage: Stage, next: unknown): boolean => {
   const [name, operand] = stageParts(stage);
-  const outputs = isJsonObject(operand) && isJsonObject(operand.output) ? operand.output : {};
-  switch (name) {
-    case '$group':
-      return !groupsSettled(operand);
-    case '$bucket':
-    case '$bucketAuto':
-      return !groupsSettled(outputs);
-    case '$sort':
-      return !(isJsonObject(next) && Object.hasOwn(next, '$limit'));
-    default:
-      return name !== '$sortByCount';
-  }
+  if (name === '$sortByCount') return false;
+  if (name === '$sort') return !(isJsonObject(next) && Object.hasOwn(next, '$limit'));
+  if (!/^\$(group|bucket|bucketAuto)$/.test(name) || !isJsonObject(operand)) return true;
+  const { _id, ...outputs } = name === '$group' ? operand : isJsonObject(operand.output) ? operand.output : {};
+  return !Object.values(outputs).every(
+    (one) => isJsonObject(one) && Object.keys(one).every((key) => settled.test(key)),
+  );
 };
 
-/** Counts a stage that may keep 100 MB; too many of them → 400 `INVALID_PIPELINE`. */
-export const countKeeping = (kept: Kept): void => {
-  kept.keeping += 1;
-  if (kept.keeping > maxKeeping) {
-    throw invalidPipeline(
-      `A pipeline may have at most ${maxKeeping} $lookup and $graphLookup stages, with those stages inside $facet that group or sort. Make several requests of it.`,
-    );
-  }
+const count = (kept: Kept, kind: keyof Kept, at = ''): void => {
+  kept[kind] += 1;
+  const [most, rule] = limits[kind];
+  if (kept[kind] > most) throw invalidPipeline(`${at}${rule}`);
 };
 
-const countOne = (kept: Kept, at: string, isGathering: boolean): void => {
-  countKeeping(kept);
-  kept.inFacets += 1;
-  kept.gathering += isGathering ? 1 : 0;
-  if (kept.inFacets > maxInFacets) {
-    throw invalidPipeline(
-      `${at}: at most ${maxInFacets} stages inside $facet may group or sort, since they do so at the same time. Make several requests of it.`,
-    );
-  }
-  if (kept.gathering > maxGathering) {
-    throw invalidPipeline(
-      `${at}: at most ${maxGathering} stages inside $facet may gather documents, by $push, a $sort without a $limit behind it, $setWindowFields and the like, since each may keep 100 MB. Make several requests of it, or count and sum.`,
-    );
-  }
-};
+/** Counts a join; too many → 400 `INVALID_PIPELINE`. */
+export const countJoin = (kept: Kept): void => count(kept, 'keeping');
 
 /** Counts the stages of one part of a `$facet`, of which all run at the same time. */
 export const countInFacet = (kept: Kept, stages: readonly unknown[], at: string): void => {
   for (const [position, stage] of stages.entries()) {
-    if (!isJsonObject(stage) || !keepingInFacets.has(stageParts(stage)[0])) continue;
-    countOne(kept, at, gathers(stage, stages[position + 1]));
+    if (!isJsonObject(stage) || !inFacets.test(stageParts(stage)[0])) continue;
+    count(kept, 'keeping');
+    count(kept, 'inFacets', `${at}: `);
+    if (gathers(stage, stages[position + 1])) count(kept, 'gathering', `${at}: `);
   }
 };

@@ -4,34 +4,33 @@ import type { Stage } from './pipeline.ts';
 const begin = 'The aggregation was stopped before ';
 const end = 'Project fewer fields earlier, $unwind the array, or filter it.';
 
-/** What a stage lets through: documents of so many bytes, or more where `notLists` hold no lists. */
+/** Bytes that a document may have, with the `variables` around it: more where the paths `notLists` hold none. */
 export interface Limit {
   readonly bytes: number;
   readonly withoutLists: number;
   readonly notLists: readonly string[];
+  readonly variables: readonly string[];
 }
 
 /**
  * A stage that ends the aggregation at a document beyond the limit: MongoDB puts the text that it cannot read as a
- * number into its error. `stage`: the next one, as `pipeline[2].$set`; `operator`: the one that makes most of it.
+ * number into its error. `stage`: the next one, as `pipeline[2].$set`; `field`: that for which it makes most.
  */
-export const memoryGuard = ({ bytes, withoutLists, notLists }: Limit, stage: string, operator: string): Stage => {
-  const size = { $bsonSize: '$$ROOT' };
-  const what = operator === '' ? 'it may get' : `what ${operator} may make`;
-  const text = [
-    `${begin}${stage}: ${what} of a document of `,
-    { $toString: size },
-    ` bytes takes too much memory. ${end}`,
-  ];
-  const plain = [{ $lte: [size, withoutLists] }, ...notLists.map((path) => ({ $not: [{ $isArray: [path] }] }))];
-  const fits = { $or: [{ $lte: [size, bytes] }, ...(withoutLists > bytes ? [{ $and: plain }] : [])] };
+export const memoryGuard = (limit: Limit, stage: string, field: string): Stage => {
+  const around = limit.variables.map((name) => `$$${name}`);
+  const size = { $bsonSize: around.length === 0 ? '$$ROOT' : { all: ['$$ROOT', ...around] } };
+  const what = `${begin}${stage}: what it may make${field === '' ? '' : ` for "${field}"`} of a document of `;
+  const text = [what, { $toString: size }, ` bytes takes too much memory. ${end}`];
+  const plain = limit.notLists.map((path) => ({ $not: [{ $isArray: [path] }] }));
+  const isPlain = plain.length === 0 ? [] : [{ $and: [{ $lte: [size, limit.withoutLists] }, ...plain] }];
+  const fits = { $or: [{ $lte: [size, limit.bytes] }, ...isPlain] };
   return { $match: { $expr: { $cond: [fits, true, { $toInt: { $concat: text } }] } } };
 };
 
 /** The refusal that a guard has put into MongoDB's error (400 `RESULT_TOO_LARGE`), if it was one. */
 export const guardError = (error: Error): AppError | undefined => {
-  const from = error.message.indexOf(begin);
-  const to = error.message.indexOf(end);
-  if (from < 0 || to < from) return undefined;
-  return new AppError('RESULT_TOO_LARGE', error.message.slice(from, to + end.length), { cause: error });
+  const [, text] = error.message.split(begin);
+  const to = text?.indexOf(end) ?? -1;
+  if (to < 0) return undefined;
+  return new AppError('RESULT_TOO_LARGE', `${begin}${text?.slice(0, to)}${end}`, { cause: error });
 };

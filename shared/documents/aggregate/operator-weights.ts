@@ -16,30 +16,23 @@ export const looking: ReadonlySet<string> = new Set(
 
 /** Operators that hand on one of their operands, or what they find in it. */
 export const picking: ReadonlySet<string> = new Set(
-  words('addToSet arrayElemAt bottom cond first getField ifNull last locf max min push shift top'),
+  words('addToSet arrayElemAt bottom cond first getField ifNull last locf max min push shift switch top'),
 );
 
-/** What an operator makes of each byte that it copies. */
-interface Weight {
-  /** Bytes of memory. */
-  readonly memory: number;
-  /** Bytes of BSON; 1 where elements and characters stay what they are. */
-  readonly result: number;
-}
+/** What an operator makes of each byte that it is given: bytes of memory, and of its result as BSON. */
+type Weight = readonly [memory: number, result: number];
 
-const each = (names: string, weight: Weight) => words(names).map((name) => [name, weight] as const);
-const weights: ReadonlyMap<string, Weight> = new Map([
-  ...each('concat ltrim replaceAll replaceOne rtrim substr substrBytes substrCP toLower toUpper trim', {
-    memory: 2,
-    result: 1,
-  }),
-  ...each('concatArrays reverseArray slice sortArray', { memory: 4, result: 1 }),
-  ...each('zip', { memory: 16, result: 8 }),
-  ...each('split', { memory: 32, result: 8 }),
-  ...each('convert objectToArray toArray toObject toString', { memory: 64, result: 8 }),
-  // It counts the characters anew for each match.
-  ...each('regexFindAll', { memory: 4096, result: 64 }),
-]);
+const weights: ReadonlyMap<string, Weight> = new Map(
+  Object.entries<Weight>({
+    'concat ltrim replaceAll replaceOne rtrim substr substrBytes substrCP toLower toUpper trim': [2, 1],
+    'concatArrays reverseArray slice sortArray': [4, 1],
+    zip: [16, 8],
+    split: [32, 8],
+    'convert objectToArray toArray toObject toString': [64, 8],
+    // It counts the characters anew for each match.
+    regexFindAll: [4096, 64],
+  }).flatMap(([names, weight]) => words(names).map((name) => [name, weight] as const)),
+);
 
 /** An operator that is not named may be one of a later version. */
-export const weightOf = (operator: string): Weight => weights.get(operator) ?? { memory: 16, result: 1 };
+export const weightOf = (operator: string): Weight => weights.get(operator) ?? [12, 1];

@@ -1,6 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
+import { isJsonObject } from '../write/schema-values.ts';
 
 /** One stage of an aggregation: an object with exactly one key, the stage's name. */
 export type Stage = JsonObject;
@@ -10,6 +11,20 @@ export type Pipeline = readonly Stage[];
 /** `{ $match: { a: 1 } }` → `['$match', { a: 1 }]` */
 export const stageParts = (stage: Stage): readonly [name: string, operand: unknown] =>
   Object.entries(stage)[0] ?? ['', undefined];
+
+/**
+ * A stage with every pipeline inside it changed: the parts of a `$facet`, or that of a join. `at`: the stage's place, as
+ * `pipeline[2].$facet`; each has its own.
+ */
+export const withPipelines = (stage: Stage, at: string, change: (inner: Pipeline, at: string) => Stage[]): Stage => {
+  const [name, operand] = stageParts(stage);
+  if (!isJsonObject(operand)) return stage;
+  const inner =
+    name === '$facet' ? Object.entries(operand) : Object.entries(operand).filter(([key]) => key === 'pipeline');
+  if (name !== '$facet' && name !== '$lookup' && name !== '$unionWith') return stage;
+  const changed = inner.map(([key, stages]) => [key, change(stages as Pipeline, `${at}.${key.slice(0, 40)}`)] as const);
+  return changed.length === 0 ? stage : { [name]: { ...operand, ...Object.fromEntries(changed) } };
+};
 
 /** A pipeline that cannot be run as it was sent (400). */
 export const invalidPipeline = (message: string, cause?: unknown): AppError =>

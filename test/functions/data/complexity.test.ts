@@ -171,12 +171,12 @@ describe('pipelines that multiply', () => {
     expect(await outcome(aggregate(pipeline))).toBe(expected);
   });
 
-  test('400 names the stage, the operator and what to do', async () => {
+  test('400 names the stage, the field and what to do', async () => {
     const { body } = await project.api<{ message: string }>('POST', '/api/data/notes/aggregate', {
       body: { pipeline: hundredfold },
     });
     expect(body.message).toMatch(
-      /^The aggregation was stopped before pipeline\[3\]\.\$set: what \$concatArrays may make of a document of \d+ bytes takes too much memory\. Project fewer fields/,
+      /^The aggregation was stopped before pipeline\[3\]\.\$set: what it may make for "a" of a document of \d+ bytes takes too much memory\. Project fewer fields/,
     );
   });
 });

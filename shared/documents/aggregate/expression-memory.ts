@@ -1,0 +1,168 @@
+import type { JsonObject } from '../document.ts';
+import { isJsonObject } from '../write/schema-values.ts';
+import { looking, picking, weightOf } from './operator-weights.ts';
+import { invalidPipeline } from './pipeline.ts';
+import { rangeSteps } from './range-steps.ts';
+
+/** What an expression makes, in bytes: its result as BSON, memory that the result holds, and all that it takes. */
+export interface Made {
+  readonly size: number;
+  readonly held: number;
+  readonly memory: number;
+}
+
+/** Where an expression stands: bytes of variables (`ROOT` is the document, `v.` any field of `v`), loops around it. */
+interface Place {
+  readonly where: string;
+  readonly sizes: ReadonlyMap<string, number>;
+  readonly depth: number;
+}
+
+const maxLoops = 2;
+const maxSteps = 10_000;
+/** Bytes that an element of a long list has at least, and that a value takes in memory. */
+export const element = 8;
+const scalar = 16;
+/** A value beside which nothing else counts. */
+const huge = 2 ** 40;
+
+const made = (size: number, held: number, memory = held): Made => ({ size, held, memory });
+export const sum = (all: readonly Made[], own = made(0, 0)): Made => {
+  let { size, held, memory } = own;
+  for (const one of all) {
+    size += one.size;
+    held += one.held;
+    memory += one.memory;
+  }
+  return { size, held, memory };
+};
+const most = (a: Made, b: Made): Made =>
+  made(Math.max(a.size, b.size), Math.max(a.held, b.held), Math.max(a.memory, b.memory));
+/** Of so many turns stays what they hand on. */
+export const inTurns = ({ size, held, memory }: Made, turns: number): Made =>
+  made(size * turns, held * turns, memory + held * turns);
+
+/** True for an object of fields, false for one that is an operator. */
+export const isObject = (value: unknown): value is JsonObject =>
+  isJsonObject(value) && !Object.keys(value).some((key) => key.startsWith('$'));
+const partsOf = (operand: unknown): JsonObject => (isJsonObject(operand) ? operand : {});
+const operandsOf = (operand: unknown): readonly unknown[] =>
+  isObject(operand) ? Object.values(operand) : [operand].flat();
+const withSizes = (place: Place, set: readonly (readonly [name: string, bytes: number])[]): Place => {
+  const sizes = new Map(place.sizes);
+  for (const [name, bytes] of set) sizes.set(name, bytes).set(`${name}.`, bytes);
+  return { ...place, sizes };
+};
+const refuse = ({ where }: Place, rule: string): never => {
+  throw invalidPipeline(`${where}: ${rule}`);
+};
+
+const ofText = (text: string, { sizes }: Place): Made => {
+  if (!text.startsWith('$')) return made(Buffer.byteLength(text), scalar + Buffer.byteLength(text));
+  const [name = '', field] = (text.startsWith('$$') ? text.slice(2) : `ROOT.${text}`).split('.');
+  const size = (field === undefined ? undefined : sizes.get(`${name}.`)) ?? sizes.get(name) ?? element;
+  return made(size, scalar, text.includes('.') ? size : scalar);
+};
+
+const ofLet = ({ vars, in: inner }: JsonObject, place: Place): Made => {
+  const set = Object.entries(partsOf(vars)).map(([key, value]) => [key, memoryOf(value, place)] as const);
+  const sizes = set.map(([key, { size }]) => [key, size] as const);
+  const result = memoryOf(inner, withSizes(place, sizes));
+  return { ...result, memory: sum([result, ...set.map(([, value]) => value)]).memory };
+};
+
+const ofRange = (operands: readonly unknown[], place: Place): Made => {
+  if (!(rangeSteps(operands, () => 0) <= maxSteps)) {
+    refuse(
+      place,
+      `$range may have ${maxSteps} steps, or as many as a list or a text is long, by $size or $strLenCP. ` +
+        'Bound what comes from numbers, as in {"$range":[0,{"$min":["$n",1000]}]}.',
+    );
+  }
+  const lengthOf = (list: unknown, per: string) => memoryOf(list, place).size / (per === '$size' ? element : 1);
+  const held = scalar * rangeSteps(operands, lengthOf);
+  return made(held, held, held + sum(operands.map((one) => memoryOf(one, place))).memory);
+};
+
+/** `$map`, `$filter` or `$reduce`: the more of many small elements, and of one that is all of the list. */
+const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
+  if (place.depth === maxLoops) {
+    refuse(place, `loops ($map, $filter, $reduce) may stand ${maxLoops} deep. Use $unwind, or a stage for each.`);
+  }
+  const list = memoryOf(parts.input, place);
+  const turns = Array.isArray(parts.input) ? 2 * parts.input.length : list.size / element;
+  const as = String(parts.as ?? 'this');
+  const value = String(parts.valueAs ?? 'value');
+  const result = name === '$filter' ? `$$${as}` : parts.in;
+  const results = name === '$reduce' && isObject(result) ? Object.values(result) : [result];
+  const inside = { ...place, depth: place.depth + 1 };
+  const whole = withSizes(inside, [[as, list.size]]);
+  // The list and what is copied in each of its turns share the document.
+  const halves = new Map([...place.sizes].map(([key, bytes]) => [key, bytes / 2] as const));
+  const few = withSizes({ ...inside, sizes: halves }, [[as, element]]);
+  const turn = (at: Place, of: number): readonly Made[] => {
+    const sizes = [
+      [value, results.length === 1 && results[0] === result ? of : 2 * of],
+      [`${value}.`, of],
+    ] as const;
+    return results.map((one) => memoryOf(one, name === '$reduce' ? withSizes(at, sizes) : at));
+  };
+  const one = turn(whole, 0);
+  const tested = name === '$filter' ? memoryOf([parts.cond, parts.limit], whole).memory : 0;
+  const all = most(inTurns(sum(turn(few, 0)), turns), sum(one));
+  const looped = made(all.size, scalar + all.held, list.memory + tested + all.memory);
+  if (name !== '$reduce') return looped;
+  const grown = turn(whole, huge);
+  if (grown.some(({ size }, at) => size - Number(one[at]?.size) > huge)) {
+    refuse(
+      place,
+      '$reduce may have $$value, or each field of it, once, and not inside another loop: it would grow with every ' +
+        'turn. Operators that only look at it, such as $size, may have it more often.',
+    );
+  }
+  const reduced = sum([looped, memoryOf(parts.initialValue, place)]);
+  const copied = ((sum(grown).memory - sum(one).memory) / huge) * reduced.size;
+  return sum([reduced, made(0, copied)]);
+};
+
+const ofOperator = (name: string, operand: unknown, place: Place): Made => {
+  const parts = partsOf(operand);
+  if (name === '$literal') {
+    // Two characters of JSON at least for each element.
+    const { length } = JSON.stringify(operand);
+    return made((length / 2) * element, scalar + (length / 2) * scalar);
+  }
+  if (name === '$let') return ofLet(parts, place);
+  if (name === '$map' || name === '$filter' || name === '$reduce') return ofLoop(name, parts, place);
+  if (name === '$range') return ofRange(operandsOf(operand), place);
+  const operands = name === '$switch' ? operandsOf(operand).flat() : operandsOf(operand);
+  const given = operands.map((one) => memoryOf(one, place));
+  const all = sum(given);
+  if (looking.has(name)) return made(element, scalar, all.memory);
+  if (picking.has(name)) return { ...given.reduce(most, made(0, 0)), memory: all.memory };
+  const [perByte, result] = weightOf(name);
+  // Of a list or an object that is written there it copies no more than what holds the parts together.
+  const copied = sum(given.filter((_, at) => result > 1 || !(Array.isArray(operands[at]) || isObject(operands[at]))));
+  const replaced = name === '$replaceAll' ? 1 + memoryOf(parts.replacement, place).size : 1;
+  const factor = parts.useLongestLength ? operandsOf(parts.inputs).length : replaced;
+  const held = copied.size * perByte * factor;
+  return sum([made(all.size * result * factor, scalar + held), { ...all, size: 0 }]);
+};
+
+/**
+ * What an expression makes at most of a document of so many bytes, worked out from how often it copies what it is given
+ * (contract 2, "Aggregation"). What one turn of a loop works with is gone after it; what the turns hand on stays.
+ */
+export const memoryOf = (value: unknown, place: Place): Made => {
+  if (typeof value === 'string') return ofText(value, place);
+  if (isJsonObject(value) && !isObject(value)) {
+    return sum(Object.entries(value).map(([key, inner]) => ofOperator(key, inner, place)));
+  }
+  if (!Array.isArray(value) && !isJsonObject(value)) return made(element, scalar);
+  const parts = operandsOf(value);
+  const held = Array.isArray(value) ? 48 + 16 * parts.length : 256 + 64 * parts.length;
+  return sum(
+    parts.map((part) => memoryOf(part, place)),
+    made(scalar * (1 + parts.length), held),
+  );
+};
