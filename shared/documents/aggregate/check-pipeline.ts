@@ -32,27 +32,11 @@ const maxDepth = 4;
 /** In all conditions: the planner's work on them grows with their square, without a time limit. */
 const maxConditionKeys = 2000;
 
-/** Field names and operators in all, used or defined: the work on a `$project` grows with their square too. */
-const maxKeys = 5000;
-
 interface Tally extends Kept {
   stages: number;
   conditionKeys: number;
   readonly joined: Set<string>;
 }
-
-const countKeys = (value: unknown): number => entriesIn(value).reduce((sum) => sum + 1, 0);
-
-/** The same where texts may stand for fields, which counts them as names. */
-const countNames = (value: unknown): number => {
-  if (typeof value === 'string') return value.startsWith('$') ? 1 : 0;
-  if (Array.isArray(value)) return value.reduce((sum: number, element) => sum + countNames(element), 0);
-  if (!isJsonObject(value)) return 0;
-  return Object.entries(value).reduce(
-    (sum, [key, inner]) => sum + 1 + (key === '$match' ? countKeys(inner) : countNames(inner)),
-    0,
-  );
-};
 
 const requireObject = (value: unknown, what: string): JsonObject => {
   if (!isJsonObject(value)) throw invalidPipeline(`${what} must be an object.`);
@@ -60,7 +44,7 @@ const requireObject = (value: unknown, what: string): JsonObject => {
 };
 
 const checkCondition = (value: unknown, what: string, tally: Tally): void => {
-  tally.conditionKeys += countKeys(requireObject(value, what));
+  tally.conditionKeys += entriesIn(requireObject(value, what)).reduce((sum) => sum + 1, 0);
   if (tally.conditionKeys > maxConditionKeys) {
     throw invalidPipeline(
       `The conditions of the pipeline name more than ${maxConditionKeys} fields and operators. Use $in for long lists of values.`,
@@ -155,8 +139,6 @@ export const checkPipeline = (value: unknown): CheckedPipeline => {
   }
   const tally: Tally = { stages: 0, inFacets: 0, gathering: 0, conditionKeys: 0, keeping: 0, joined: new Set() };
   checkStages(value, 'pipeline', 0, tally);
-  if (countNames(value) > maxKeys) {
-    throw invalidPipeline(`The pipeline names more than ${maxKeys} fields and operators.`);
-  }
-  return { pipeline: value.map((stage: Stage) => parseOperand(stage) as Stage), joined: tally.joined };
+  const names = { count: 0 };
+  return { pipeline: value.map((stage: Stage) => parseOperand(stage, names) as Stage), joined: tally.joined };
 };

@@ -49,7 +49,22 @@ const requireOwnNames = (operator: string, operand: unknown): void => {
   );
 };
 
-const parseText = (text: string): string => {
+/** Field names and operators in all, used or defined: the work on a `$project` grows with their square. */
+const maxNames = 5000;
+
+/** Names that have been read so far. */
+export interface Names {
+  count: number;
+}
+
+const countName = (names: Names): void => {
+  names.count += 1;
+  if (names.count > maxNames) throw invalidPipeline(`The pipeline names more than ${maxNames} fields and operators.`);
+};
+
+const parseText = (text: string, names: Names): string => {
+  if (!text.startsWith('$')) return text;
+  countName(names);
   const variable = blockedVariables.exec(text)?.[0];
   if (variable) throw invalidPipeline(`The variable ${variable} is not available.`);
   return text;
@@ -72,7 +87,7 @@ const extendedTypes: ReadonlyMap<string, (value: unknown) => unknown> = new Map<
   ['$date', parseExtendedDate],
 ]);
 
-const parseObject = (object: JsonObject): unknown => {
+const parseObject = (object: JsonObject, names: Names): unknown => {
   const entries = Object.entries(object);
   for (const [key, value] of entries) {
     const read = extendedTypes.get(key);
@@ -82,10 +97,11 @@ const parseObject = (object: JsonObject): unknown => {
   }
   return Object.fromEntries(
     entries.map(([key, value]) => {
+      countName(names);
       requireKey(key);
       requireOwnNames(key, value);
       if (key === '$meta') requireMeta(value);
-      return [key, parseOperand(value)];
+      return [key, parseOperand(value, names)];
     }),
   );
 };
@@ -95,8 +111,8 @@ const parseObject = (object: JsonObject): unknown => {
  * variables and `$meta` that tell too much, and variables of MongoDB's own that are set anew → 400 `INVALID_PIPELINE`;
  * server-side JavaScript and internal operators → 400 `BLOCKED_STAGE`.
  */
-export const parseOperand = (value: unknown): unknown => {
-  if (typeof value === 'string') return parseText(value);
-  if (Array.isArray(value)) return value.map(parseOperand);
-  return isJsonObject(value) ? parseObject(value) : value;
+export const parseOperand = (value: unknown, names: Names = { count: 0 }): unknown => {
+  if (typeof value === 'string') return parseText(value, names);
+  if (Array.isArray(value)) return value.map((element) => parseOperand(element, names));
+  return isJsonObject(value) ? parseObject(value, names) : value;
 };

@@ -4,7 +4,7 @@ import { isActive } from '../trash/trash-conditions.ts';
 import { convertMatch } from './convert-match.ts';
 import { firstStages, tellsOfOthers } from './first-stages.ts';
 import { joinByFields } from './join-by-fields.ts';
-import { both, type Pipeline, type Source, type Sources, type Stage, stageParts } from './pipeline.ts';
+import { both, type Pipeline, type Source, type Sources, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
 interface Rewriting extends Sources {
   /** Some source has documents that the caller may not read. */
@@ -76,13 +76,8 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
         if (near.query === undefined) return [stage];
         return [{ $geoNear: { ...near, query: convertMatch(source.collection, near.query as JsonObject) } }];
       }
-      case '$facet': {
-        const facets = Object.entries(operand as Readonly<Record<string, Pipeline>>).map(([key, stages]) => [
-          key,
-          rewriteStages(stages, source, seesStored, rewriting),
-        ]);
-        return [{ $facet: Object.fromEntries(facets) }];
-      }
+      case '$facet':
+        return [withPipelines(stage, '', (inner) => rewriteStages(inner, source, seesStored, rewriting))];
       case '$lookup':
         return [{ $lookup: restrictLookup(operand as JsonObject, rewriting) }];
       case '$unionWith':
