@@ -2,6 +2,11 @@ import { AppError } from './errors.ts';
 
 /** Maximum nesting depth of a document or body; the outermost value counts as 1. */
 export const maxDepth = 64;
+
+/** True for an object that is neither `null` nor an array. */
+export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
 
 const invalid = (message: string): AppError => new AppError('INVALID_BODY', message);

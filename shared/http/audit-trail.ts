@@ -1,3 +1,4 @@
+import { isPlainObject } from '../core/json-value.ts';
 import type { AuditedChange, ChangedValue } from '../projects/audit/list-audit-entries.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
@@ -16,9 +17,6 @@ const shownSettings: ReadonlySet<string> = new Set([
 const maxFields = 100;
 const maxNameLength = 200;
 const maxDepth = 3;
-
-const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Dotted names of what a body holds, through its objects; lists count as one. */
 const namesIn = (value: unknown, depth = 1): string[] =>

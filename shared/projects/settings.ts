@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../core/json-value.ts';
 import { isMailbox } from '../core/mailbox.ts';
 import { forEachProvider } from './social-providers.ts';
 
@@ -65,9 +66,6 @@ const allowedDomains = v.pipe(
   ),
   v.maxLength(100, 'must have at most 100 entries'),
 );
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An object with no other fields than these; valibot's own check lets arrays through. */
 const exactObject = <const E extends v.ObjectEntries>(entries: E) =>

@@ -1,4 +1,3 @@
-import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { restoreItem } from '../../table/single-use.ts';
@@ -36,12 +35,6 @@ const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): 
   return consumeCode({ scope, kind, addressKey: addressKeyOf(canonicalEmail(email)) }, otp);
 };
 
-/** Matches the owner of a proof, as long as the address that had the mail is still theirs. */
-interface ProofOwner {
-  readonly _id: ObjectId;
-  readonly email: { readonly $eq: string };
-}
-
 /** Makes a proof valid again after an action that did not complete; else a new mail has to be requested. */
 const giveBack = async (use: ConsumedToken['use']): Promise<void> => {
   try {
@@ -59,14 +52,14 @@ export const withProof = async (
   scope: SessionScope,
   kind: EmailTokenKind,
   proof: EmailProof,
-  act: (owner: ProofOwner) => Promise<boolean>,
+  act: (owner: ConsumedToken['owner']) => Promise<boolean>,
 ): Promise<void> => {
   const consumed = await consume(scope, kind, proof);
   if (!consumed) throw invalidEmailToken();
   const { owner, use } = consumed;
   let done: boolean;
   try {
-    done = await act({ _id: new ObjectId(owner.userId), email: { $eq: owner.email } });
+    done = await act(owner);
   } catch (error) {
     await giveBack(use);
     throw error;

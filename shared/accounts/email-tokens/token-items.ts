@@ -1,4 +1,5 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { ObjectId } from 'mongodb';
 import { nowSeconds } from '../../core/clock.ts';
 import { write } from '../../table/item.ts';
 import { itemKey, type Key } from '../../table/item-key.ts';
@@ -90,21 +91,13 @@ export const endCooldown = async (place: TokenPlace, token: string): Promise<voi
   });
 };
 
-interface TokenOwner {
-  readonly userId: string;
-  readonly email: string;
-}
-
-/** A token or code that its caller has used up, and whose it is. */
+/** A token or code that its caller has used up; `owner` matches whose it is while the address is still theirs. */
 export interface ConsumedToken {
-  readonly owner: TokenOwner;
+  readonly owner: { readonly _id: ObjectId; readonly email: { readonly $eq: string } };
   readonly use: Consumption<TokenItem>;
 }
 
 const codeTries = 5;
-
-const ownerOf = ({ userId, email }: TokenItem): TokenOwner | undefined =>
-  userId === undefined || email === undefined ? undefined : { userId, email };
 
 /** Uses up token and code together if `attribute` is `hash` and still good; exactly one of all callers wins. */
 const consume = async (
@@ -118,8 +111,9 @@ const consume = async (
     condition: `${attribute} = :hash AND ${expiry} > :now`,
     values: { hash, now: nowSeconds() },
   });
-  const owner = use && ownerOf(use.item);
-  return owner && { owner, use };
+  const { userId, email } = use?.item ?? {};
+  if (!use || userId === undefined || email === undefined) return undefined;
+  return { owner: { _id: new ObjectId(userId), email: { $eq: email } }, use };
 };
 
 /** Whose link token this is, used up from now on; `undefined` for any that is wrong, used or expired. */

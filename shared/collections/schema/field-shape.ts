@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../../core/json-value.ts';
 import { fieldTypeNames } from './field-types.ts';
 import { schemaError } from './schema-error.ts';
 
@@ -28,12 +29,9 @@ export const FieldShape = v.strictObject({
 export type RawItems = v.InferOutput<typeof ItemsShape>;
 export type RawField = v.InferOutput<typeof FieldShape>;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The key of a definition that is not yet known to be well formed. */
 export const keyOf = (value: unknown): string | undefined =>
-  isObject(value) && typeof value.key === 'string' ? value.key : undefined;
+  isPlainObject(value) && typeof value.key === 'string' ? value.key : undefined;
 
 /** Reads one level of a definition; missing, ill-typed and unknown properties → 400 `INVALID_SCHEMA`. */
 export const parseShape = <S extends typeof ItemsShape | typeof FieldShape>(
@@ -41,7 +39,7 @@ export const parseShape = <S extends typeof ItemsShape | typeof FieldShape>(
   value: unknown,
   path: string,
 ): v.InferOutput<S> => {
-  if (!isObject(value)) throw schemaError(path, 'must be an object that defines a field');
+  if (!isPlainObject(value)) throw schemaError(path, 'must be an object that defines a field');
   const result = v.safeParse(shape, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
 import type { FieldError } from '../../core/errors.ts';
+import { isPlainObject } from '../../core/json-value.ts';
 import type { JsonObject } from '../document.ts';
 import { scalarRules } from '../scalar-values.ts';
 
@@ -10,11 +11,7 @@ const maxErrors = 100;
 
 /** True for a JSON object: no array, no `null`, no date or id. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof Date) &&
-  !(value instanceof ObjectId);
+  isPlainObject(value) && !(value instanceof Date) && !(value instanceof ObjectId);
 
 const fail = (errors: FieldError[], field: string, message: string): undefined => {
   if (errors.length < maxErrors) errors.push({ field, message });
