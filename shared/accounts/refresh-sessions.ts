@@ -31,12 +31,6 @@ const maxUserAgentLength = 256;
 export const refreshTokenInvalid = (cause?: unknown): AppError =>
   new AppError('REFRESH_TOKEN_INVALID', 'The refresh token is invalid or has expired. Sign in again.', { cause });
 
-/** Takes the token that a cookie or header brought; none is 401 `REFRESH_TOKEN_MISSING`. */
-export const requireRefreshToken = (token: string | undefined): string => {
-  if (!token) throw new AppError('REFRESH_TOKEN_MISSING', 'Refresh token missing');
-  return token;
-};
-
 /** The item of a refresh token: `usedAt` in ms since 1970, `expiresAt` in seconds. */
 type RefreshItem = Key & {
   readonly sessionId: string;

@@ -21,8 +21,6 @@ export const sessionSeconds = 7 * 24 * 3600;
 /** When a session that is opened or refreshed now expires: seconds since 1970. */
 export const sessionExpiry = (): number => nowSeconds() + sessionSeconds;
 
-const userPrefix = (userId: string): string => sortPrefix(kinds.session, { userId });
-
 export const sessionKey = (scope: SessionScope, userId: string, sessionId: string): Key =>
   itemKey(kinds.session, scope, { userId, sessionId });
 
@@ -56,7 +54,7 @@ const toSession = ({ sk, createdAt, lastUsedAt, userAgent, ip }: SessionItem, pr
 
 /** The sessions of a user that can still refresh, the one used last first. */
 export const listSessions = async (scope: SessionScope, userId: string): Promise<readonly Session[]> => {
-  const prefix = userPrefix(userId);
+  const prefix = sortPrefix(kinds.session, { userId });
   const items = await list<SessionItem>({ partition: scope, only: { prefix } });
   return items
     .filter(({ expiresAt }) => expiresAt > nowSeconds())

@@ -3,13 +3,7 @@ import { type AccountRecord, type AccountStore, findByEmail, findById } from './
 import { credentialVersionOf, requireCredentialVersion } from './credentials.ts';
 import { type Credentials, provePassword } from './password-proof.ts';
 import { hashPassword, needsRehash } from './passwords.ts';
-import {
-  type RefreshSession,
-  refreshTokenInvalid,
-  requireRefreshToken,
-  rotate,
-  startSession,
-} from './refresh-sessions.ts';
+import { type RefreshSession, refreshTokenInvalid, rotate, startSession } from './refresh-sessions.ts';
 import { signOut } from './revoke-sessions.ts';
 import type { Bearer, IssuedToken } from './session-jwt.ts';
 import { type Client, parseRefreshToken, type RefreshToken } from './sessions.ts';
@@ -43,8 +37,8 @@ export const openSession = async (
 };
 
 /** What a refresh token says that it is; none → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`. */
-const claimsOf = (refreshToken: string | undefined): RefreshToken & { readonly token: string } => {
-  const token = requireRefreshToken(refreshToken);
+const claimsOf = (token: string | undefined): RefreshToken & { readonly token: string } => {
+  if (!token) throw new AppError('REFRESH_TOKEN_MISSING', 'Refresh token missing');
   const claimed = parseRefreshToken(token);
   if (!claimed) throw refreshTokenInvalid();
   return { ...claimed, token };

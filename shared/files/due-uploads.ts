@@ -83,12 +83,6 @@ const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueEntry =>
   key: { pk, sk },
 });
 
-/** An entry that failed is due again an hour later, then two, four and so on up to a day. */
-const moveDueEntry = ({ key, ...entry }: DueEntry): Write[] => [
-  { delete: key, condition: 'attribute_exists(pk)' },
-  putDue({ ...entry, due: clock.now() + delayAfter(backoff, entry.tries + 1), tries: entry.tries + 1 }),
-];
-
 const day = 24 * 60 * 60 * 1000;
 const pageSize = 25;
 
@@ -138,7 +132,9 @@ export async function* dueUploads(queue: DueQueue, now: number): AsyncGenerator<
 /** Removes an entry that is done; may be repeated. */
 export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> => write({ delete: key });
 
-/** Puts one off, unless another run has done or put off the same. */
-export const putOff = async (entry: DueEntry): Promise<void> => {
-  await transact(moveDueEntry(entry));
+/** Puts one off that failed, for an hour, then two, four … up to a day, unless another run has done or put it off. */
+export const putOff = async ({ key, ...entry }: DueEntry): Promise<void> => {
+  const tries = entry.tries + 1;
+  const later = putDue({ ...entry, due: clock.now() + delayAfter(backoff, tries), tries });
+  await transact([{ delete: key, condition: 'attribute_exists(pk)' }, later]);
 };

@@ -1,4 +1,4 @@
-import { CodeChallengeMethod, generateCodeVerifier, OAuth2Client } from 'arctic';
+import { CodeChallengeMethod, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
 import { boundedText } from '../../core/bounded-text.ts';
 import { signInFailed } from './landing.ts';
@@ -40,8 +40,6 @@ export interface OAuthApp {
 export interface ClientCredentials extends OAuthApp {
   readonly clientSecret: string;
 }
-
-export const newVerifier = (): string => generateCodeVerifier();
 
 /** Where to send the browser: the provider's consent page, with PKCE (S256). */
 export const authorizationUrl = (

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { generateCodeVerifier } from 'arctic';
 import { nowSeconds } from '../../core/clock.ts';
 import type { SocialProviderName } from '../../projects/social-providers.ts';
 import { write } from '../../table/item.ts';
@@ -7,7 +8,7 @@ import * as kinds from '../../table/keys.ts';
 import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../sessions.ts';
 import { orErrorLanding } from './landing.ts';
-import { authorizationUrl, newVerifier, type OAuthApp } from './oauth-client.ts';
+import { authorizationUrl, type OAuthApp } from './oauth-client.ts';
 import type { IdentityProvider } from './providers.ts';
 
 /** How long somebody may take at the provider, in seconds. */
@@ -79,7 +80,7 @@ interface StartedSignIn {
 export const startSignIn = (site: SocialSite, provider: IdentityProvider): Promise<StartedSignIn> =>
   orErrorLanding(site, async () => {
     const app = await site.app(provider);
-    const verifier = newVerifier();
+    const verifier = generateCodeVerifier();
     const state = await startState(site.scope, provider.name, verifier);
     return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
   });

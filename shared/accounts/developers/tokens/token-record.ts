@@ -44,8 +44,6 @@ export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 /** Whether a bearer token claims to be a personal access token. */
 export const isPersonalToken = (token: string): boolean => token.startsWith(prefix);
 
-const isWellFormedToken = (token: string): boolean => wellFormed.test(token);
-
 /** A personal access token as its developer sees it; never the token, never its hash. */
 export type TokenView = ReturnType<typeof toTokenView>;
 
@@ -86,7 +84,7 @@ const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
  * once. Unknown, revoked and expired → 401 `TOKEN_INVALID`.
  */
 export const verifyPersonalToken = async (token: string): Promise<TokenGrant> => {
-  if (!isWellFormedToken(token)) throw invalid();
+  if (!wellFormed.test(token)) throw invalid();
   const now = new Date(clock.now());
   const record = await onTokens((tokens) => tokens.findOne({ hash: hashToken(token) }, { maxTimeMS: 5000 }));
   if (!record || record.expiresAt <= now) throw invalid();
