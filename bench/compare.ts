@@ -1,7 +1,7 @@
 import { checkAgreement } from './agreement.ts';
 import type { Contender } from './contender.ts';
 import { type Cpu, measure, type Sample } from './load.ts';
-import { type Compared, isPeer, type Name, names, type Operation, type Peer, peers } from './operation.ts';
+import { type Compared, chosen, isPeer, type Name, names, type Operation, type Peer, peers } from './operation.ts';
 import type { PocketBase } from './pocketbase/start.ts';
 import { progress } from './progress.ts';
 import { median } from './statistics.ts';
@@ -135,7 +135,7 @@ export const compare = async (
   plan: Plan,
 ): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
-  for (const operation of operations.filter(({ name }) => name.includes(plan.only))) {
+  for (const operation of chosen(operations, plan.only)) {
     const there = names.filter(
       (name) => contenders[name] && (!isPeer(name) || (operation.peers?.includes(name) ?? false)),
     );

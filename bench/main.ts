@@ -23,7 +23,7 @@ import { fileOperations } from './files.ts';
 import { type CostFiles, parseFlags } from './flags.ts';
 import { startProvider } from './instant-provider.ts';
 import { mailOperations } from './mail.ts';
-import { names as everybody, isPeer, type Name, type Operation, type Peer } from './operation.ts';
+import { chosen, names as everybody, isPeer, type Name, type Operation, type Peer } from './operation.ts';
 import { installPeers } from './parse/install.ts';
 import { seedPeer } from './parse/seed.ts';
 import { peerDatabase } from './parse/start.ts';
@@ -136,7 +136,7 @@ const print = (...texts: readonly string[]): void => {
 const printCommands = async (bed: Bed, contenders: Contenders): Promise<void> => {
   const { counted, parse } = contenders;
   if (!counted) throw new Error('Commands are counted where each request is');
-  const operations = (await operationsOn(bed, contenders)).filter(({ name }) => name.includes(only));
+  const operations = chosen(await operationsOn(bed, contenders), only);
   print(renderCommands(await countCommands({ counted, parse }, operations)));
   if (only === '' && parse) await writePart('commands', printed.join('\n\n'));
 };

@@ -48,6 +48,12 @@ export interface Operation extends Compared {
   readonly gist?: (body: Answer, name: Name) => unknown;
 }
 
+/** Those of the name, or where there is none of it, those with that in their names. */
+export const chosen = (operations: readonly Operation[], only: string): readonly Operation[] => {
+  const exact = operations.filter(({ name }) => name === only);
+  return exact.length > 0 ? exact : operations.filter(({ name }) => name.includes(only));
+};
+
 /** The body of an answer: what each contender calls what it answers is told apart by `gist` alone. */
 // biome-ignore lint/suspicious/noExplicitAny: three products answer in three shapes
 export type Answer = any;
