@@ -1,4 +1,3 @@
-import type { Collection } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
@@ -26,26 +25,27 @@ const capped = (count: number): Total =>
   count > exactUpTo ? { total: exactUpTo, totalCapped: true } : { total: count };
 
 /**
- * Counts up to `limit`, 0 for no limit: by the command `count`, which costs MongoDB half of what an aggregation does (the
- * driver advises that, as it asks the metadata where there are no conditions), and patterns after the other conditions.
+ * How many documents match, exactly, up to `limit` (0: all), by the command `count`, which costs MongoDB half of what an
+ * aggregation does; the driver advises that because without a condition it asks the metadata. Patterns come last.
  */
-const countIn = (documents: Collection, { conditions, afterwards, hint }: Selection, limit: number): Promise<number> =>
-  withHint(hint, async (named) => {
-    if (afterwards.length === 0) {
-      return documents.count(allOf(conditions.length > 0 ? conditions : [everything]), { ...options, ...named, limit });
-    }
-    const stages = [
-      ...selected({ conditions, afterwards }),
-      ...(limit > 0 ? [{ $limit: limit }] : []),
-      { $count: 'n' },
-    ];
-    const [row] = await documents.aggregate<{ n: number }>(stages, { ...options, ...named }).toArray();
-    return row?.n ?? 0;
-  });
-
-/** How many documents match, exactly, however many they are. */
-export const countMatching = (project: Project, name: string, selection: Selection, limit = 0): Promise<number> =>
-  onProject(project, (db) => countIn(db.collection(name), selection, limit));
+export const countMatching = (
+  project: Project,
+  name: string,
+  { conditions, afterwards, hint }: Selection,
+  limit = 0,
+): Promise<number> =>
+  onProject(project, (db) =>
+    withHint(hint, async (named) => {
+      const [documents, told] = [db.collection(name), { ...options, ...named }];
+      if (afterwards.length === 0) {
+        return documents.count(allOf(conditions.length > 0 ? conditions : [everything]), { ...told, limit });
+      }
+      const bound = limit > 0 ? [{ $limit: limit }] : [];
+      const stages = [...selected({ conditions, afterwards }), ...bound, { $count: 'n' }];
+      const [row] = await documents.aggregate<{ n: number }>(stages, told).toArray();
+      return row?.n ?? 0;
+    }),
+  );
 
 /** How many documents match, exact up to 10 000 and capped there. */
 export const filteredTotal = async (project: Project, name: string, selection: Selection): Promise<Total> =>
@@ -74,22 +74,6 @@ const isFarAbove = (count: number): boolean => count > 2 * exactUpTo;
 const isDue = (trust: Trust | undefined): boolean =>
   !trust?.agrees || (!isFarAbove(trust.counted) && clock.now() - trust.checkedAt >= checkEveryMs);
 
-interface Counts {
-  readonly metadata: number;
-  readonly real: number | undefined;
-}
-
-const readCounts = (project: Project, name: string, includeDeleted: boolean, check: boolean): Promise<Counts> =>
-  onProject(project, async (db) => {
-    const documents = db.collection(name);
-    const [all, trashed, real] = await Promise.all([
-      documents.estimatedDocumentCount(options),
-      includeDeleted ? 0 : documents.count(isInTrash, options),
-      check ? documents.count(includeDeleted ? everything : isActive, { ...options, limit: exactUpTo + 1 }) : undefined,
-    ]);
-    return { metadata: Math.max(0, all - trashed), real };
-  });
-
 /**
  * How many documents a collection has, in two commands that cost the same at any size: the database's own count less
  * the indexed trash. That count can be off after an unclean stop, so once a minute a third command counts up to 10 001;
@@ -98,7 +82,17 @@ const readCounts = (project: Project, name: string, includeDeleted: boolean, che
  */
 export const unfilteredTotal = async (project: Project, name: string, includeDeleted: boolean): Promise<Total> => {
   const key = `${databaseOf(project)}\n${project.id}\n${name}\n${includeDeleted}`;
-  const read = (check: boolean): Promise<Counts> => readCounts(project, name, includeDeleted, check);
+  const read = (check: boolean) =>
+    onProject(project, async (db) => {
+      const documents = db.collection(name);
+      const counted = includeDeleted ? everything : isActive;
+      const [all, trashed, real] = await Promise.all([
+        documents.estimatedDocumentCount(options),
+        includeDeleted ? 0 : documents.count(isInTrash, options),
+        check ? documents.count(counted, { ...options, limit: exactUpTo + 1 }) : undefined,
+      ]);
+      return { metadata: Math.max(0, all - trashed), real };
+    });
   const trust = trusts.get(key);
   const first = await read(isDue(trust));
   const hasShrunk = trust !== undefined && isFarAbove(trust.counted) && !isFarAbove(first.metadata);
