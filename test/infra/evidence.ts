@@ -116,4 +116,5 @@ export const helpers: readonly string[] = [
   'table/transact.ts',
   'insight/usage/store-shapes.ts',
   'insight/usage/tally.ts',
+  'work/turns.ts',
 ];
