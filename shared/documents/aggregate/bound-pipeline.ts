@@ -65,7 +65,8 @@ const boundStages = (
     const computed = expressionsOf(name, operand);
     const notLists = computed.flatMap(([path]) => (path.includes('.') ? [`$${path.replace(/\.[^.]*$/, '')}`] : []));
     const each = (bytes: number, inLists = true): readonly Made[] => {
-      const sizesOf = (size: number) => new Map(['ROOT', 'CURRENT', ...variables].map((key) => [key, size]));
+      const names = ['ROOT', 'CURRENT', ...variables].flatMap((name) => [name, `${name}.`]);
+      const sizesOf = (size: number) => new Map(names.map((name) => [name, size]));
       const [whole, half] = [sizesOf(bytes), notLists.length > 0 ? sizesOf(bytes / 2) : new Map()];
       return computed.map(([path, value]) => {
         if (!path.includes('.')) return memoryOf(value, { where, sizes: whole, depth: 0 });

@@ -46,8 +46,10 @@ export const inTurns = ({ size, held, memory }: Made, turns: number): Made =>
 export const isObject = (value: unknown): value is JsonObject =>
   isJsonObject(value) && !Object.keys(value).some((key) => key.startsWith('$'));
 const partsOf = (operand: unknown): JsonObject => (isJsonObject(operand) ? operand : {});
-const operandsOf = (operand: unknown): readonly unknown[] =>
-  isObject(operand) ? Object.values(operand) : [operand].flat();
+const operandsOf = (operand: unknown): readonly unknown[] => {
+  if (Array.isArray(operand)) return operand;
+  return isObject(operand) ? Object.values(operand) : [operand];
+};
 const withSizes = (place: Place, set: readonly (readonly [name: string, bytes: number])[]): Place => {
   const sizes = new Map(place.sizes);
   for (const [name, bytes] of set) sizes.set(name, bytes).set(`${name}.`, bytes);
@@ -58,10 +60,11 @@ const refuse = ({ where }: Place, rule: string): never => {
 };
 
 const ofText = (text: string, { sizes }: Place): Made => {
-  if (!text.startsWith('$')) return made(Buffer.byteLength(text), scalar + Buffer.byteLength(text));
-  const [name = '', field] = (text.startsWith('$$') ? text.slice(2) : `ROOT.${text}`).split('.');
-  const size = (field === undefined ? undefined : sizes.get(`${name}.`)) ?? sizes.get(name) ?? element;
-  return made(size, scalar, text.includes('.') ? size : scalar);
+  if (!text.startsWith('$')) return made(Buffer.byteLength(text), scalar);
+  const dot = text.indexOf('.');
+  const name = text.startsWith('$$') ? text.slice(2, dot < 0 ? undefined : dot) : 'ROOT';
+  const size = sizes.get(dot < 0 ? name : `${name}.`) ?? element;
+  return made(size, scalar, dot < 0 ? scalar : size);
 };
 
 const ofLet = ({ vars, in: inner }: JsonObject, place: Place): Made => {
@@ -93,24 +96,26 @@ const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   const turns = Array.isArray(parts.input) ? 2 * parts.input.length : list.size / element;
   const as = String(parts.as ?? 'this');
   const value = String(parts.valueAs ?? 'value');
-  const result = name === '$filter' ? `$$${as}` : parts.in;
-  const results = name === '$reduce' && isObject(result) ? Object.values(result) : [result];
   const inside = { ...place, depth: place.depth + 1 };
   const whole = withSizes(inside, [[as, list.size]]);
+  if (name === '$filter') {
+    const { memory } = memoryOf([parts.cond, parts.limit], whole);
+    return made(list.size, scalar + 2 * list.size, list.memory + memory + 2 * list.size);
+  }
+  const fields = name === '$reduce' && isObject(parts.in) ? Object.values(parts.in) : undefined;
   // The list and what is copied in each of its turns share the document.
   const halves = new Map([...place.sizes].map(([key, bytes]) => [key, bytes / 2] as const));
   const few = withSizes({ ...inside, sizes: halves }, [[as, element]]);
   const turn = (at: Place, of: number): readonly Made[] => {
     const sizes = [
-      [value, results.length === 1 && results[0] === result ? of : 2 * of],
+      [value, fields === undefined ? of : 2 * of],
       [`${value}.`, of],
     ] as const;
-    return results.map((one) => memoryOf(one, name === '$reduce' ? withSizes(at, sizes) : at));
+    return (fields ?? [parts.in]).map((one) => memoryOf(one, name === '$reduce' ? withSizes(at, sizes) : at));
   };
   const one = turn(whole, 0);
-  const tested = name === '$filter' ? memoryOf([parts.cond, parts.limit], whole).memory : 0;
   const all = most(inTurns(sum(turn(few, 0)), turns), sum(one));
-  const looped = made(all.size, scalar + all.held, list.memory + tested + all.memory);
+  const looped = made(all.size, scalar + all.held, list.memory + all.memory);
   if (name !== '$reduce') return looped;
   const grown = turn(whole, huge);
   if (grown.some(({ size }, at) => size - Number(one[at]?.size) > huge)) {
