@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { type FunctionProcess, type Invocation, startFunctionProcess } from '../infra/local/runtime-api.ts';
+import { cpuOfThreads } from './processes.ts';
 
 /** How a process of a function began, in ms; `call` and `status` only where it was called. */
 export interface Beginning {
   /** From the start of the process until it asked for its first event. */
   readonly init: number;
+  /** What all its threads took of the processor by then. */
+  readonly cpu: number;
   /** From the first event to its answer. */
   readonly call?: number;
   readonly status?: number;
@@ -13,7 +16,7 @@ export interface Beginning {
 
 interface Steps {
   /** The process asked for its first event. */
-  readonly onAsked: (hand: (event: string) => void) => void;
+  readonly onAsked: (pid: number, hand: (event: string) => void) => void;
   readonly onAnswer: (result: string) => void;
   readonly onFailure: (error: Error) => void;
 }
@@ -21,11 +24,11 @@ interface Steps {
 const begin = (name: string, folder: string, env: NodeJS.ProcessEnv, steps: Steps): Promise<FunctionProcess> => {
   let asked = false;
   return startFunctionProcess(name, path.join(folder, name), env, {
-    next: () =>
+    next: ({ pid }) =>
       new Promise<Invocation>((hand) => {
         if (asked) return;
         asked = true;
-        steps.onAsked((event) =>
+        steps.onAsked(pid, (event) =>
           hand({ id: randomUUID(), event, resolve: steps.onAnswer, reject: (error) => steps.onFailure(error) }),
         );
       }),
@@ -45,16 +48,19 @@ export const beginOnce = async (
   const done = Promise.withResolvers<Beginning>();
   const startedAt = performance.now();
   let askedAt = 0;
+  let cpu = 0;
   const started = begin(name, folder, env, {
-    onAsked: (hand) => {
+    onAsked: (pid, hand) => {
       askedAt = performance.now();
-      if (event === undefined) done.resolve({ init: askedAt - startedAt });
+      cpu = cpuOfThreads(pid);
+      if (event === undefined) done.resolve({ init: askedAt - startedAt, cpu });
       else hand(JSON.stringify(event));
     },
     onAnswer: (result) => {
       const { statusCode } = JSON.parse(result) as { readonly statusCode?: number };
       done.resolve({
         init: askedAt - startedAt,
+        cpu,
         call: performance.now() - askedAt,
         ...(statusCode !== undefined && { status: statusCode }),
       });

@@ -1,7 +1,7 @@
 /**
  * `npm run bench:init [-- --rounds 3] [prefix…]`: what a cold start of each bundled function costs: from the start of
- * its process until it asks the Lambda Runtime API for its first event, with what V8 compiled beside the bundle and
- * without, and from there to its first answer, connections included. Medians of the rounds, which take turns. The first
+ * its process until it asks the Lambda Runtime API for its first event, and the CPU that it takes by then, with what V8
+ * compiled beside the bundle and without; and from there to its first answer, connections included. Medians of the rounds, which take turns. The first
  * row is a function that does nothing; jobs are not called.
  */
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -40,49 +40,67 @@ interface Measured {
   readonly bare: Beginning[];
 }
 
+/** In ms; of a bundle with what V8 compiled, and without. */
+interface Times {
+  readonly init: number;
+  readonly cpu: number;
+  readonly bareInit: number;
+  readonly bareCpu: number;
+  readonly call: number | undefined;
+}
+
 interface Row {
   readonly bundle: Bundle;
-  readonly init: number;
-  readonly bareInit: number;
-  readonly call: number | undefined;
+  readonly times: Times;
   readonly status: number | undefined;
 }
 
 const rowOf = (bundle: Bundle, { compiled, bare }: Measured): Row => ({
   bundle,
-  init: median(compiled.map(({ init }) => init)),
-  bareInit: median(bare.map(({ init }) => init)),
-  call: middle(compiled.map(({ call }) => call)),
+  times: {
+    init: median(compiled.map(({ init }) => init)),
+    cpu: median(compiled.map(({ cpu }) => cpu)),
+    bareInit: median(bare.map(({ init }) => init)),
+    bareCpu: median(bare.map(({ cpu }) => cpu)),
+    call: middle(compiled.map(({ call }) => call)),
+  },
   status: compiled[0]?.status,
+});
+
+const middleOf = (rows: readonly Row[]): Times => ({
+  init: median(rows.map(({ times }) => times.init)),
+  cpu: median(rows.map(({ times }) => times.cpu)),
+  bareInit: median(rows.map(({ times }) => times.bareInit)),
+  bareCpu: median(rows.map(({ times }) => times.bareCpu)),
+  call: middle(rows.map(({ times }) => times.call)),
 });
 
 const cell = (value: number | undefined, width: number): string => (value?.toFixed(0) ?? '').padStart(width);
 
 const print = (rows: readonly Row[]): void => {
   const width = Math.max(...rows.map(({ bundle }) => bundle.name.length));
-  const line = (name: string, times: Pick<Row, 'init' | 'bareInit' | 'call'>, bytes: number, status = ''): string =>
+  const line = (name: string, times: Times, bytes: number, status = ''): string =>
     [
       name.padEnd(width),
       cell(times.init, 7),
-      cell(times.bareInit, 11),
+      cell(times.cpu, 6),
+      cell(times.bareInit, 10),
+      cell(times.bareCpu, 6),
       cell(times.call, 11),
       status.padStart(6),
       cell(bytes / 1024, 6),
     ].join('  ');
   const areas = new Map(functionFiles().map(({ name, file }) => [name, path.dirname(file).replace('functions/', '')]));
-  console.log(`${'function'.padEnd(width)}  init ms  uncompiled  1st call ms  status     KiB`);
+  console.log(`${'function'.padEnd(width)}  init ms  CPU ms  uncompiled  CPU ms  1st call ms  status     KiB`);
   for (const [area, members] of Map.groupBy(rows, ({ bundle }) => areas.get(bundle.name) ?? '')) {
     if (area !== '') {
-      const times = {
-        init: median(members.map(({ init }) => init)),
-        bareInit: median(members.map(({ bareInit }) => bareInit)),
-        call: middle(members.map(({ call }) => call)),
-      };
       const bytes = median(members.map(({ bundle }) => bundle.bytes));
-      console.log(`\n${styleText('bold', line(`${area}: median of ${members.length}`, times, bytes))}`);
+      console.log(`\n${styleText('bold', line(`${area}: median of ${members.length}`, middleOf(members), bytes))}`);
     }
     for (const row of members) {
-      console.log(line(row.bundle.name, row, row.bundle.bytes, row.status === undefined ? '' : String(row.status)));
+      console.log(
+        line(row.bundle.name, row.times, row.bundle.bytes, row.status === undefined ? '' : String(row.status)),
+      );
     }
   }
 };

@@ -24,6 +24,7 @@ export interface Owner {
 }
 
 export interface FunctionProcess {
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -125,6 +126,7 @@ export const startFunctionProcess = async (
     onExit: ended,
   });
   const self: FunctionProcess = {
+    pid: child.pid,
     stop: async () => {
       await child.stop();
       ended(`${name} was stopped`);
