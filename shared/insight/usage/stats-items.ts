@@ -14,8 +14,17 @@ export const statsKey = (kind: StatsKind, projectId: string, day: string): Key =
 /** How long statistics are kept, in days. */
 const keptDays = 31;
 
+const dayMs = 86_400_000;
+
+/** The day that was asked for last, which is nearly always the one that is asked for. */
+let known = { day: Number.NaN, text: '' };
+
 /** The day of a time in ms, `yyyy-mm-dd` in UTC. */
-export const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+export const dayOf = (time: number): string => {
+  const day = Math.floor(time / dayMs);
+  if (day !== known.day) known = { day, text: new Date(time).toISOString().slice(0, 10) };
+  return known.text;
+};
 
 /** When statistics of a day are deleted, in seconds. */
 const expiryOf = (day: string): number => Date.parse(day) / 1000 + (keptDays + 1) * 24 * 3600;

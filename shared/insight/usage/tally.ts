@@ -57,17 +57,19 @@ const add = (kind: StatsKind, projectId: string, name: string, value: number): v
   if (USAGE_SECONDS === 0) return;
   const day = dayOf(clock.now());
   const key = `${kind} ${projectId} ${day}`;
-  const sums = pending.get(key) ?? { kind, projectId, day, values: new Map() };
-  if (!pending.has(key) && pending.size >= maxItems) return;
-  if (!sums.values.has(name) && sums.values.size >= maxAttributes) return;
+  const known = pending.get(key);
+  const sums = known ?? { kind, projectId, day, values: new Map<string, number>() };
+  if (!known && pending.size >= maxItems) return;
+  const before = sums.values.get(name);
+  if (before === undefined && sums.values.size >= maxAttributes) return;
   if (pending.size === 0) {
     since = clock.now();
     // In Lambda this fires only when the next request wakes the process; a long-running server needs it for its last
     // counts.
     timer = setTimeout(flushTally, USAGE_SECONDS * 1000).unref();
   }
-  pending.set(key, sums);
-  sums.values.set(name, (sums.values.get(name) ?? 0) + value);
+  if (!known) pending.set(key, sums);
+  sums.values.set(name, (before ?? 0) + value);
 };
 
 /** Counts a request in memory: its route, status and latency class make up the name of one counter. */
