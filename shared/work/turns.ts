@@ -12,6 +12,8 @@ export interface Turns {
   readonly places: number;
   /** Longer than any run may take: the place of one that was killed is free then. */
   readonly leaseMs: number;
+  /** How long a caller waits for a place. */
+  readonly patienceMs: number;
   /** What a caller is told who finds no place free; `retryAfter` in seconds. */
   readonly refusal: (retryAfter: number) => AppError;
 }
@@ -19,8 +21,8 @@ export interface Turns {
 /** Place → until when it is taken, in ms since 1970, and by which run. */
 type Places = Readonly<Record<string, unknown>>;
 
-/** How long a caller waits for a place, step by step, in milliseconds. */
-const waits = [100, 200, 400, 800, 1600];
+/** A caller looks again after so long, and then after twice as long each time, up to the second. */
+const [firstWaitMs, longestWaitMs] = [100, 1000];
 
 const endOf = (places: Places | undefined, place: number): number => Number(places?.[`until${place}`] ?? 0);
 
@@ -73,12 +75,13 @@ const takeAny = async (
 };
 
 /**
- * Does something in a place of its own, which is waited for up to 3 s; none free → the refusal. One write to take the
- * place and one to leave it.
+ * Does something in a place of its own, which is waited for with the patience that there is; none free → the refusal.
+ * One write to take the place and one to leave it.
  */
 export const inTurn = async <T>(turns: Turns, act: () => Promise<T>): Promise<T> => {
   const run = randomUUID();
-  for (const wait of [...waits, 0]) {
+  const begun = performance.now();
+  for (let wait = firstWaitMs; ; wait = Math.min(2 * wait, longestWaitMs)) {
     const found = await takeAny(turns, run);
     if ('place' in found) {
       try {
@@ -87,8 +90,9 @@ export const inTurn = async <T>(turns: Turns, act: () => Promise<T>): Promise<T>
         await leave(turns, found.place, run);
       }
     }
-    if (wait === 0) throw turns.refusal(Math.max(1, Math.ceil(found.freeIn / 1000)));
+    if (performance.now() - begun + wait > turns.patienceMs) {
+      throw turns.refusal(Math.max(1, Math.ceil(found.freeIn / 1000)));
+    }
     await pause(wait);
   }
-  throw turns.refusal(1);
 };

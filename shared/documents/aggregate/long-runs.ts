@@ -28,10 +28,15 @@ const noteLong = (key: string): void => {
   if (found.size > rememberedAggregations) found.delete(found.keys().next().value as string);
 };
 
-const turnsOf = (projectId: string): Turns => ({
+/** Two that take as long as one may can end meanwhile; a function's own limit is far. */
+const patienceMs = 10_000;
+
+/** Where the long aggregations of a project take turns. */
+export const turnsOf = (projectId: string): Turns => ({
   key: itemKey(kinds.longAggregations, partitionKey('rate', { source: projectScope(projectId) })),
   places: atOnce,
   leaseMs: limitMs + 3000,
+  patienceMs,
   refusal: (retryAfter) =>
     new AppError(
       'TOO_MANY_AGGREGATIONS',
@@ -45,7 +50,7 @@ const isTimeout = (error: unknown): boolean => error instanceof AppError && erro
 /**
  * Runs an aggregation, `run` with the milliseconds that it may take. Where projects share a database, one that is not
  * done in 250 ms begins again in its project's turn, so that what takes long is bounded and what is quick
- * costs nothing. No turn free within 3 s → 429 `TOO_MANY_AGGREGATIONS`. `asked` tells aggregations apart, whoever asks.
+ * costs nothing. No turn free within 10 s → 429 `TOO_MANY_AGGREGATIONS`. `asked` tells aggregations apart, whoever asks.
  */
 export const boundedRun = async <T>(
   { id, placement }: Project,
