@@ -21,8 +21,8 @@ export interface Turns {
 /** Place → until when it is taken, in ms since 1970, and by which run. */
 type Places = Readonly<Record<string, unknown>>;
 
-/** A caller looks again after so long, and then after twice as long each time, up to the second. */
-const [firstWaitMs, longestWaitMs] = [100, 1000];
+/** A caller looks again after so long, give or take half, so that those who wait do not all ask at once. */
+const waitMs = 200;
 
 const endOf = (places: Places | undefined, place: number): number => Number(places?.[`until${place}`] ?? 0);
 
@@ -80,8 +80,8 @@ const takeAny = async (
  */
 export const inTurn = async <T>(turns: Turns, act: () => Promise<T>): Promise<T> => {
   const run = randomUUID();
-  const begun = performance.now();
-  for (let wait = firstWaitMs; ; wait = Math.min(2 * wait, longestWaitMs)) {
+  const end = clock.now() + turns.patienceMs;
+  for (;;) {
     const found = await takeAny(turns, run);
     if ('place' in found) {
       try {
@@ -90,9 +90,9 @@ export const inTurn = async <T>(turns: Turns, act: () => Promise<T>): Promise<T>
         await leave(turns, found.place, run);
       }
     }
-    if (performance.now() - begun + wait > turns.patienceMs) {
+    if (clock.now() >= end) {
       throw turns.refusal(Math.max(1, Math.ceil(found.freeIn / 1000)));
     }
-    await pause(wait);
+    await pause(waitMs * (0.5 + Math.random()));
   }
 };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { currentRequest } from '../../core/log.ts';
 import type { Project } from '../../projects/project.ts';
 import { itemKey, partitionKey, projectScope } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
@@ -9,8 +10,8 @@ import { inTurn, type Turns } from '../../work/turns.ts';
 /** The longest that an aggregation may take. */
 const limitMs = 5000;
 
-/** One that takes no longer needs no turn. */
-const quickMs = 250;
+/** One that takes no longer needs no turn; nor does one that a busy machine keeps waiting. */
+const quickMs = 1000;
 
 /** Long ones of a project at once. Measured on two cores: with two, the p95 of others was three times as long. */
 const atOnce = 1;
@@ -28,8 +29,8 @@ const noteLong = (key: string): void => {
   if (found.size > rememberedAggregations) found.delete(found.keys().next().value as string);
 };
 
-/** Two that take as long as one may can end meanwhile; a function's own limit is far. */
-const patienceMs = 10_000;
+/** Three that take as long as one may can end meanwhile; the limit of a function is 29 s. */
+const patienceMs = 15_000;
 
 /** Where the long aggregations of a project take turns. */
 export const turnsOf = (projectId: string): Turns => ({
@@ -40,7 +41,7 @@ export const turnsOf = (projectId: string): Turns => ({
   refusal: (retryAfter) =>
     new AppError(
       'TOO_MANY_AGGREGATIONS',
-      `An aggregation of this project that takes longer than ${quickMs} ms is under way, and one at a time may. Try again when it has ended, send them one after the other, or make them quicker: filter in a first $match that an index serves.`,
+      `An aggregation of this project that takes longer than a second is under way, and one at a time may. Try again when it has ended, send them one after the other, or make them quicker: filter in a first $match that an index serves.`,
       { retryAfter },
     ),
 });
@@ -49,8 +50,8 @@ const isTimeout = (error: unknown): boolean => error instanceof AppError && erro
 
 /**
  * Runs an aggregation, `run` with the milliseconds that it may take. Where projects share a database, one that is not
- * done in 250 ms begins again in its project's turn, so that what takes long is bounded and what is quick
- * costs nothing. No turn free within 10 s → 429 `TOO_MANY_AGGREGATIONS`. `asked` tells aggregations apart, whoever asks.
+ * done in a second begins again in its project's turn, so that what takes long is bounded and what is quick
+ * costs nothing. No turn free within 15 s → 429 `TOO_MANY_AGGREGATIONS`. `asked` tells aggregations apart, whoever asks.
  */
 export const boundedRun = async <T>(
   { id, placement }: Project,
@@ -62,11 +63,15 @@ export const boundedRun = async <T>(
     .update(JSON.stringify([id, ...asked]))
     .digest('base64url');
   if (!isLong(key)) {
+    const record = currentRequest.getStore();
+    const lostMs = record?.lostMs ?? 0;
     try {
       return await run(quickMs);
     } catch (error) {
       if (!isTimeout(error)) throw error;
     }
+    // That it takes long is no failure, which would shorten what it may take now.
+    if (record) record.lostMs = lostMs;
     noteLong(key);
   }
   return inTurn(turnsOf(id), () => run(limitMs));
