@@ -1,0 +1,64 @@
+import { rows } from 'basalt:rows';
+import type { GenericSchema, InferInput, InferOutput } from 'valibot';
+import type { dashboardRoutes } from '../../functions/routes.ts';
+import type { PathParams } from '../../shared/http/route.ts';
+
+type Areas = typeof dashboardRoutes;
+type AnyRow = { [Area in keyof Areas]: Areas[Area][keyof Areas[Area]] }[keyof Areas];
+
+/** The name of a row of the dashboard API. */
+export type RowId = AnyRow['id'];
+type Row<Id extends RowId> = Extract<AnyRow, { readonly id: Id }>;
+
+/** A value as it arrives: dates are ISO texts. */
+export type Wire<T> = T extends Date
+  ? string
+  : T extends readonly (infer Item)[]
+    ? Wire<Item>[]
+    : T extends object
+      ? { [Key in keyof T]: Wire<T[Key]> }
+      : T;
+
+/** A query as the page writes it; what is `undefined` or empty is left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+type BodyOf<R> = R extends { readonly body: infer S extends GenericSchema }
+  ? { readonly body: InferInput<S> }
+  : unknown;
+
+/** What a row is called with: the parameters of its path, a query, and the body that its schema takes. */
+export type Input<Id extends RowId> = PathParams<Row<Id>['path']> & BodyOf<Row<Id>> & { readonly query?: Query };
+
+/** What a row that reads is called with. */
+export type ReadInput<Id extends RowId> = PathParams<Row<Id>['path']> & { readonly query?: Query };
+
+/** What a row answers. */
+export type Answer<Id extends RowId> = Wire<InferOutput<Row<Id>['response']['body']>>;
+
+/** What stands in `data` of its answer. */
+export type Data<Id extends RowId> = Answer<Id> extends { readonly data: infer D } ? D : never;
+
+/** A page of a list, one item of it. */
+export type Item<Id extends RowId> = Data<Id> extends { readonly items: readonly (infer I)[] } ? I : never;
+
+const queryText = (query: Query | undefined): string => {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== '') text.append(name, String(value));
+  }
+  return text.size === 0 ? '' : `?${text}`;
+};
+
+/** Method, path and query of a call; parameters are percent-encoded. */
+export const callOf = (
+  id: RowId,
+  input: object,
+): { readonly method: string; readonly path: string; readonly query: string } => {
+  const [method = 'GET', path = '/'] = rows[id] ?? [];
+  const values = input as Readonly<Record<string, unknown>>;
+  return {
+    method,
+    path: path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name]))),
+    query: queryText(values.query as Query | undefined),
+  };
+};

@@ -1,0 +1,39 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { problemOf } from '../api/problem.ts';
+import { t } from '../text/words.ts';
+import { Button } from './button.tsx';
+import { say } from './toast.tsx';
+
+interface Props {
+  readonly kind?: 'main-act' | 'danger' | 'plain';
+  readonly label?: string;
+  readonly onAct: () => Promise<void>;
+  readonly children: ComponentChildren;
+}
+
+/** A button that does something at once, one at a time; what fails is said in the service's words. */
+export const Act = ({ kind, label, onAct, children }: Props) => {
+  const busy = useSignal(false);
+  const act = async () => {
+    busy.value = true;
+    try {
+      await onAct();
+    } catch (error) {
+      say(problemOf(error).message || t.problem.unknown);
+    } finally {
+      busy.value = false;
+    }
+  };
+  return (
+    <Button
+      {...(kind ? { kind } : {})}
+      aria-label={label}
+      aria-busy={busy.value}
+      disabled={busy.value}
+      onClick={() => void act()}
+    >
+      {children}
+    </Button>
+  );
+};

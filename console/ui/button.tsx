@@ -1,0 +1,30 @@
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+
+type Kind = 'main-act' | 'danger' | 'plain' | undefined;
+
+interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'class'> {
+  readonly kind?: Kind;
+  readonly children: ComponentChildren;
+}
+
+const classOf = (kind: Kind): string => (kind ? `button ${kind}` : 'button');
+
+/** An act. `main-act` is the one of a screen that most come for. */
+export const Button = ({ kind, type = 'button', ...rest }: Props) => (
+  <button {...rest} type={type} class={classOf(kind)} />
+);
+
+/** A way to another screen that looks like an act. */
+export const LinkButton = ({
+  kind,
+  href,
+  children,
+}: {
+  readonly kind?: Kind;
+  readonly href: string;
+  readonly children: ComponentChildren;
+}) => (
+  <a class={classOf(kind)} href={href}>
+    {children}
+  </a>
+);

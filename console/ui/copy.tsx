@@ -1,0 +1,20 @@
+import { useState } from 'preact/hooks';
+import { t } from '../text/words.ts';
+import { Button } from './button.tsx';
+
+const shownMs = 1500;
+
+/** Puts a text on the clipboard, and says so. */
+export const Copy = ({ text, label = t.acts.copy }: { readonly text: string; readonly label?: string }) => {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), shownMs);
+  };
+  return (
+    <Button kind="plain" aria-live="polite" onClick={() => void copy()}>
+      {copied ? t.acts.copied : label}
+    </Button>
+  );
+};

@@ -1,0 +1,13 @@
+import { t } from '../text/words.ts';
+import { LinkButton } from './button.tsx';
+import { Empty } from './empty.tsx';
+import { Page } from './page.tsx';
+
+/** An address at which there is nothing. */
+export const Gone = () => (
+  <Page title={t.gone.title}>
+    <Empty text={t.gone.text}>
+      <LinkButton href="/">{t.nav.projects}</LinkButton>
+    </Empty>
+  </Page>
+);

@@ -1,0 +1,76 @@
+import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso/router';
+import { useQuery } from '../api/query.ts';
+import type { Input, Item, ReadInput, RowId } from '../api/rows.ts';
+import { addressWith } from './address.ts';
+import { Empty } from './empty.tsx';
+import { Pager } from './pager.tsx';
+import { ProblemNote } from './problem-note.tsx';
+import { type Column, Table } from './table.tsx';
+
+const pageSize = 50;
+
+interface Props<Id extends RowId> {
+  readonly row: Id;
+  /** Parameters of its path, and of its query besides the page. */
+  readonly input: ReadInput<Id>;
+  readonly label: string;
+  readonly columns: readonly Column<Item<Id>>[];
+  readonly keyOf: (item: Item<Id>) => string;
+  /** What would be there, and how it comes there. */
+  readonly empty: string;
+  readonly emptyAct?: ComponentChildren;
+  readonly selected?: string | undefined;
+  readonly onOpen?: (item: Item<Id>) => void;
+}
+
+interface PageOfItems<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+/** A list of the dashboard, a page at a time; which page stands in the address. */
+export const List = <Id extends RowId>({
+  row,
+  input,
+  label,
+  columns,
+  keyOf,
+  empty,
+  emptyAct,
+  selected,
+  onOpen,
+}: Props<Id>) => {
+  const { path, query, route } = useLocation();
+  const page = Math.max(1, Number(query.page) || 1);
+  const list = useQuery(row, { ...input, query: { ...input.query, page, limit: pageSize } } as Input<Id>);
+  const { data, problem } = list.value;
+  const shown = data as PageOfItems<Item<Id>> | undefined;
+  if (problem && !shown) return <ProblemNote problem={problem} onRetry={list.reload} />;
+  if (shown?.items.length === 0 && page === 1) return <Empty text={empty}>{emptyAct}</Empty>;
+  return (
+    <div class="stack">
+      {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
+      <Table
+        label={label}
+        columns={columns}
+        items={shown?.items}
+        keyOf={keyOf}
+        selected={selected}
+        {...(onOpen ? { onOpen } : {})}
+      />
+      {shown && (
+        <div class="row small muted">
+          <Pager
+            page={page}
+            size={pageSize}
+            shown={shown.items.length}
+            total={shown.total}
+            capped={false}
+            onPage={(to) => route(addressWith(path, query, { page: to === 1 ? undefined : String(to) }))}
+          />
+        </div>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,48 @@
+import { signal } from '@preact/signals';
+import { t } from '../text/words.ts';
+import { Button } from './button.tsx';
+
+interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly undo: (() => void) | undefined;
+}
+
+const shownMs = 10_000;
+const toasts = signal<readonly Toast[]>([]);
+let count = 0;
+
+const remove = (id: number): void => {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+};
+
+/** Says what was done, for ten seconds, with the way back where there is one. */
+export const say = (text: string, undo?: () => void): void => {
+  count += 1;
+  const id = count;
+  toasts.value = [...toasts.value, { id, text, undo }];
+  setTimeout(() => remove(id), shownMs);
+};
+
+export const Toasts = () => (
+  <div class="toasts" role="status" aria-live="polite">
+    {toasts.value.map(({ id, text, undo }) => (
+      <div key={id} class="toast">
+        <span>{text}</span>
+        {undo && (
+          <Button
+            onClick={() => {
+              remove(id);
+              undo();
+            }}
+          >
+            {t.acts.undo}
+          </Button>
+        )}
+        <Button kind="plain" aria-label={t.acts.close} onClick={() => remove(id)}>
+          ✕
+        </Button>
+      </div>
+    ))}
+  </div>
+);
