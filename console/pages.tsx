@@ -1,0 +1,93 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import lazy from 'preact-iso/lazy';
+import { Route, Router } from 'preact-iso/router';
+import type { Problem } from './api/problem.ts';
+import { problemOf } from './api/problem.ts';
+import { begin, developer } from './api/session.ts';
+import { SignIn } from './pages/sign-in/sign-in.tsx';
+import { Frame } from './ui/frame.tsx';
+import { Gone } from './ui/gone.tsx';
+import { ProblemNote } from './ui/problem-note.tsx';
+import { Redirect } from './ui/redirect.tsx';
+
+const Projects = lazy(() => import('./pages/projects/projects.tsx').then((page) => page.Projects));
+const SignUp = lazy(() => import('./pages/sign-in/sign-up.tsx').then((page) => page.SignUp));
+const ResetPassword = lazy(() => import('./pages/sign-in/reset-password.tsx').then((page) => page.ResetPassword));
+const GithubReturn = lazy(() => import('./pages/sign-in/github-return.tsx').then((page) => page.GithubReturn));
+const VerifyEmail = lazy(() => import('./pages/sign-in/verify-email.tsx').then((page) => page.VerifyEmail));
+const AcceptInvitation = lazy(() =>
+  import('./pages/projects/accept-invitation.tsx').then((page) => page.AcceptInvitation),
+);
+const Api = lazy(() => import('./pages/api/api.tsx').then((page) => page.Api));
+const Overview = lazy(() => import('./pages/overview/overview.tsx').then((page) => page.Overview));
+const Documents = lazy(() => import('./pages/documents/documents.tsx').then((page) => page.Documents));
+const Trash = lazy(() => import('./pages/documents/trash.tsx').then((page) => page.Trash));
+const Schema = lazy(() => import('./pages/documents/schema.tsx').then((page) => page.Schema));
+const Indexes = lazy(() => import('./pages/documents/indexes.tsx').then((page) => page.Indexes));
+const Transfers = lazy(() => import('./pages/documents/transfers.tsx').then((page) => page.Transfers));
+const NewCollection = lazy(() => import('./pages/documents/new-collection.tsx').then((page) => page.NewCollection));
+const Users = lazy(() => import('./pages/users/users.tsx').then((page) => page.Users));
+const Files = lazy(() => import('./pages/files/files.tsx').then((page) => page.Files));
+const Mail = lazy(() => import('./pages/mail/mail.tsx').then((page) => page.Mail));
+const Usage = lazy(() => import('./pages/usage/usage.tsx').then((page) => page.Usage));
+const Settings = lazy(() => import('./pages/settings/settings.tsx').then((page) => page.Settings));
+const Account = lazy(() => import('./pages/account/account.tsx').then((page) => page.Account));
+
+const Signed = () => (
+  <Frame>
+    <Router>
+      <Route path="/" component={Projects} />
+      <Route path="/account" component={Account} />
+      <Route path="/verify-email" component={VerifyEmail} />
+      <Route path="/invitations/accept" component={AcceptInvitation} />
+      <Route path="/projects/:projectId/api" component={Api} />
+      <Route path="/projects/:projectId" component={Overview} />
+      <Route path="/projects/:projectId/documents/:collectionName" component={Documents} />
+      <Route path="/projects/:projectId/documents/:collectionName/trash" component={Trash} />
+      <Route path="/projects/:projectId/documents/:collectionName/schema" component={Schema} />
+      <Route path="/projects/:projectId/documents/:collectionName/indexes" component={Indexes} />
+      <Route path="/projects/:projectId/documents/:collectionName/transfers" component={Transfers} />
+      <Route path="/projects/:projectId/new-collection" component={NewCollection} />
+      <Route path="/projects/:projectId/users" component={Users} />
+      <Route path="/projects/:projectId/files" component={Files} />
+      <Route path="/projects/:projectId/mail/:part?" component={Mail} />
+      <Route path="/projects/:projectId/usage" component={Usage} />
+      <Route path="/projects/:projectId/settings/:part?" component={Settings} />
+      <Route default component={Gone} />
+    </Router>
+  </Frame>
+);
+
+const Unsigned = () => (
+  <Router>
+    <Route path="/sign-in" component={SignIn} />
+    <Route path="/sign-up" component={SignUp} />
+    <Route path="/reset-password" component={ResetPassword} />
+    <Route path="/verify-email" component={VerifyEmail} />
+    <Route path="/auth/callback" component={GithubReturn} />
+    <Route default component={Redirect} />
+  </Router>
+);
+
+/** Address → page. Whoever is not signed in comes to the sign-in, and from there back to the address asked for. */
+export const Pages = () => {
+  const problem = useSignal<Problem | undefined>(undefined);
+  const start = () => {
+    problem.value = undefined;
+    begin().catch((error: unknown) => {
+      problem.value = problemOf(error);
+    });
+  };
+  useEffect(start, []);
+  if (developer.value === undefined) {
+    return problem.value ? (
+      <div class="alone">
+        <main>
+          <ProblemNote problem={problem.value} onRetry={start} />
+        </main>
+      </div>
+    ) : null;
+  }
+  return developer.value === null ? <Unsigned /> : <Signed />;
+};

@@ -1,0 +1,169 @@
+import { useSignal } from '@preact/signals';
+import { request } from '../../api/request.ts';
+import type { Item } from '../../api/rows.ts';
+import { developer, signedOut } from '../../api/session.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { List } from '../../ui/list.tsx';
+import { Page } from '../../ui/page.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { Tokens } from './tokens.tsx';
+
+type Session = Item<'list-developer-sessions'>;
+
+const sessionColumns: readonly Column<Session>[] = [
+  { key: 'used', label: t.users.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+  {
+    key: 'agent',
+    label: t.users.device,
+    cell: ({ userAgent, current }) => (
+      <>
+        {userAgent} {current && <Badge kind="good">{t.account.thisOne}</Badge>}
+      </>
+    ),
+  },
+  { key: 'ip', label: t.users.ip, cell: ({ ip }) => <span class="mono">{ip}</span> },
+  {
+    key: 'end',
+    label: '',
+    cell: ({ _id, current }) =>
+      !current && (
+        <Act
+          kind="plain"
+          onAct={async () => {
+            await request('revoke-developer-session', { id: _id });
+          }}
+        >
+          {t.users.endSession}
+        </Act>
+      ),
+  },
+];
+
+const Password = () => {
+  const { draft, set } = useDraft({ currentPassword: '', newPassword: '' });
+  const change = async () => {
+    await request('change-developer-password', { body: draft.value });
+    draft.value = { currentPassword: '', newPassword: '' };
+    say(t.account.passwordChanged);
+  };
+  return (
+    <Form act={t.account.changePassword} onSubmit={change}>
+      {(wrong) => (
+        <>
+          <Field
+            label={t.account.currentPassword}
+            type="password"
+            autocomplete="current-password"
+            required
+            value={draft.value.currentPassword}
+            onInput={set('currentPassword')}
+            wrong={wrong('currentPassword')}
+          />
+          <Field
+            label={t.reset.password}
+            hint={t.signUp.password}
+            type="password"
+            autocomplete="new-password"
+            required
+            value={draft.value.newPassword}
+            onInput={set('newPassword')}
+            wrong={wrong('newPassword')}
+          />
+        </>
+      )}
+    </Form>
+  );
+};
+
+const Deletion = ({ onClose }: { readonly onClose: () => void }) => {
+  const { draft, set } = useDraft({ password: '' });
+  const remove = async () => {
+    await request('delete-developer', { body: draft.value.password ? draft.value : {} });
+    signedOut();
+  };
+  return (
+    <Dialog title={t.account.delete} onClose={onClose}>
+      <p>{t.account.deleteText}</p>
+      <Form act={t.account.delete} cancel={t.acts.cancel} onCancel={onClose} onSubmit={remove}>
+        {(wrong) => (
+          <Field
+            label={t.signIn.password}
+            type="password"
+            autocomplete="current-password"
+            value={draft.value.password}
+            onInput={set('password')}
+            wrong={wrong('password')}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+};
+
+/** The developer's own account. */
+export const Account = () => {
+  const who = developer.value;
+  const deleting = useSignal(false);
+  if (!who) return null;
+  return (
+    <Page title={t.account.title}>
+      <div class="stack">
+        <p>
+          {who.email} <Badge>{who.plan}</Badge>
+        </p>
+        {!who.emailVerified && (
+          <div class="note measure">
+            <p>{t.account.unverified}</p>
+            <Act
+              onAct={async () => {
+                await request('resend-developer-verification', { body: { email: who.email } });
+                say(t.reset.asked(who.email));
+              }}
+            >
+              {t.account.resend}
+            </Act>
+          </div>
+        )}
+        <h2>{t.account.changePassword}</h2>
+        <div class="measure">
+          <Password />
+        </div>
+        <h2>{t.users.sessions}</h2>
+        <List
+          row="list-developer-sessions"
+          input={{}}
+          label={t.users.sessions}
+          columns={sessionColumns}
+          keyOf={({ _id }) => _id}
+          empty={t.users.noSessions}
+        />
+        <Tokens />
+        <div class="row">
+          <Button
+            kind="danger"
+            onClick={() => {
+              deleting.value = true;
+            }}
+          >
+            {t.account.delete}
+          </Button>
+        </div>
+      </div>
+      {deleting.value && (
+        <Deletion
+          onClose={() => {
+            deleting.value = false;
+          }}
+        />
+      )}
+    </Page>
+  );
+};

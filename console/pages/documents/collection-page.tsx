@@ -1,0 +1,33 @@
+import type { ComponentChildren } from 'preact';
+import { useRoute } from 'preact-iso/router';
+import { t } from '../../text/words.ts';
+import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+
+const parts = ['documents', 'schema', 'indexes', 'trash', 'transfers'] as const;
+export type CollectionPart = (typeof parts)[number];
+
+/** A screen of one collection, with the ways to the others of it. */
+export const CollectionPage = ({
+  part,
+  acts,
+  children,
+}: {
+  readonly part: CollectionPart;
+  readonly acts?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) => {
+  const { projectId = '', collectionName = '' } = useRoute().params;
+  const base = `/projects/${projectId}/documents/${collectionName}`;
+  const hrefOf = (name: CollectionPart): string => (name === 'documents' ? base : `${base}/${name}`);
+  return (
+    <Page title={collectionName} acts={acts}>
+      <Tabs
+        label={collectionName}
+        present={hrefOf(part)}
+        tabs={parts.map((name) => [hrefOf(name), t.collection.parts[name]])}
+      />
+      {children}
+    </Page>
+  );
+};

@@ -1,0 +1,67 @@
+import { useSignal } from '@preact/signals';
+import { useLocation, useRoute } from 'preact-iso/router';
+import { request } from '../../api/request.ts';
+import { t } from '../../text/words.ts';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Page } from '../../ui/page.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
+import { SchemaTable } from './schema-table.tsx';
+
+/** A collection, with a schema or without; the assistant proposes one in words. */
+export const NewCollection = () => {
+  const { projectId = '' } = useRoute().params;
+  const { route } = useLocation();
+  const { draft, set } = useDraft({ name: '', prompt: '' });
+  const fields = useSignal<readonly FieldDraft[]>([]);
+  const create = async () => {
+    const { name } = draft.value;
+    await request('create-collection', { projectId, body: { name, schema: schemaOf(fields.value) } });
+    route(`/projects/${projectId}/documents/${name}`);
+  };
+  const propose = async () => {
+    const { data } = await request('propose-schema', { projectId, body: { prompt: draft.value.prompt } });
+    fields.value = draftOf(data.schema as Parameters<typeof draftOf>[0]);
+    if (data.name && !draft.value.name) draft.value = { ...draft.value, name: data.name };
+  };
+  return (
+    <Page title={t.nav.newCollection} back={{ href: `/projects/${projectId}`, label: t.nav.overview }}>
+      <div class="stack">
+        <Form act={t.acts.create} onSubmit={create}>
+          {(wrong) => (
+            <>
+              <div class="measure">
+                <Field
+                  label={t.projects.name}
+                  hint={t.collection.nameWhy}
+                  required
+                  value={draft.value.name}
+                  onInput={set('name')}
+                  wrong={wrong('name')}
+                />
+              </div>
+              <h2>{t.collection.parts.schema}</h2>
+              <p class="muted">{t.schema.none}</p>
+              <SchemaTable fields={fields} />
+            </>
+          )}
+        </Form>
+        <section class="card stack measure">
+          <h2>{t.assistant.title}</h2>
+          <Form act={t.assistant.act} onSubmit={propose}>
+            {(wrong) => (
+              <TextField
+                label={t.assistant.prompt}
+                rows={3}
+                value={draft.value.prompt}
+                onInput={set('prompt')}
+                wrong={wrong('prompt')}
+              />
+            )}
+          </Form>
+        </section>
+      </div>
+    </Page>
+  );
+};

@@ -1,0 +1,136 @@
+import type { Signal } from '@preact/signals';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { type FieldDraft, type FieldType, newField } from './schema-draft.ts';
+
+const types: Readonly<Record<FieldType, true>> = {
+  String: true,
+  Number: true,
+  Boolean: true,
+  Date: true,
+  Object: true,
+  Array: true,
+  Ref: true,
+};
+
+/** The fields of a schema, a row each. */
+export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly FieldDraft[]> }) => {
+  const change = (place: number, changes: Partial<FieldDraft>) => {
+    fields.value = fields.value.map((field, at) => (at === place ? { ...field, ...changes } : field));
+  };
+  return (
+    <div class="stack">
+      <div class="table-box">
+        <table class="table">
+          <thead>
+            <tr>
+              {[
+                t.schema.key,
+                t.schema.type,
+                t.schema.required,
+                t.schema.unique,
+                t.schema.fallback,
+                t.schema.ref,
+                t.schema.inside,
+                '',
+              ].map((label) => (
+                <th key={label} scope="col">
+                  {label || <span class="spoken">{t.acts.menu}</span>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {fields.value.map((field, place) => (
+              <tr key={place}>
+                <td>
+                  <input
+                    class="input mono"
+                    aria-label={t.schema.key}
+                    required
+                    value={field.key}
+                    onInput={(event) => change(place, { key: event.currentTarget.value })}
+                  />
+                </td>
+                <td>
+                  <select
+                    class="input"
+                    aria-label={t.schema.type}
+                    value={field.type}
+                    onInput={(event) => change(place, { type: event.currentTarget.value as FieldType })}
+                  >
+                    {Object.keys(types).map((type) => (
+                      <option key={type}>{type}</option>
+                    ))}
+                  </select>
+                </td>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={t.schema.required}
+                    checked={field.required}
+                    onChange={(event) => change(place, { required: event.currentTarget.checked })}
+                  />
+                </td>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={t.schema.unique}
+                    checked={field.unique}
+                    onChange={(event) => change(place, { unique: event.currentTarget.checked })}
+                  />
+                </td>
+                <td>
+                  <input
+                    class="input mono"
+                    aria-label={t.schema.fallback}
+                    value={field.fallback}
+                    onInput={(event) => change(place, { fallback: event.currentTarget.value })}
+                  />
+                </td>
+                <td>
+                  <input
+                    class="input mono"
+                    aria-label={t.schema.ref}
+                    disabled={field.type !== 'Ref'}
+                    value={field.ref}
+                    onInput={(event) => change(place, { ref: event.currentTarget.value })}
+                  />
+                </td>
+                <td>
+                  <input
+                    class="input mono"
+                    aria-label={t.schema.inside}
+                    disabled={field.type !== 'Object' && field.type !== 'Array'}
+                    value={field.inside}
+                    onInput={(event) => change(place, { inside: event.currentTarget.value })}
+                  />
+                </td>
+                <td>
+                  <Button
+                    kind="plain"
+                    aria-label={t.schema.remove(field.key)}
+                    onClick={() => {
+                      fields.value = fields.value.filter((_, at) => at !== place);
+                    }}
+                  >
+                    ✕
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="row">
+        <Button
+          onClick={() => {
+            fields.value = [...fields.value, newField];
+          }}
+        >
+          {t.schema.add}
+        </Button>
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,15 @@
+interface Props {
+  readonly field: string;
+  readonly sort: string | undefined;
+  readonly onSort: (sort: string | undefined) => void;
+}
+
+/** A column's name; a click sorts by it, another the other way, a third as before. */
+export const SortHead = ({ field, sort, onSort }: Props) => {
+  const next = sort === field ? `-${field}` : sort === `-${field}` ? undefined : field;
+  return (
+    <button type="button" class="sort" onClick={() => onSort(next)}>
+      {field} {sort === field ? '▴' : sort === `-${field}` ? '▾' : ''}
+    </button>
+  );
+};

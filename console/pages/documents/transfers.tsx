@@ -1,0 +1,130 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useRoute } from 'preact-iso/router';
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import type { Item } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Bytes } from '../../ui/bytes.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { CollectionPage } from './collection-page.tsx';
+import { ImportForm } from './import-form.tsx';
+
+type Transfer = Item<'list-transfers'>;
+
+const lookMs = 2000;
+const ended: ReadonlySet<Transfer['state']> = new Set(['done', 'failed', 'cancelled']);
+
+const kinds = { done: 'good', failed: 'danger', cancelled: 'warning' } as const;
+
+const State = ({ state }: Pick<Transfer, 'state'>) => (
+  <Badge {...(state in kinds ? { kind: kinds[state as keyof typeof kinds] } : {})}>{t.transfers.states[state]}</Badge>
+);
+
+const Progress = (transfer: Transfer) =>
+  transfer.kind === 'export' ? (
+    <>
+      {transfer.count} · <Bytes of={transfer.bytes} />
+    </>
+  ) : (
+    <>
+      {transfer.inserted} · {t.transfers.rejected(transfer.rejected)} {transfer.failure}
+    </>
+  );
+
+/** Exports and imports of a collection, while they run and as long as they are kept. */
+export const Transfers = () => {
+  const { projectId = '', collectionName = '' } = useRoute().params;
+  const place = { projectId, collectionName };
+  const list = useQuery('list-transfers', { projectId, query: { limit: 100 } });
+  const items = list.value.data?.items.filter(({ collection }) => collection === collectionName);
+  const running = items?.some(({ state }) => !ended.has(state)) ?? false;
+  const importing = useSignal(false);
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(list.reload, lookMs);
+    return () => clearInterval(timer);
+  }, [running, list]);
+  const download = async (id: string) => {
+    const { data } = await request('get-export', { ...place, id });
+    if (data.url) location.assign(data.url);
+  };
+  const columns: readonly Column<Transfer>[] = [
+    { key: 'kind', label: t.transfers.kind, cell: ({ kind }) => t.transfers.kinds[kind] },
+    { key: 'state', label: t.mail.state, cell: State },
+    { key: 'progress', label: t.transfers.progress, cell: Progress },
+    { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    {
+      key: 'acts',
+      label: '',
+      cell: ({ _id: id, kind, state }) =>
+        ended.has(state) ? (
+          <>
+            {kind === 'export' && state === 'done' && (
+              <Act kind="plain" onAct={() => download(id)}>
+                {t.transfers.download}
+              </Act>
+            )}
+            <Act
+              kind="plain"
+              onAct={async () => {
+                await request('delete-transfer', { projectId, id });
+              }}
+            >
+              {t.acts.delete}
+            </Act>
+          </>
+        ) : (
+          <Act
+            kind="plain"
+            onAct={async () => {
+              await request('cancel-transfer', { projectId, id });
+            }}
+          >
+            {t.acts.cancel}
+          </Act>
+        ),
+    },
+  ];
+  const acts = (
+    <>
+      <Act
+        onAct={async () => {
+          await request('start-export', { ...place, body: { format: 'ndjson' } });
+          list.reload();
+        }}
+      >
+        {t.transfers.export}
+      </Act>
+      <Act
+        onAct={async () => {
+          importing.value = true;
+        }}
+      >
+        {t.transfers.import}
+      </Act>
+    </>
+  );
+  return (
+    <CollectionPage part="transfers" acts={acts}>
+      {items?.length === 0 ? (
+        <Empty text={t.transfers.none} />
+      ) : (
+        <Table label={t.collection.parts.transfers} columns={columns} items={items} keyOf={({ _id }) => _id} />
+      )}
+      {importing.value && (
+        <ImportForm
+          {...place}
+          onClose={() => {
+            importing.value = false;
+            list.reload();
+          }}
+        />
+      )}
+    </CollectionPage>
+  );
+};

@@ -1,0 +1,98 @@
+import { useSignal } from '@preact/signals';
+import { useRoute } from 'preact-iso/router';
+import { request } from '../../api/request.ts';
+import type { Item } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { List } from '../../ui/list.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { CollectionPage } from './collection-page.tsx';
+
+/** Documents that were deleted in the last 30 days. */
+export const Trash = () => {
+  const { projectId = '', collectionName = '' } = useRoute().params;
+  const place = { projectId, collectionName };
+  const emptying = useSignal(false);
+  const columns: readonly Column<Item<'list-trash'>>[] = [
+    { key: 'id', label: '_id', cell: ({ _id }) => <span class="mono">{String(_id)}</span> },
+    {
+      key: 'document',
+      label: t.documents.json,
+      cell: (item) => <span class="mono">{JSON.stringify(item).slice(0, 120)}</span>,
+    },
+    {
+      key: 'deleted',
+      label: t.trash.deleted,
+      cell: ({ deletedAt }) => <Time at={deletedAt === null ? null : String(deletedAt)} />,
+    },
+    { key: 'left', label: t.trash.daysLeft, number: true, cell: ({ daysLeft }) => daysLeft ?? '–' },
+    {
+      key: 'acts',
+      label: '',
+      cell: ({ _id }) => (
+        <>
+          <Act
+            kind="plain"
+            onAct={async () => {
+              await request('restore-project-document', { ...place, id: String(_id) });
+              say(t.trash.restored);
+            }}
+          >
+            {t.trash.restore}
+          </Act>
+          <Act
+            kind="plain"
+            onAct={async () => {
+              await request('delete-trashed-document', { ...place, id: String(_id) });
+            }}
+          >
+            {t.trash.forever}
+          </Act>
+        </>
+      ),
+    },
+  ];
+  const acts = (
+    <Button
+      kind="danger"
+      onClick={() => {
+        emptying.value = true;
+      }}
+    >
+      {t.trash.empty}
+    </Button>
+  );
+  return (
+    <CollectionPage part="trash" acts={acts}>
+      <List
+        row="list-trash"
+        input={place}
+        label={t.trash.title}
+        columns={columns}
+        keyOf={({ _id }) => String(_id)}
+        empty={t.trash.none}
+      />
+      {emptying.value && (
+        <Confirm
+          title={t.trash.empty}
+          text={t.trash.emptyText}
+          name={collectionName}
+          label={t.trash.typeName}
+          act={t.trash.empty}
+          onClose={() => {
+            emptying.value = false;
+          }}
+          onConfirm={async () => {
+            const { data } = await request('empty-trash', place);
+            emptying.value = false;
+            say(t.trash.emptied(data.removed, data.complete));
+          }}
+        />
+      )}
+    </CollectionPage>
+  );
+};

@@ -1,0 +1,68 @@
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+
+interface Props {
+  readonly projectId: string;
+  /** The one to change; a new one without. */
+  readonly template?: Data<'get-mail-template'>;
+  readonly onClose: () => void;
+}
+
+export const TemplateForm = ({ projectId, template, onClose }: Props) => {
+  const { draft, set } = useDraft({
+    name: template?.name ?? '',
+    key: template?.key ?? '',
+    subject: template?.subject ?? '',
+    html: template?.html ?? '',
+    text: template?.text ?? '',
+  });
+  const submit = async () => {
+    const { name, key, subject, html, text } = draft.value;
+    const body = { name, subject, key: key || null, html: html || null, text: text || null };
+    if (template) await request('update-mail-template', { projectId, templateId: template._id, body });
+    else await request('create-mail-template', { projectId, body });
+    onClose();
+  };
+  const { name, key, subject, html, text } = draft.value;
+  return (
+    <Dialog title={template?.name ?? t.mail.newTemplate} onClose={onClose}>
+      <Form act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+        {(wrong) => (
+          <>
+            <Field
+              label={t.mail.name}
+              required
+              maxLength={100}
+              value={name}
+              onInput={set('name')}
+              wrong={wrong('name')}
+            />
+            <Field
+              label={t.mail.key}
+              hint={t.mail.keyWhy}
+              maxLength={64}
+              value={key}
+              onInput={set('key')}
+              wrong={wrong('key')}
+            />
+            <Field
+              label={t.mail.subject}
+              required
+              maxLength={500}
+              value={subject}
+              onInput={set('subject')}
+              wrong={wrong('subject')}
+            />
+            <TextField label={t.mail.html} value={html} onInput={set('html')} wrong={wrong('html')} />
+            <TextField label={t.mail.text} value={text} onInput={set('text')} wrong={wrong('text')} />
+          </>
+        )}
+      </Form>
+    </Dialog>
+  );
+};

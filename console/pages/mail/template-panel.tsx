@@ -1,0 +1,101 @@
+import { useSignal } from '@preact/signals';
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { say } from '../../ui/toast.tsx';
+import { TemplateForm } from './template-form.tsx';
+
+/** Nothing in a mail may run, or reach anything of this page. */
+const withoutScripts = (html: string): string =>
+  `<meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data: https:">${html}`;
+
+const TestMail = ({ projectId, templateId }: { readonly projectId: string; readonly templateId: string }) => {
+  const { draft, set } = useDraft({ to: '' });
+  const send = async () => {
+    await request('send-test-mail', { projectId, templateId, body: draft.value });
+    say(t.mail.testSent(draft.value.to));
+  };
+  return (
+    <Form act={t.mail.sendTest} onSubmit={send}>
+      {(wrong) => (
+        <Field label={t.mail.to} type="email" required value={draft.value.to} onInput={set('to')} wrong={wrong('to')} />
+      )}
+    </Form>
+  );
+};
+
+/** A template: how it looks, and a mail of it to try. */
+export const TemplatePanel = ({
+  projectId,
+  templateId,
+  onClose,
+}: {
+  readonly projectId: string;
+  readonly templateId: string;
+  readonly onClose: () => void;
+}) => {
+  const found = useQuery('get-mail-template', { projectId, templateId });
+  const { data: template, problem } = found.value;
+  const asking = useSignal<'edit' | 'delete' | undefined>(undefined);
+  const close = () => {
+    asking.value = undefined;
+  };
+  return (
+    <Panel title={template?.name ?? '…'} onClose={onClose}>
+      {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+      {template && (
+        <>
+          <p>
+            <strong>{template.subject}</strong>
+          </p>
+          {template.html && (
+            <iframe class="preview" title={t.mail.preview} sandbox="" srcdoc={withoutScripts(template.html)} />
+          )}
+          {template.text && <pre class="card whole">{template.text}</pre>}
+          {!template.builtIn && (
+            <div class="row">
+              <Button
+                onClick={() => {
+                  asking.value = 'edit';
+                }}
+              >
+                {t.acts.edit}
+              </Button>
+              <Button
+                kind="danger"
+                onClick={() => {
+                  asking.value = 'delete';
+                }}
+              >
+                {t.acts.delete}
+              </Button>
+            </div>
+          )}
+          <TestMail projectId={projectId} templateId={templateId} />
+          {asking.value === 'edit' && <TemplateForm projectId={projectId} template={template} onClose={close} />}
+          {asking.value === 'delete' && (
+            <Confirm
+              title={t.mail.deleteTemplate}
+              text={t.mail.deleteTemplateText}
+              name={template.name}
+              label={t.mail.typeName}
+              act={t.acts.delete}
+              onClose={close}
+              onConfirm={async () => {
+                await request('delete-mail-template', { projectId, templateId });
+                close();
+                onClose();
+              }}
+            />
+          )}
+        </>
+      )}
+    </Panel>
+  );
+};

@@ -1,0 +1,123 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { service } from '../../api/service.ts';
+import { t } from '../../text/words.ts';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+
+/** How often it is looked whether the first document has come. */
+const lookMs = 2000;
+
+const Step = ({
+  done,
+  number,
+  title,
+  children,
+}: {
+  readonly done: boolean;
+  readonly number: number;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) => (
+  <li data-done={done ? '' : undefined}>
+    <span class="tick" aria-hidden="true">
+      {done ? '✓' : number}
+    </span>
+    <div class="stack">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  </li>
+);
+
+const MakeCollection = ({ projectId }: { readonly projectId: string }) => {
+  const { draft, set } = useDraft({ name: 'notes' });
+  const submit = async () => {
+    await request('create-collection', { projectId, body: { name: draft.value.name, schema: null } });
+  };
+  return (
+    <Form act={t.acts.create} onSubmit={submit}>
+      {(wrong) => (
+        <Field
+          label={t.firstSteps.collectionName}
+          required
+          value={draft.value.name}
+          onInput={set('name')}
+          wrong={wrong('name')}
+        />
+      )}
+    </Form>
+  );
+};
+
+/** The first document of a collection, which is looked for until it is there. */
+const FirstDocument = ({
+  projectId,
+  collectionName,
+  onFound,
+}: {
+  readonly projectId: string;
+  readonly collectionName: string;
+  readonly onFound: () => void;
+}) => {
+  const list = useQuery('list-project-documents', { projectId, collectionName, query: { limit: 1 } });
+  const { data } = list.value;
+  const first = data && 'items' in data ? data.items[0] : undefined;
+  useEffect(() => {
+    if (first) {
+      onFound();
+      return undefined;
+    }
+    const timer = setInterval(list.reload, lookMs);
+    return () => clearInterval(timer);
+  }, [first, list, onFound]);
+  if (!first) return <p class="muted">{t.firstSteps.waiting}</p>;
+  return (
+    <>
+      <p>{t.firstSteps.there}</p>
+      <pre class="card whole">{JSON.stringify(first, null, 2)}</pre>
+    </>
+  );
+};
+
+/** From nothing to the first document: each step ticks itself. */
+export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> }) => {
+  const { _id: projectId, publishableKey } = project;
+  const found = useSignal(false);
+  const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
+  const collection = data?.items.find(({ name }) => name !== 'users');
+  const line = `curl '${service().api}/api/data/${collection?.name ?? 'notes'}' -H 'x-api-key: SECRET_KEY' -d '{"title":"Hello"}'`;
+  return (
+    <ol class="steps measure">
+      <Step number={1} done title={t.firstSteps.key}>
+        <p class="muted">{t.firstSteps.keyWhy}</p>
+        <Snippet code={publishableKey} label={t.projects.publishableKey} />
+      </Step>
+      <Step number={2} done={collection !== undefined} title={t.firstSteps.collection}>
+        <p class="muted">{t.firstSteps.collectionWhy}</p>
+        {data && !collection && <MakeCollection projectId={projectId} />}
+        {collection && <a href={`/projects/${projectId}/documents/${collection.name}`}>{collection.name}</a>}
+      </Step>
+      <Step number={3} done={found.value} title={t.firstSteps.send}>
+        <p class="muted">{t.firstSteps.sendWhy}</p>
+        <Snippet code={line} label={t.firstSteps.send} />
+      </Step>
+      <Step number={4} done={found.value} title={t.firstSteps.appears}>
+        {collection && (
+          <FirstDocument
+            projectId={projectId}
+            collectionName={collection.name}
+            onFound={() => {
+              found.value = true;
+            }}
+          />
+        )}
+      </Step>
+    </ol>
+  );
+};

@@ -1,0 +1,53 @@
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+
+/** Asks for a name, and shows the secret key, which nobody can see again. */
+export const NewProject = ({ onClose }: { readonly onClose: () => void }) => {
+  const { route } = useLocation();
+  const { draft, set } = useDraft({ name: '' });
+  const made = useSignal<Data<'create-project'> | undefined>(undefined);
+  const submit = async () => {
+    made.value = (await request('create-project', { body: draft.value })).data;
+  };
+  if (made.value) {
+    const { _id, name, secretKey, publishableKey } = made.value;
+    return (
+      <Dialog title={name} onClose={onClose}>
+        <p>{t.projects.made}</p>
+        <h2>{t.projects.secretKey}</h2>
+        <Snippet code={secretKey} label={t.projects.secretKey} />
+        <h2>{t.projects.publishableKey}</h2>
+        <Snippet code={publishableKey} label={t.projects.publishableKey} />
+        <div class="row">
+          <Button kind="main-act" onClick={() => route(`/projects/${_id}`)}>
+            {t.projects.go}
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={t.projects.new} onClose={onClose}>
+      <Form act={t.acts.create} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+        {(wrong) => (
+          <Field
+            label={t.projects.name}
+            required
+            maxLength={100}
+            value={draft.value.name}
+            onInput={set('name')}
+            wrong={wrong('name')}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+};

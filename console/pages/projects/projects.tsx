@@ -1,0 +1,61 @@
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import { useQuery } from '../../api/query.ts';
+import type { Item } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { NewProject } from './new-project.tsx';
+
+type Project = Item<'list-projects'>;
+
+const columns: readonly Column<Project>[] = [
+  { key: 'name', label: t.projects.columns.name, cell: ({ _id, name }) => <a href={`/projects/${_id}`}>{name}</a> },
+  { key: 'role', label: t.projects.columns.role, cell: ({ role }) => t.roles[role] },
+  { key: 'plan', label: t.projects.columns.plan, cell: ({ plan }) => <Badge>{plan}</Badge> },
+  { key: 'created', label: t.projects.columns.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+];
+
+/** The projects that one owns or is a member of. */
+export const Projects = () => {
+  const { route } = useLocation();
+  const making = useSignal(false);
+  const list = useQuery('list-projects', { query: { limit: 100 } });
+  const { data, problem } = list.value;
+  const make = () => {
+    making.value = true;
+  };
+  const button = (
+    <Button kind="main-act" onClick={make}>
+      {t.projects.new}
+    </Button>
+  );
+  return (
+    <Page title={t.projects.title} acts={data?.items.length !== 0 && button}>
+      {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
+      {data?.items.length === 0 ? (
+        <Empty text={t.projects.empty}>{button}</Empty>
+      ) : (
+        <Table
+          label={t.projects.title}
+          columns={columns}
+          items={data?.items}
+          keyOf={({ _id }) => _id}
+          onOpen={({ _id }) => route(`/projects/${_id}`)}
+        />
+      )}
+      {making.value && (
+        <NewProject
+          onClose={() => {
+            making.value = false;
+          }}
+        />
+      )}
+    </Page>
+  );
+};

@@ -1,0 +1,115 @@
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { say } from '../../ui/toast.tsx';
+import type { SettingsProps } from './settings.tsx';
+
+const OwnDatabase = ({ projectId }: { readonly projectId: string }) => {
+  const { data, problem } = useQuery('get-database', { projectId }).value;
+  const { draft, set } = useDraft({ uri: '' });
+  const connect = async () => {
+    await request('connect-database', { projectId, body: draft.value });
+    draft.value = { uri: '' };
+    say(t.connections.connected);
+  };
+  return (
+    <section class="card stack">
+      <h2>{t.connections.database}</h2>
+      {problem && <ProblemNote problem={problem} />}
+      {data?.external && (
+        <div class="row">
+          <Badge kind="good">{t.connections.own}</Badge>
+          <span class="mono">{data.host}</span>
+          <Act
+            onAct={async () => {
+              await request('disconnect-database', { projectId });
+            }}
+          >
+            {t.connections.back}
+          </Act>
+        </div>
+      )}
+      {data && <p class="muted">{t.connections.letIn(data.serverIps.join(', '))}</p>}
+      <Form act={t.connections.connect} onSubmit={connect}>
+        {(wrong) => (
+          <Field
+            label={t.connections.uri}
+            type="password"
+            autocomplete="off"
+            required
+            value={draft.value.uri}
+            onInput={set('uri')}
+            wrong={wrong('uri')}
+          />
+        )}
+      </Form>
+    </section>
+  );
+};
+
+const OwnBucket = ({
+  projectId,
+  storage,
+}: {
+  readonly projectId: string;
+  readonly storage: SettingsProps['project']['storage'];
+}) => {
+  const empty = { endpoint: '', region: '', bucket: '', accessKeyId: '', secretAccessKey: '', publicHost: '' };
+  const { draft, set } = useDraft(empty);
+  const connect = async () => {
+    await request('connect-storage', {
+      projectId,
+      body: { ...draft.value, publicHost: draft.value.publicHost || null },
+    });
+    draft.value = empty;
+    say(t.connections.connected);
+  };
+  const names = ['endpoint', 'region', 'bucket', 'accessKeyId', 'secretAccessKey', 'publicHost'] as const;
+  return (
+    <section class="card stack">
+      <h2>{t.connections.bucket}</h2>
+      {storage.external && (
+        <div class="row">
+          <Badge kind="good">{t.connections.own}</Badge>
+          <span class="mono">{storage.endpoint}</span>
+          <Act
+            onAct={async () => {
+              await request('disconnect-storage', { projectId });
+            }}
+          >
+            {t.connections.back}
+          </Act>
+        </div>
+      )}
+      <Form act={t.connections.connect} onSubmit={connect}>
+        {(wrong) =>
+          names.map((name) => (
+            <Field
+              key={name}
+              label={name === 'bucket' ? t.connections.bucketName : t.connections[name]}
+              type={name === 'secretAccessKey' ? 'password' : 'text'}
+              autocomplete="off"
+              required={name !== 'publicHost'}
+              value={draft.value[name]}
+              onInput={set(name)}
+              wrong={wrong(name)}
+            />
+          ))
+        }
+      </Form>
+    </section>
+  );
+};
+
+/** A database and a bucket of the project's own, in place of ours. */
+export const Connections = ({ project: { _id: projectId, storage } }: SettingsProps) => (
+  <div class="stack measure">
+    <OwnDatabase projectId={projectId} />
+    <OwnBucket projectId={projectId} storage={storage} />
+  </div>
+);

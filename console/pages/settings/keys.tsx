@@ -1,0 +1,107 @@
+import { useSignal } from '@preact/signals';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { say } from '../../ui/toast.tsx';
+import type { SettingsProps } from './settings.tsx';
+
+type KeyType = 'publishable' | 'secret';
+
+const Rotate = ({
+  projectId,
+  type,
+  onClose,
+}: {
+  readonly projectId: string;
+  readonly type: KeyType;
+  readonly onClose: () => void;
+}) => {
+  const { draft, set } = useDraft({ graceHours: '24' });
+  const made = useSignal<Data<'rotate-key'> | undefined>(undefined);
+  const submit = async () => {
+    made.value = (
+      await request('rotate-key', { projectId, body: { type, graceHours: Number(draft.value.graceHours) } })
+    ).data;
+  };
+  return (
+    <Dialog title={t.keys.rotate(t.keys[type])} onClose={onClose}>
+      {made.value ? (
+        <>
+          <p>{type === 'secret' ? t.projects.made : t.keys.made}</p>
+          <Snippet code={made.value.key} label={t.keys[type]} />
+          <div class="row">
+            <Button kind="main-act" onClick={onClose}>
+              {t.acts.close}
+            </Button>
+          </div>
+        </>
+      ) : (
+        <Form act={t.keys.act} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+          {(wrong) => (
+            <Field
+              label={t.keys.grace}
+              hint={t.keys.graceWhy}
+              required
+              pattern="\d{1,3}"
+              value={draft.value.graceHours}
+              onInput={set('graceHours')}
+              wrong={wrong('graceHours')}
+            />
+          )}
+        </Form>
+      )}
+    </Dialog>
+  );
+};
+
+/** The two keys of a project, and those that sign its users' tokens. */
+export const Keys = ({ project: { _id: projectId, publishableKey, secretKeyHint } }: SettingsProps) => {
+  const rotating = useSignal<KeyType | undefined>(undefined);
+  const rotate = (type: KeyType) => (
+    <Button
+      onClick={() => {
+        rotating.value = type;
+      }}
+    >
+      {t.keys.rotate(t.keys[type])}
+    </Button>
+  );
+  return (
+    <div class="stack measure">
+      <h2>{t.keys.publishable}</h2>
+      <Snippet code={publishableKey} label={t.keys.publishable} />
+      <div class="row">{rotate('publishable')}</div>
+      <h2>{t.keys.secret}</h2>
+      <p class="mono">{secretKeyHint}</p>
+      <p class="muted">{t.keys.secretWhy}</p>
+      <div class="row">{rotate('secret')}</div>
+      <h2>{t.keys.signing}</h2>
+      <p class="muted">{t.keys.signingWhy}</p>
+      <div class="row">
+        <Act
+          onAct={async () => {
+            await request('rotate-signing-key', { projectId });
+            say(t.keys.signed);
+          }}
+        >
+          {t.keys.rotate(t.keys.signing)}
+        </Act>
+      </div>
+      {rotating.value && (
+        <Rotate
+          projectId={projectId}
+          type={rotating.value}
+          onClose={() => {
+            rotating.value = undefined;
+          }}
+        />
+      )}
+    </div>
+  );
+};

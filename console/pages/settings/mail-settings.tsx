@@ -1,0 +1,65 @@
+import { request } from '../../api/request.ts';
+import { t } from '../../text/words.ts';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { say } from '../../ui/toast.tsx';
+import type { SettingsProps } from './settings.tsx';
+
+/** Sends with the project's own account of the provider, in place of the shared one. */
+export const MailSettings = ({
+  project: { _id: projectId, providerFromEmail, hasProviderApiKey, hasProviderWebhookSecret },
+}: SettingsProps) => {
+  const { draft, set } = useDraft({
+    providerFromEmail: providerFromEmail ?? '',
+    providerApiKey: '',
+    providerWebhookSecret: '',
+  });
+  const save = async () => {
+    const { providerApiKey, providerWebhookSecret } = draft.value;
+    await request('update-project', {
+      projectId,
+      body: {
+        providerFromEmail: draft.value.providerFromEmail || null,
+        ...(providerApiKey ? { providerApiKey } : {}),
+        ...(providerWebhookSecret ? { providerWebhookSecret } : {}),
+      },
+    });
+    draft.value = { ...draft.value, providerApiKey: '', providerWebhookSecret: '' };
+    say(t.settings.saved);
+  };
+  return (
+    <div class="measure">
+      <Form act={t.acts.save} onSubmit={save}>
+        {(wrong) => (
+          <>
+            <Field
+              label={t.settings.from}
+              hint={t.settings.fromWhy}
+              value={draft.value.providerFromEmail}
+              onInput={set('providerFromEmail')}
+              wrong={wrong('providerFromEmail')}
+            />
+            <Field
+              label={t.settings.ownKey}
+              hint={hasProviderApiKey ? t.settings.secretKept : t.settings.ownKeyWhy}
+              type="password"
+              autocomplete="off"
+              value={draft.value.providerApiKey}
+              onInput={set('providerApiKey')}
+              wrong={wrong('providerApiKey')}
+            />
+            <Field
+              label={t.settings.webhookSecret}
+              hint={hasProviderWebhookSecret ? t.settings.secretKept : undefined}
+              type="password"
+              autocomplete="off"
+              value={draft.value.providerWebhookSecret}
+              onInput={set('providerWebhookSecret')}
+              wrong={wrong('providerWebhookSecret')}
+            />
+          </>
+        )}
+      </Form>
+    </div>
+  );
+};

@@ -1,0 +1,53 @@
+import { useLocation } from 'preact-iso/router';
+import { forgetAnswers } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import { signedIn } from '../../api/session.ts';
+import { t } from '../../text/words.ts';
+import { Alone } from '../../ui/alone.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+
+/** Only a path of this page: whatever else stands there could lead a person elsewhere. */
+export const placeAfter = (to: string | undefined): string => (to && /^\/(?![/\\])/.test(to) ? to : '/');
+
+export const SignIn = () => {
+  const { query, route } = useLocation();
+  const { draft, set } = useDraft({ email: '', password: '' });
+  const submit = async () => {
+    const { data } = await request('sign-in-developer', { body: draft.value });
+    forgetAnswers();
+    signedIn(data);
+    route(placeAfter(query.to), true);
+  };
+  return (
+    <Alone title={t.signIn.title}>
+      <Form act={t.signIn.act} onSubmit={submit}>
+        {(wrong) => (
+          <>
+            <Field
+              label={t.signIn.email}
+              type="email"
+              autocomplete="username"
+              required
+              value={draft.value.email}
+              onInput={set('email')}
+              wrong={wrong('email')}
+            />
+            <Field
+              label={t.signIn.password}
+              type="password"
+              autocomplete="current-password"
+              required
+              value={draft.value.password}
+              onInput={set('password')}
+              wrong={wrong('password')}
+            />
+          </>
+        )}
+      </Form>
+      <p class="muted">
+        {t.signIn.newHere} <a href="/sign-up">{t.signIn.signUp}</a> · <a href="/reset-password">{t.signIn.forgot}</a>
+      </p>
+    </Alone>
+  );
+};

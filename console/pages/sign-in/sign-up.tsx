@@ -1,0 +1,49 @@
+import { useLocation } from 'preact-iso/router';
+import { request } from '../../api/request.ts';
+import { signedIn } from '../../api/session.ts';
+import { t } from '../../text/words.ts';
+import { Alone } from '../../ui/alone.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+
+export const SignUp = () => {
+  const { route } = useLocation();
+  const { draft, set } = useDraft({ email: '', password: '' });
+  const submit = async () => {
+    const { data } = await request('sign-up-developer', { body: draft.value });
+    signedIn(data);
+    route('/', true);
+  };
+  return (
+    <Alone title={t.signUp.title}>
+      <Form act={t.signUp.act} onSubmit={submit}>
+        {(wrong) => (
+          <>
+            <Field
+              label={t.signIn.email}
+              type="email"
+              autocomplete="username"
+              required
+              value={draft.value.email}
+              onInput={set('email')}
+              wrong={wrong('email')}
+            />
+            <Field
+              label={t.signIn.password}
+              hint={t.signUp.password}
+              type="password"
+              autocomplete="new-password"
+              required
+              value={draft.value.password}
+              onInput={set('password')}
+              wrong={wrong('password')}
+            />
+          </>
+        )}
+      </Form>
+      <p class="muted">
+        {t.signUp.have} <a href="/sign-in">{t.signIn.act}</a>
+      </p>
+    </Alone>
+  );
+};

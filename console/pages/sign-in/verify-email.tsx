@@ -1,0 +1,52 @@
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import { request } from '../../api/request.ts';
+import { t } from '../../text/words.ts';
+import { Alone } from '../../ui/alone.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+
+/** Where the link of the mail leads; the act is a click, so that scanners of mail use nothing up. */
+export const VerifyEmail = () => {
+  const { query } = useLocation();
+  const done = useSignal(false);
+  const { draft, set } = useDraft({ email: '', otp: '' });
+  const verify = async () => {
+    await request('verify-developer-email', { body: query.token === undefined ? draft.value : { token: query.token } });
+    done.value = true;
+  };
+  return (
+    <Alone title={t.verify.title}>
+      {done.value ? (
+        <p>
+          {t.verify.done} <a href="/">{t.nav.projects}</a>
+        </p>
+      ) : (
+        <Form act={t.verify.act} onSubmit={verify}>
+          {(wrong) =>
+            query.token === undefined && (
+              <>
+                <Field
+                  label={t.signIn.email}
+                  type="email"
+                  required
+                  value={draft.value.email}
+                  onInput={set('email')}
+                  wrong={wrong('email')}
+                />
+                <Field
+                  label={t.reset.code}
+                  autocomplete="one-time-code"
+                  required
+                  value={draft.value.otp}
+                  onInput={set('otp')}
+                  wrong={wrong('otp')}
+                />
+              </>
+            )
+          }
+        </Form>
+      )}
+    </Alone>
+  );
+};

@@ -1,0 +1,124 @@
+import { useLocation, useRoute } from 'preact-iso/router';
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { addressWith } from '../../ui/address.ts';
+import { bytesText } from '../../ui/bytes.tsx';
+import { Chart, Meter } from '../../ui/chart.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Field } from '../../ui/field.tsx';
+import { Page } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+type Route = Data<'get-request-stats'>['routes'][number];
+type Missing = Data<'list-missing-indexes'>[number];
+
+const plain = String;
+
+const routeColumns: readonly Column<Route>[] = [
+  { key: 'route', label: t.usage.route, cell: ({ route }) => <span class="mono">{route}</span> },
+  { key: 'requests', label: t.usage.requests, number: true, cell: ({ requests }) => requests },
+  {
+    key: 'statuses',
+    label: t.usage.statuses,
+    cell: ({ statuses }) =>
+      Object.entries(statuses)
+        .map(([status, count]) => `${status}: ${count}`)
+        .join(' · '),
+  },
+  { key: 'p50', label: 'p50, ms', number: true, cell: ({ p50 }) => p50 ?? '–' },
+  { key: 'p95', label: 'p95, ms', number: true, cell: ({ p95 }) => p95 ?? '–' },
+];
+
+const Limits = ({ projectId }: { readonly projectId: string }) => {
+  const { data, problem } = useQuery('get-usage', { projectId }).value;
+  if (problem) return <ProblemNote problem={problem} />;
+  if (!data) return null;
+  return (
+    <div class="meters">
+      <Meter label={t.usage.database} used={data.databaseUsed} limit={data.databaseLimit} text={bytesText} />
+      <Meter label={t.usage.storage} used={data.storageUsed} limit={data.storageLimit} text={bytesText} />
+      <Meter label={t.usage.mails} used={data.mailUsed} limit={data.mailLimit} text={plain} />
+      <Meter label={t.nav.users} used={data.users} limit={data.usersLimit} text={plain} />
+      <Meter label={t.usage.collections} used={data.collections} limit={data.collectionsLimit} text={plain} />
+      <Meter label={t.usage.requestsToday} used={data.requestsToday} limit={null} text={plain} />
+    </div>
+  );
+};
+
+const MissingIndexes = ({ projectId }: { readonly projectId: string }) => {
+  const { data } = useQuery('list-missing-indexes', { projectId }).value;
+  const columns: readonly Column<Missing>[] = [
+    { key: 'collection', label: t.usage.collection, cell: ({ collection }) => collection },
+    {
+      key: 'list',
+      label: t.usage.list,
+      cell: ({ filters, sort }) => <span class="mono">{[...filters, ...sort].join(' ')}</span>,
+    },
+    { key: 'lists', label: t.usage.lists, number: true, cell: ({ lists }) => lists },
+    { key: 'ms', label: t.usage.average, number: true, cell: ({ averageMs }) => averageMs },
+    {
+      key: 'build',
+      label: '',
+      cell: ({ collection, index }) => (
+        <Act
+          onAct={async () => {
+            await request('create-index', { projectId, collectionName: collection, body: index });
+          }}
+        >
+          {t.usage.build}
+        </Act>
+      ),
+    },
+  ];
+  if (data?.length === 0) return <Empty text={t.usage.noMissing} />;
+  return (
+    <Table
+      label={t.usage.missing}
+      columns={columns}
+      items={data}
+      keyOf={({ collection, filters, sort }) => `${collection} ${filters} ${sort}`}
+    />
+  );
+};
+
+/** What the project uses of its plan, its requests of a day, and the indexes that it lacks. */
+export const Usage = () => {
+  const { projectId = '' } = useRoute().params;
+  const { path, query, route } = useLocation();
+  const { data, problem } = useQuery('get-request-stats', { projectId, query: { day: query.day } }).value;
+  return (
+    <Page title={t.nav.usage}>
+      <div class="stack">
+        <Limits projectId={projectId} />
+        <h2>{t.usage.requests}</h2>
+        <div class="row">
+          <Field
+            label={t.usage.day}
+            type="text"
+            placeholder="2026-11-21"
+            value={query.day ?? data?.day ?? ''}
+            pattern="\d{4}-\d\d-\d\d"
+            onInput={(event) => {
+              if (event.currentTarget.validity.valid)
+                route(addressWith(path, query, { day: event.currentTarget.value }), true);
+            }}
+          />
+        </div>
+        {problem && <ProblemNote problem={problem} />}
+        {data && data.routes.length > 0 && (
+          <Chart
+            label={t.usage.byRoute}
+            bars={data.routes.map(({ route: label, requests: value }) => ({ label, value }))}
+          />
+        )}
+        <Table label={t.usage.requests} columns={routeColumns} items={data?.routes} keyOf={({ route: name }) => name} />
+        <h2>{t.usage.missing}</h2>
+        <MissingIndexes projectId={projectId} />
+      </div>
+    </Page>
+  );
+};

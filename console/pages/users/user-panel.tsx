@@ -1,0 +1,101 @@
+import { useSignal } from '@preact/signals';
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import type { Item } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { List } from '../../ui/list.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+
+type Session = Item<'list-user-sessions'>;
+
+/** One user: what is stored of them, where they are signed in, and what can be done about it. */
+export const UserPanel = ({
+  projectId,
+  id,
+  onClose,
+}: {
+  readonly projectId: string;
+  readonly id: string;
+  readonly onClose: () => void;
+}) => {
+  const found = useQuery('get-user', { projectId, id });
+  const { data: user, problem } = found.value;
+  const deleting = useSignal(false);
+  const columns: readonly Column<Session>[] = [
+    { key: 'used', label: t.users.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+    { key: 'agent', label: t.users.device, cell: ({ userAgent }) => userAgent },
+    { key: 'ip', label: t.users.ip, cell: ({ ip }) => <span class="mono">{ip}</span> },
+    {
+      key: 'end',
+      label: '',
+      cell: ({ _id }) => (
+        <Act
+          kind="plain"
+          onAct={async () => {
+            await request('revoke-user-session', { projectId, id, sessionId: _id });
+          }}
+        >
+          {t.users.endSession}
+        </Act>
+      ),
+    },
+  ];
+  return (
+    <Panel title={user ? String(user.email) : id} onClose={onClose}>
+      {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+      {user && (
+        <>
+          <pre class="card whole">{JSON.stringify(user, null, 2)}</pre>
+          <div class="row">
+            <Act
+              onAct={async () => {
+                await request('update-user', { projectId, id, body: { disabled: !user.disabled } });
+              }}
+            >
+              {user.disabled ? t.users.enable : t.users.disable}
+            </Act>
+            <Button
+              kind="danger"
+              onClick={() => {
+                deleting.value = true;
+              }}
+            >
+              {t.acts.delete}
+            </Button>
+          </div>
+          <h2>{t.users.sessions}</h2>
+          <List
+            row="list-user-sessions"
+            input={{ projectId, id }}
+            label={t.users.sessions}
+            columns={columns}
+            keyOf={({ _id }) => _id}
+            empty={t.users.noSessions}
+          />
+        </>
+      )}
+      {deleting.value && user && (
+        <Confirm
+          title={t.users.deleteTitle}
+          text={t.users.deleteText}
+          name={String(user.email)}
+          label={t.users.typeEmail}
+          act={t.acts.delete}
+          onConfirm={async () => {
+            await request('delete-user', { projectId, id });
+            onClose();
+          }}
+          onClose={() => {
+            deleting.value = false;
+          }}
+        />
+      )}
+    </Panel>
+  );
+};

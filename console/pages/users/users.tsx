@@ -1,0 +1,77 @@
+import { useSignal } from '@preact/signals';
+import { useLocation, useRoute } from 'preact-iso/router';
+import type { Item } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { addressWith } from '../../ui/address.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { List } from '../../ui/list.tsx';
+import { Page } from '../../ui/page.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { NewUser } from './new-user.tsx';
+import { UserPanel } from './user-panel.tsx';
+
+type User = Item<'list-users'>;
+
+const columns: readonly Column<User>[] = [
+  { key: 'email', label: t.users.email, cell: ({ email }) => String(email) },
+  {
+    key: 'state',
+    label: t.users.state,
+    cell: ({ disabled, emailVerified }) =>
+      disabled ? (
+        <Badge kind="danger">{t.users.disabled}</Badge>
+      ) : emailVerified ? (
+        <Badge kind="good">{t.users.verified}</Badge>
+      ) : (
+        <Badge>{t.users.unverified}</Badge>
+      ),
+  },
+  { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={String(createdAt)} /> },
+];
+
+/** The accounts of the app's users. */
+export const Users = () => {
+  const { projectId = '' } = useRoute().params;
+  const { path, query, route } = useLocation();
+  const making = useSignal(false);
+  const make = (
+    <Button
+      kind="main-act"
+      onClick={() => {
+        making.value = true;
+      }}
+    >
+      {t.users.new}
+    </Button>
+  );
+  const open = (id: string | undefined) => route(addressWith(path, query, { open: id }));
+  return (
+    <Page title={t.nav.users} acts={make}>
+      <div class={query.open ? 'halves' : undefined}>
+        <List
+          row="list-users"
+          input={{ projectId }}
+          label={t.nav.users}
+          columns={columns}
+          keyOf={({ _id }) => _id}
+          empty={t.users.empty}
+          selected={query.open}
+          onOpen={({ _id }) => open(_id)}
+        />
+        {query.open && (
+          <UserPanel key={query.open} projectId={projectId} id={query.open} onClose={() => open(undefined)} />
+        )}
+      </div>
+      {making.value && (
+        <NewUser
+          projectId={projectId}
+          onClose={() => {
+            making.value = false;
+          }}
+        />
+      )}
+    </Page>
+  );
+};
