@@ -3,6 +3,7 @@ import { LongestFirst } from './test/support/clients/longest-first.ts';
 
 /** What takes long or much of the processor: `npm run test:long` runs it, and `npm test` does not. */
 const thorough = [
+  'test/console/every-screen.test.ts',
   'test/contract/bytes.test.ts',
   'test/contract/origins.test.ts',
   'test/contract/secrets.test.ts',
@@ -81,7 +82,12 @@ const telling = [
 ];
 
 const onStack = {
-  include: ['test/functions/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/local/**/*.test.ts'],
+  include: [
+    'test/functions/**/*.test.ts',
+    'test/contract/**/*.test.ts',
+    'test/local/**/*.test.ts',
+    'test/console/**/*.test.ts',
+  ],
   setupFiles: ['test/support/clients/environment.ts'],
 };
 

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerItself, answerWith, type FunctionResult, gatewayBody } from './answer.ts';
+import type { ServeSite } from './console-site.ts';
 import type { Cors, RawHeaders } from './cors.ts';
 import { GatewayEvent } from './event.ts';
 import { receiveBody } from './request-body.ts';
@@ -13,6 +14,8 @@ export interface GatewayOptions {
   readonly findRoute: FindRoute;
   readonly invoke: Invoke;
   readonly cors: Cors | undefined;
+  /** The pages that stand beside the API, outside `/api`. */
+  readonly site?: ServeSite;
   /** Told why a function failed; the caller only learns that it did. */
   readonly onFailure: (name: string, error: unknown) => void;
   /** How long a function may take; 30 s on AWS. */
@@ -46,7 +49,7 @@ const refuseRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
  * the gateway's own CORS, limits and failures.
  */
 export const createGateway = (options: GatewayOptions): Server => {
-  const { findRoute, invoke, cors, onFailure, timeoutMs = 30_000 } = options;
+  const { findRoute, invoke, cors, site, onFailure, timeoutMs = 30_000 } = options;
 
   const run = (match: Match, event: GatewayEvent, response: ServerResponse, more: RawHeaders): void => {
     let late = false;
@@ -79,6 +82,7 @@ export const createGateway = (options: GatewayOptions): Server => {
     const more = cors && origin !== undefined ? cors.onAnswer(origin) : none;
     const question = url.indexOf('?');
     const path = question < 0 ? url : url.slice(0, question);
+    if (site && method === 'GET' && site(path, request.headers.accept ?? '', response)) return;
     const match = findRoute(method, path);
     if (match === malformed) {
       answerItself(response, 400, more);

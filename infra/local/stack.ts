@@ -13,6 +13,7 @@ import { functionName } from '../build/function-files.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../stacks/cors-policy.ts';
 import { backingServiceEnvironment, startBackingServices } from './backing-services.ts';
 import { bundled } from './bundled.ts';
+import { consoleSite, type ServeSite, type SiteAddresses } from './console-site.ts';
 import { corsOf } from './cors.ts';
 import type { Databases } from './databases.ts';
 import { encryptionKey } from './encryption-key.ts';
@@ -26,6 +27,7 @@ import { inboxOf } from './providers.ts';
 import { startQueueFunctions } from './queue-functions.ts';
 import { runDeploymentJobs, startSchedules } from './schedules.ts';
 import type { LocalSettings } from './settings.ts';
+import { type Credentials, SignInLinks } from './sign-in-link.ts';
 import { prepareDirectory } from './state-directory.ts';
 import { Stops } from './stops.ts';
 import { findRouteIn } from './targets.ts';
@@ -55,6 +57,8 @@ export interface Stack extends Databases {
   /** The environment that functions run with. */
   readonly env: Readonly<Record<string, string>>;
   readonly invoke: Invoke;
+  /** The address of the console that signs a developer in once, within ten minutes. */
+  readonly offerSignIn: (credentials: Credentials) => string;
   /** Lets running requests finish, for a few seconds at most, and ends every part; data stays. */
   stop(): Promise<void>;
 }
@@ -66,10 +70,16 @@ const webhookFunction = functionName('mail/webhook', publicRoutes['mail/webhook'
 const logFailure = (name: string, error: unknown): void =>
   log.error({ message: 'The function failed', function: name, ...describeError(error) });
 
-const gatewayFor = (tables: Readonly<Record<string, RouteTable>>, policy: CorsPolicy | undefined, invoke: Invoke) =>
+const gatewayFor = (
+  tables: Readonly<Record<string, RouteTable>>,
+  policy: CorsPolicy | undefined,
+  invoke: Invoke,
+  site?: ServeSite,
+) =>
   createGateway({
     findRoute: findRouteIn(tables),
     cors: policy && corsOf(policy),
+    ...(site ? { site } : {}),
     invoke,
     onFailure: logFailure,
   });
@@ -116,11 +126,18 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
 
   stops.add(await claim(path.join(directory, 'lock'), port));
   const opened = Promise.withResolvers<Invoke>();
+  const addresses = Promise.withResolvers<SiteAddresses>();
   // Requests that come before the functions are there wait for them.
   const onRequest: Invoke = async (name, event) => (await opened.promise)(name, event);
+  const links = new SignInLinks();
   const gateways = [
     gatewayFor(publicRoutes, publicCorsPolicy, onRequest),
-    gatewayFor(dashboardRoutes, dashboardCorsPolicy(options.dashboardOrigins), onRequest),
+    gatewayFor(
+      dashboardRoutes,
+      dashboardCorsPolicy(options.dashboardOrigins),
+      links.around(onRequest),
+      consoleSite(addresses.promise),
+    ),
     functionUrlFor(webhookFunction, onRequest),
   ] as const;
   const portOf = (place: number): number => (port === 0 ? 0 : port + place);
@@ -170,6 +187,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   opened.resolve(invoke);
   const inboxUrl = inboxOf(backing.providers);
   const { filesUrl } = backing.files;
+  addresses.resolve({ api: baseUrl, files: [new URL(filesUrl).origin] });
   return {
     ...backing.databases,
     baseUrl,
@@ -180,6 +198,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     filesUrl,
     env,
     invoke,
+    offerSignIn: (credentials) => links.offer(dashboardUrl, credentials),
     stop: () => stops.run(),
   };
 };

@@ -62,7 +62,7 @@ const stopOnSignal = (running: { stack?: Stack }): void => {
 };
 
 const showDemo = async (
-  { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl }: Stack,
+  { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl, offerSignIn }: Stack,
   settings: LocalSettings,
 ): Promise<void> => {
   const directory = path.resolve(settings.directory);
@@ -76,7 +76,7 @@ const showDemo = async (
     ...(await provideDemo(await loadDevFile(directory))),
   };
   await writeDevFile(directory, dev);
-  process.stdout.write(welcome(dev, settings, settings.directory));
+  process.stdout.write(welcome(dev, settings, settings.directory, offerSignIn(dev.developer)));
 };
 
 const start = async (): Promise<void> => {

@@ -25,7 +25,7 @@ const examples = ({ baseUrl, publishableKey, secretKey }: DevFile): readonly str
 const row = (name: string, value: string): string => `  ${styleText('dim', name.padEnd(16))} ${value}`;
 
 /** What a start shows once everything is up; ends with the line that scripts wait for. */
-export const welcome = (dev: DevFile, settings: LocalSettings, directory: string): string => {
+export const welcome = (dev: DevFile, settings: LocalSettings, directory: string, consoleUrl: string): string => {
   const { RATE_LIMIT = '0' } = settings.functions;
   const limit = RATE_LIMIT === '0' ? 'off' : `${RATE_LIMIT} requests in 15 minutes (deployed: 100)`;
   return [
@@ -43,6 +43,9 @@ export const welcome = (dev: DevFile, settings: LocalSettings, directory: string
     row('all of this', `${directory}/dev.json, with a dashboard token for 12 h`),
     '',
     ...examples(dev),
+    '',
+    row('console', `${styleText('bold', consoleUrl)}`),
+    row('', 'signs you in, once, for 10 minutes'),
     '',
     `ready ${dev.baseUrl}`,
     '',

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { publicExamples } from '../../functions/examples.ts';
+import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import type { Example } from '../../shared/http/openapi/example.ts';
+import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { root } from './function-files.ts';
+
+/** A file of the console as it is served: its path below the root of the site. */
+export interface ConsoleFile {
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** Its name says its content, so that browsers may keep it for ever. */
+  readonly immutable: boolean;
+}
+
+const source = join(root, 'console');
+
+/** Method and path of each row of the dashboard: all that a page needs of the tables at run time. */
+const rows = (): string => {
+  const table = Object.values(dashboardRoutes).flatMap((area) =>
+    Object.values(area).map((row) => [row.id, [methodsOf(row)[0], row.path]]),
+  );
+  return `export const rows = ${JSON.stringify(Object.fromEntries(table))};`;
+};
+
+/** An example of each route of the public API. */
+const examples = (): string => {
+  const tables: Readonly<Record<string, RouteTable>> = publicRoutes;
+  const shown = Object.entries(publicExamples).flatMap(([area, ofArea]) =>
+    Object.entries(ofArea as Readonly<Record<string, Example>>).flatMap(([id, { params = {}, query = {}, body }]) => {
+      const row = tables[area]?.[id];
+      return row
+        ? [
+            {
+              area,
+              summary: row.summary,
+              method: methodsOf(row)[0],
+              path: row.path,
+              access: row.access,
+              params,
+              query,
+              body,
+            },
+          ]
+        : [];
+    }),
+  );
+  return `export const examples = ${JSON.stringify(shown)};`;
+};
+
+const tables: Readonly<Record<string, () => string>> = { 'basalt:rows': rows, 'basalt:api': examples };
+
+const routeTables: Plugin = {
+  name: 'route-tables',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^basalt:/ }, ({ path }) => ({ path, namespace: 'tables' }));
+    onLoad({ filter: /.*/, namespace: 'tables' }, ({ path }) => ({ contents: tables[path]?.() ?? '', loader: 'js' }));
+  },
+};
+
+const options = {
+  absWorkingDir: root,
+  bundle: true,
+  write: false,
+  metafile: true,
+  minify: true,
+  target: ['chrome123', 'firefox121', 'safari17.5'],
+  outdir: '/site',
+  entryNames: 'assets/[name]-[hash]',
+  chunkNames: 'assets/[name]-[hash]',
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const satisfies BuildOptions;
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+const fileOf = (path: string, bytes: Buffer, immutable: boolean): ConsoleFile => ({
+  path,
+  type: types[path.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+  bytes,
+  immutable,
+});
+
+/** Builds the console: the page, its style and its scripts, split by area and named after their content. */
+export const buildConsole = async (): Promise<readonly ConsoleFile[]> => {
+  const [scripts, styles] = await Promise.all([
+    build({
+      ...options,
+      entryPoints: [join(source, 'main.tsx')],
+      format: 'esm',
+      splitting: true,
+      tsconfig: join(source, 'tsconfig.json'),
+      plugins: [routeTables],
+    }),
+    build({ ...options, entryPoints: [join(source, 'style/console.css')] }),
+  ]);
+  const made = [...scripts.outputFiles, ...styles.outputFiles].map(({ path, contents }) =>
+    fileOf(path.slice('/site'.length), Buffer.from(contents), true),
+  );
+  const pathOf = (pattern: RegExp): string => made.find(({ path }) => pattern.test(path))?.path ?? '';
+  const page = (await readFile(join(source, 'index.html'), 'utf8'))
+    .replace('/console.css', pathOf(/\/console-.*\.css$/))
+    .replace('/console.js', pathOf(/\/main-.*\.js$/));
+  return [
+    ...made,
+    fileOf('/index.html', Buffer.from(page), false),
+    fileOf('/icon.svg', await readFile(join(source, 'icon.svg')), false),
+  ];
+};

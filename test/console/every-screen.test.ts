@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { obstacles, openChromium, signIn } from '../support/clients/chromium.ts';
+import { newProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+describe('every screen', () => {
+  const screens = [
+    '',
+    '/documents/posts',
+    '/documents/posts/schema',
+    '/documents/posts/indexes',
+    '/documents/posts/trash',
+    '/documents/posts/transfers',
+    '/new-collection',
+    '/users',
+    '/files',
+    '/mail/logs',
+    '/mail/templates',
+    '/mail/suppressions',
+    '/usage',
+    '/api',
+    '/settings/general',
+    '/settings/keys',
+    '/settings/sign-in',
+    '/settings/mail',
+    '/settings/connections',
+    '/settings/members',
+    '/settings/audit',
+  ];
+
+  test.each(['light', 'dark'] as const)('has nothing in the way of anybody, in the %s', async (colorScheme) => {
+    const { id, developer } = await newProject([{ name: 'posts' }]);
+    const { page, problems } = await browser.newPage({ colorScheme });
+    await page.goto(inject('stack').dashboardUrl);
+    await signIn(page, developer);
+    await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    const found: string[] = [];
+    for (const screen of screens) {
+      await page.goto(`${inject('stack').dashboardUrl}/projects/${id}${screen}`);
+      await page.locator('main h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      found.push(...(await obstacles(page)).map((obstacle) => `${screen || '/'} ${obstacle}`));
+    }
+    expect(found).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,30 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { buildConsole } from '../../infra/build/console.ts';
+
+/** Bytes, gzipped. */
+const firstLoad = 60 * 1024;
+
+test('the console is sent in at most 60 KiB, all of its pages together, and every name says what is in it', async () => {
+  const files = await buildConsole();
+  const sizes = files.map(({ bytes }) => gzipSync(bytes).length);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(firstLoad + 8 * 1024);
+  for (const { path, immutable } of files)
+    expect(/^\/assets\/[\w-]+-[A-Z0-9]{8}\.(?:js|css)$/.test(path)).toBe(immutable);
+  const page = files.find(({ path }) => path === '/index.html')?.bytes.toString() ?? '';
+  const scripts = new Map(files.map(({ path, bytes }) => [path, bytes.toString()]));
+  const needed = new Set<string>();
+  const need = (path: string): void => {
+    if (needed.has(path)) return;
+    needed.add(path);
+    for (const [, name = ''] of (scripts.get(path) ?? '').matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g))
+      need(`/assets/${name}`);
+  };
+  for (const [, path = ''] of page.matchAll(/"(\/[\w./-]+)"/g)) need(path);
+  const first = [...needed].reduce(
+    (sum, path) => sum + gzipSync(scripts.get(path) ?? '').length,
+    gzipSync(page).length,
+  );
+  console.log(`console: ${(first / 1024).toFixed(1)} KiB at first, gzipped`);
+  expect(first).toBeLessThanOrEqual(firstLoad);
+});
