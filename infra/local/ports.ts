@@ -51,3 +51,14 @@ export const preferPort = async (port: number): Promise<number> => {
     return probePort(0);
   }
 };
+
+/** Starts what listens on ports that were looked for; twice more where another program took one of them meanwhile. */
+export const onFreePorts = async <T>(start: () => Promise<T>, tries = 3): Promise<T> => {
+  try {
+    return await start();
+  } catch (error) {
+    const isRaced = error instanceof StartProblem && /Port \d+ is taken/.test(error.message);
+    if (!isRaced || tries === 1) throw error;
+    return onFreePorts(start, tries - 1);
+  }
+};

@@ -2,7 +2,7 @@ import type { Project } from '../projects/project.ts';
 import type { Collection } from './collection.ts';
 import { collectionBytes, collectionCache } from './collection-cache.ts';
 import { toCollection } from './collection-record.ts';
-import { activeIn, collectionNotFound, onCollections, requireRecord } from './control-collections.ts';
+import { activeIn, onCollections, requireRecord } from './control-collections.ts';
 
 interface Found {
   readonly collections: ReadonlyMap<string, Collection>;
@@ -40,13 +40,10 @@ export const findCollections = async (
   return collections;
 };
 
-/** One of them; not registered → 404 `COLLECTION_NOT_FOUND`. */
-export const requireCollection = async (project: Project, name: string): Promise<Collection> => {
-  const found = (await findCollections(project, [name])).get(name);
-  if (!found) throw collectionNotFound(name);
-  return found;
-};
-
-/** The same as it is now. */
+/** One of them as it is now; not registered → 404 `COLLECTION_NOT_FOUND`. */
 export const loadCollection = async (project: Project, name: string): Promise<Collection> =>
   toCollection(await requireRecord(project, name));
+
+/** The same, which may be 5 s old; what was not there is looked for again, as it may have been made since. */
+export const requireCollection = async (project: Project, name: string): Promise<Collection> =>
+  (await findCollections(project, [name])).get(name) ?? loadCollection(project, name);

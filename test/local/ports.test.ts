@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { listen, preferPort, probePort } from '../../infra/local/ports.ts';
+import { listen, onFreePorts, preferPort, probePort } from '../../infra/local/ports.ts';
+import { StartProblem } from '../../infra/local/problem.ts';
 
 test('a free port is given out once: what is started there may take a moment to listen', async () => {
   const ports: number[] = [];
@@ -19,4 +20,23 @@ test('a port that somebody has is named with its setting, and not preferred', as
   } finally {
     await new Promise((resolve) => server.close(resolve));
   }
+});
+
+test('a port that another program takes between looking and listening is looked for again, at most twice', async () => {
+  const raced = () => new StartProblem('The file store did not start.\nPort 35765 is taken by another program.');
+  let tries = 0;
+  const third = await onFreePorts(async () => {
+    tries += 1;
+    if (tries < 3) throw raced();
+    return 'listens';
+  });
+  expect(third).toBe('listens');
+  await expect(onFreePorts(() => Promise.reject(raced()))).rejects.toThrow('is taken');
+  let others = 0;
+  const other = onFreePorts(async () => {
+    others += 1;
+    throw new StartProblem('The disk is full.');
+  });
+  await expect(other).rejects.toThrow('The disk is full.');
+  expect(others).toBe(1);
 });

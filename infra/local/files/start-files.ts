@@ -2,7 +2,7 @@ import path from 'node:path';
 import { localAccount } from '../aws-account.ts';
 import { startHelper } from '../helper-process.ts';
 import type { LocalServiceOptions } from '../local-service.ts';
-import { preferPort } from '../ports.ts';
+import { onFreePorts, preferPort } from '../ports.ts';
 import { type LocalSettings, localBucket } from '../settings.ts';
 import type { S3Keys } from './signature.ts';
 
@@ -39,8 +39,7 @@ const host = path.join(import.meta.dirname, 'files-host.ts');
 /** Preferred places after the port of the public API: addresses of files stay good from one start to the next. */
 const places = { public: 6, s3: 7 } as const;
 
-/** Starts S3 and the origin of public files on loopback, with the files kept in `directory`. */
-export const startFiles = async ({ port, directory, report, onExit, ...options }: FilesOptions): Promise<Files> => {
+const start = async ({ port, directory, report, onExit, ...options }: FilesOptions): Promise<Files> => {
   const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);
   const [publicPort, s3Port] = [await portOf(places.public), await portOf(places.s3)];
   const args = [JSON.stringify({ ...options, publicPort, s3Port } satisfies FilesHostOptions), directory];
@@ -48,6 +47,9 @@ export const startFiles = async ({ port, directory, report, onExit, ...options }
   const at = (number: number): string => `http://127.0.0.1:${number}`;
   return { s3Url: at(s3Port), filesUrl: at(publicPort), bucket: options.bucket, stop };
 };
+
+/** Starts S3 and the origin of public files on loopback, with the files kept in `directory`. */
+export const startFiles = (options: FilesOptions): Promise<Files> => onFreePorts(() => start(options));
 
 /** The file store of the settings, or one of our own with its files below `directory`. */
 export const findFiles = async (
