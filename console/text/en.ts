@@ -141,7 +141,6 @@ export const en = {
   users: {
     new: 'New user',
     email: 'E-mail address',
-    password: 'Password',
     state: 'State',
     created: 'Created',
     disabled: 'Disabled',

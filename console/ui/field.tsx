@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks';
 
 type Kept = 'autocomplete' | 'maxLength' | 'onInput' | 'pattern' | 'placeholder' | 'required' | 'value';
 
-interface Props extends Pick<InputHTMLAttributes<HTMLInputElement>, Kept> {
+export interface FieldProps extends Pick<InputHTMLAttributes<HTMLInputElement>, Kept> {
   readonly type?: 'email' | 'password' | 'text' | 'search' | 'url';
   readonly label: string;
   readonly hint?: ComponentChildren;
@@ -13,7 +13,7 @@ interface Props extends Pick<InputHTMLAttributes<HTMLInputElement>, Kept> {
 }
 
 /** One value of a form, with its name, what it is for, and what is wrong with it. */
-export const Field = ({ label, hint, wrong, ...input }: Props) => {
+export const Field = ({ label, hint, wrong, ...input }: FieldProps) => {
   const id = useId();
   const described = [hint !== undefined && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(' ');
   return (

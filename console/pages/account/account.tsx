@@ -3,6 +3,7 @@ import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { developer, signedOut } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
+import { NewPasswordField, PasswordField } from '../../ui/account-fields.tsx';
 import { Act } from '../../ui/act.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -58,21 +59,14 @@ const Password = () => {
     <Form act={t.account.changePassword} onSubmit={change}>
       {(wrong) => (
         <>
-          <Field
+          <PasswordField
             label={t.account.currentPassword}
-            type="password"
-            autocomplete="current-password"
-            required
             value={draft.value.currentPassword}
             onInput={set('currentPassword')}
             wrong={wrong('currentPassword')}
           />
-          <Field
+          <NewPasswordField
             label={t.reset.password}
-            hint={t.signUp.password}
-            type="password"
-            autocomplete="new-password"
-            required
             value={draft.value.newPassword}
             onInput={set('newPassword')}
             wrong={wrong('newPassword')}

@@ -2,8 +2,9 @@ import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { developer } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
+import { EmailField } from '../../ui/account-fields.tsx';
 import { Act } from '../../ui/act.tsx';
-import { Field, useDraft } from '../../ui/field.tsx';
+import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { List } from '../../ui/list.tsx';
 import { Select } from '../../ui/select.tsx';
@@ -29,14 +30,7 @@ const Invite = ({ projectId }: { readonly projectId: string }) => {
     <Form act={t.members.invite} onSubmit={invite}>
       {(wrong) => (
         <div class="row">
-          <Field
-            label={t.users.email}
-            type="email"
-            required
-            value={draft.value.email}
-            onInput={set('email')}
-            wrong={wrong('email')}
-          />
+          <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
           <Select
             label={t.projects.columns.role}
             value={draft.value.role}

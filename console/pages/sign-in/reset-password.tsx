@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
+import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -41,12 +42,8 @@ export const ResetPassword = () => {
                     wrong={wrong('otp')}
                   />
                 )}
-                <Field
+                <NewPasswordField
                   label={t.reset.password}
-                  hint={t.signUp.password}
-                  type="password"
-                  autocomplete="new-password"
-                  required
                   value={draft.value.newPassword}
                   onInput={set('newPassword')}
                   wrong={wrong('newPassword')}
@@ -57,17 +54,7 @@ export const ResetPassword = () => {
         </>
       ) : (
         <Form key="ask" act={t.reset.ask} onSubmit={ask}>
-          {(wrong) => (
-            <Field
-              label={t.signIn.email}
-              type="email"
-              autocomplete="username"
-              required
-              value={draft.value.email}
-              onInput={set('email')}
-              wrong={wrong('email')}
-            />
-          )}
+          {(wrong) => <EmailField own value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />}
         </Form>
       )}
       <p>

@@ -3,8 +3,9 @@ import { forgetAnswers } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { signedIn } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
+import { EmailField, PasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
-import { Field, useDraft } from '../../ui/field.tsx';
+import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 
 /** Only a path of this page: whatever else stands there could lead a person elsewhere. */
@@ -24,24 +25,8 @@ export const SignIn = () => {
       <Form act={t.signIn.act} onSubmit={submit}>
         {(wrong) => (
           <>
-            <Field
-              label={t.signIn.email}
-              type="email"
-              autocomplete="username"
-              required
-              value={draft.value.email}
-              onInput={set('email')}
-              wrong={wrong('email')}
-            />
-            <Field
-              label={t.signIn.password}
-              type="password"
-              autocomplete="current-password"
-              required
-              value={draft.value.password}
-              onInput={set('password')}
-              wrong={wrong('password')}
-            />
+            <EmailField own value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+            <PasswordField value={draft.value.password} onInput={set('password')} wrong={wrong('password')} />
           </>
         )}
       </Form>

@@ -1,9 +1,11 @@
 import { useLocation } from 'preact-iso/router';
+import { forgetAnswers } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { signedIn } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
+import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
-import { Field, useDraft } from '../../ui/field.tsx';
+import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 
 export const SignUp = () => {
@@ -11,6 +13,7 @@ export const SignUp = () => {
   const { draft, set } = useDraft({ email: '', password: '' });
   const submit = async () => {
     const { data } = await request('sign-up-developer', { body: draft.value });
+    forgetAnswers();
     signedIn(data);
     route('/', true);
   };
@@ -19,25 +22,8 @@ export const SignUp = () => {
       <Form act={t.signUp.act} onSubmit={submit}>
         {(wrong) => (
           <>
-            <Field
-              label={t.signIn.email}
-              type="email"
-              autocomplete="username"
-              required
-              value={draft.value.email}
-              onInput={set('email')}
-              wrong={wrong('email')}
-            />
-            <Field
-              label={t.signIn.password}
-              hint={t.signUp.password}
-              type="password"
-              autocomplete="new-password"
-              required
-              value={draft.value.password}
-              onInput={set('password')}
-              wrong={wrong('password')}
-            />
+            <EmailField own value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+            <NewPasswordField value={draft.value.password} onInput={set('password')} wrong={wrong('password')} />
           </>
         )}
       </Form>

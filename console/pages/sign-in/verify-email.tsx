@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
+import { EmailField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -26,14 +27,7 @@ export const VerifyEmail = () => {
           {(wrong) =>
             query.token === undefined && (
               <>
-                <Field
-                  label={t.signIn.email}
-                  type="email"
-                  required
-                  value={draft.value.email}
-                  onInput={set('email')}
-                  wrong={wrong('email')}
-                />
+                <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
                 <Field
                   label={t.reset.code}
                   autocomplete="one-time-code"

@@ -1,7 +1,8 @@
 import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
+import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Field, useDraft } from '../../ui/field.tsx';
+import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 
 export const NewUser = ({ projectId, onClose }: { readonly projectId: string; readonly onClose: () => void }) => {
@@ -15,24 +16,8 @@ export const NewUser = ({ projectId, onClose }: { readonly projectId: string; re
       <Form act={t.acts.create} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
           <>
-            <Field
-              label={t.users.email}
-              type="email"
-              required
-              value={draft.value.email}
-              onInput={set('email')}
-              wrong={wrong('email')}
-            />
-            <Field
-              label={t.users.password}
-              hint={t.signUp.password}
-              type="password"
-              autocomplete="new-password"
-              required
-              value={draft.value.password}
-              onInput={set('password')}
-              wrong={wrong('password')}
-            />
+            <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+            <NewPasswordField value={draft.value.password} onInput={set('password')} wrong={wrong('password')} />
           </>
         )}
       </Form>
