@@ -46,6 +46,10 @@ describe('every screen', () => {
       await page.goto(`${inject('stack').dashboardUrl}/projects/${id}${screen}`);
       await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
+      await page.setViewportSize({ width: 390, height: 844 });
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      if (width > 390) found.push(`${screen || '/'} is ${width} pixels wide on a phone`);
+      await page.setViewportSize({ width: 1440, height: 900 });
       found.push(...(await obstacles(page)).map((obstacle) => `${screen || '/'} ${obstacle}`));
     }
     expect(found).toEqual([]);
