@@ -28,12 +28,14 @@ export const FileBody = body({ path: text });
 
 export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string() });
 
-export const UploadConfirmAnswer = v.object({
-  message: v.string(),
+/** A file that is public from now on. */
+export const confirmedUpload = {
   path: v.string(),
   provider: v.picklist(['internal', 'external']),
   url: v.nullable(v.string()),
   warning: v.optional(v.string()),
-});
+};
+
+export const UploadConfirmAnswer = v.object({ message: v.string(), ...confirmedUpload });
 
 export const FileDeletedAnswer = v.object({ success: v.literal(true), data: v.object({}), message: v.string() });

@@ -113,7 +113,7 @@ export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
       // The emulated provider takes as many mails as there are.
       MAIL_PER_SECOND: '0',
       MAIL_RECIPIENTS_PER_DAY: '0',
-      DASHBOARD_URL: env.DASHBOARD_URL || 'http://localhost:3000',
+      ...(env.DASHBOARD_URL ? { DASHBOARD_URL: env.DASHBOARD_URL } : {}),
       ...rateLimits(env),
       ...(env.MAIL_WEBHOOK_SECRET !== undefined && { MAIL_WEBHOOK_SECRET: env.MAIL_WEBHOOK_SECRET }),
       ...Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),

@@ -165,6 +165,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const invocations = await startInvocations((name, event) => invoke(name, event));
   stops.add(invocations.stop);
   const env = {
+    DASHBOARD_URL: dashboardUrl,
     ...options.functions,
     MAIL_WEBHOOK_SECRET,
     ...backingServiceEnvironment(backing, options),

@@ -11,6 +11,16 @@ export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
     body: { paths: ['6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt'] },
     failures: ['STORAGE_UNAVAILABLE'],
   },
+  'request-project-upload': {
+    params: { projectId },
+    body: { filename: 'report.txt', contentType: 'text/plain', size: 5 },
+    failures: ['STORAGE_QUOTA_EXCEEDED', 'FILE_TOO_LARGE'],
+  },
+  'confirm-project-upload': {
+    params: { projectId },
+    body: { filePath: '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt', size: 5 },
+    failures: ['SIZE_MISMATCH', 'FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'STORAGE_QUOTA_EXCEEDED', 'STORAGE_UNAVAILABLE'],
+  },
   'connect-storage': {
     params: { projectId },
     body: {

@@ -1,7 +1,16 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { UploadConfirmBody, UploadRequestBody } from '../../storage/schemas.ts';
 import { ProjectAnswer } from '../projects/schemas.ts';
 import { PageQuery } from '../schemas.ts';
-import { ConnectedStorageAnswer, DeletedFilesAnswer, FilePage, FilePathsBody, StorageBody } from './schemas.ts';
+import {
+  ConfirmedUploadAnswer,
+  ConnectedStorageAnswer,
+  DeletedFilesAnswer,
+  FilePage,
+  FilePathsBody,
+  RequestedUploadAnswer,
+  StorageBody,
+} from './schemas.ts';
 
 /** Files of a project, and where they are kept (contract 4 and 6). */
 export const dashboardStorageRoutes = defineProjectRoutes('storage', {
@@ -22,6 +31,25 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Delete up to 100 files, with an answer for each',
     body: FilePathsBody,
     response: { status: 200, body: DeletedFilesAnswer },
+  },
+  'request-project-upload': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/storage/upload-request',
+    access: 'developer',
+    audit: false,
+    uses: ['uploads', 'files'],
+    summary: 'Reserve room for a file of the project and get the signed URL to upload it to',
+    body: UploadRequestBody,
+    response: { status: 200, body: RequestedUploadAnswer },
+  },
+  'confirm-project-upload': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/storage/upload-confirm',
+    access: 'developer',
+    uses: ['uploads', 'files'],
+    summary: 'Make an uploaded file of the project public and charge its size',
+    body: UploadConfirmBody,
+    response: { status: 200, body: ConfirmedUploadAnswer },
   },
   'connect-storage': {
     method: 'PUT',

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
+import { confirmedUpload, UploadRequestAnswer } from '../../storage/schemas.ts';
 import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -87,3 +88,6 @@ export const FilePage = pageOf(
 export const DeletedFilesAnswer = success(
   v.object({ items: v.array(v.object({ path: v.string(), deleted: v.boolean() })) }),
 );
+
+export const RequestedUploadAnswer = success(UploadRequestAnswer);
+export const ConfirmedUploadAnswer = success(v.object(confirmedUpload));

@@ -6,6 +6,6 @@ const params = { projectId: '6743f0c2a91b5d0012ab34cd' };
 /** For the API description: a successful request for each route. */
 export const dashboardUsageExamples = defineExamples(dashboardUsageRoutes, {
   'get-usage': { params },
-  'get-request-stats': { params, query: { day: '2026-11-21' } },
+  'get-request-stats': { params, query: { day: '2026-11-21', days: '30' } },
   'list-missing-indexes': { params },
 });

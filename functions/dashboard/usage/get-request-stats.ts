@@ -1,15 +1,24 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getRequestStats } from '../../../shared/insight/usage/request-stats.ts';
+import { getRequestDays, getRequestStats } from '../../../shared/insight/usage/request-stats.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['get-request-stats'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const { day, requests, routes } = await getRequestStats(owned.project.id, input.query.day);
+  const { id } = owned.project;
+  const [{ day, requests, routes }, days] = await Promise.all([
+    getRequestStats(id, input.query.day),
+    input.query.days === undefined ? undefined : getRequestDays(id, input.query.days, input.query.day),
+  ]);
   return respond(route, {
     success: true,
-    data: { day, requests, routes: routes.map((stats) => ({ ...stats })) },
+    data: {
+      day,
+      requests,
+      routes: routes.map((stats) => ({ ...stats })),
+      ...(days ? { days: days.map((summary) => ({ ...summary })) } : {}),
+    },
     message: 'Requests fetched',
   });
 });

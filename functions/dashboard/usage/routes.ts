@@ -16,7 +16,7 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
     path: '/api/projects/{projectId}/usage/requests',
     access: 'developer',
     uses: ['usage'],
-    summary: 'Read the requests of a day, by route and status, with their latencies',
+    summary: 'Read the requests of a day, by route and status, with their latencies; of up to 31 days in short',
     query: DayQuery,
     response: { status: 200, body: RequestsAnswer },
   },

@@ -24,9 +24,23 @@ const isDay = (text: string): boolean => {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && Number.isFinite(time) && new Date(time).toISOString().startsWith(text);
 };
 
+const dayCount = 'must be a whole number from 1 to 31';
+
+/** Which day, and how many days up to it besides. */
 export const DayQuery = v.object({
   day: v.optional(v.pipe(v.string(), v.check(isDay, 'must be a day such as 2026-11-21 (UTC)'))),
+  days: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,2}$/, dayCount),
+      v.transform(Number),
+      v.minValue(1, dayCount),
+      v.maxValue(31, dayCount),
+    ),
+  ),
 });
+
+const counts = v.record(v.string(), v.number());
 
 export const RequestsAnswer = success(
   v.object({
@@ -36,10 +50,21 @@ export const RequestsAnswer = success(
       v.object({
         route: v.string(),
         requests: v.number(),
-        statuses: v.record(v.string(), v.number()),
+        statuses: counts,
         p50: v.nullable(v.number()),
         p95: v.nullable(v.number()),
       }),
+    ),
+    days: v.optional(
+      v.array(
+        v.object({
+          day: v.string(),
+          requests: v.number(),
+          statuses: counts,
+          routes: counts,
+          p95: v.nullable(v.number()),
+        }),
+      ),
     ),
   }),
 );

@@ -54,7 +54,7 @@ describe('the mails', () => {
     const developer = await newUnverified();
     const mail = await mailAbout(developer.email, /Confirm/);
     expect(mail.subject).toBe('Confirm your e-mail address for Basalt');
-    expect(linkIn(mail).href).toBe(`http://localhost:3000/verify-email?token=${tokenIn(mail)}`);
+    expect(linkIn(mail).href).toBe(`${inject('stack').dashboardUrl}/verify-email?token=${tokenIn(mail)}`);
     expect(await isVerified(developer)).toBe(false);
     const answer = await use('verify', { token: tokenIn(mail) });
     expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Email verified' } });
@@ -74,7 +74,7 @@ describe('the mails', () => {
     const { token } = await newPersonalToken(developer, ['projects:read']);
     expect(await request('reset', ` ${developer.email.toUpperCase()}`)).toMatchObject({ status: 200 });
     const mail = await mailAbout(developer.email, /Reset/);
-    expect(linkIn(mail).href).toBe(`http://localhost:3000/reset-password?token=${tokenIn(mail)}`);
+    expect(linkIn(mail).href).toBe(`${inject('stack').dashboardUrl}/reset-password?token=${tokenIn(mail)}`);
     expect(await use('reset', { token: tokenIn(mail) })).toMatchObject({ status: 200, body: { success: true } });
     expect((await logIn(developer.email, developer.password)).status).toBe(401);
     expect(await logIn(developer.email, newPassword)).toMatchObject({

@@ -18,6 +18,7 @@ import { idOf, newPersonalToken } from '../../support/worlds/members.ts';
 import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
 
 const dashboard = (): string => inject('stack').dashboardUrl;
+const callbackPage = (): string => `${dashboard()}/auth/callback`;
 const start = (): string => `${dashboard()}/api/auth/github/start`;
 
 /** The emulated GitHub knows two people; each test begins without accounts of theirs. */
@@ -65,7 +66,7 @@ describe('signing in with GitHub', () => {
   test('302 of a new developer to the dashboard; the code brings tokens and the cookie', async () => {
     const landing = await signInAs('octocat');
     expect(landing).toMatchObject({
-      page: 'http://localhost:3000/auth/callback',
+      page: callbackPage(),
       error: null,
       isNewDeveloper: 'true',
       linkedByEmail: 'false',
@@ -108,25 +109,31 @@ describe('signing in with GitHub', () => {
 
 describe('302 to the dashboard with an error, and nowhere else', () => {
   const outdated = expect.stringMatching(/^This sign-in has expired, was already used, or began in another browser/);
-  const page = 'http://localhost:3000/auth/callback';
 
   test('for a state that was used', async () => {
     const browser = new Browser();
     const callback = await consent(browser, start(), 'octocat');
     await browser.open(callback.href);
-    expect(landingOf(target(await browser.open(callback.href)))).toMatchObject({ page, error: outdated, token: '' });
+    expect(landingOf(target(await browser.open(callback.href)))).toMatchObject({
+      page: callbackPage(),
+      error: outdated,
+      token: '',
+    });
   });
 
   test('for a state of another browser', async () => {
     const callback = await consent(new Browser(), start(), 'octocat');
-    expect(landingOf(target(await new Browser().open(callback.href)))).toMatchObject({ page, error: outdated });
+    expect(landingOf(target(await new Browser().open(callback.href)))).toMatchObject({
+      page: callbackPage(),
+      error: outdated,
+    });
   });
 
   test.each(['', '?state=x&code=y', `?state=developers.${'A'.repeat(43)}&code=y`, '?error=access_denied'])(
     'for a callback with "%s"',
     async (query) => {
       const answer = await new Browser().open(`${dashboard()}/api/auth/github/callback${query}`);
-      expect(landingOf(target(answer))).toMatchObject({ page, error: outdated });
+      expect(landingOf(target(answer))).toMatchObject({ page: callbackPage(), error: outdated });
     },
   );
 
@@ -136,7 +143,7 @@ describe('302 to the dashboard with an error, and nowhere else', () => {
     callback.searchParams.delete('code');
     callback.searchParams.set('error', 'access_denied');
     expect(landingOf(target(await browser.open(callback.href)))).toMatchObject({
-      page,
+      page: callbackPage(),
       error: 'Signing in with GitHub was cancelled.',
     });
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { markVerified } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
@@ -73,7 +73,7 @@ describe('an invitation', () => {
     expect(mail.text).toContain(`${project.developer.email} invites you to the project "test project"`);
     expect(mail.text).toContain('as viewer');
     const link = linkIn(mail);
-    expect(link.origin + link.pathname).toBe('http://localhost:3000/invitations/accept');
+    expect(link.origin + link.pathname).toBe(`${inject('stack').dashboardUrl}/invitations/accept`);
     const token = link.searchParams.get('token') ?? '';
     expect(token).toMatch(/^[\w-]{43}$/);
     expect(JSON.stringify([answer.body, await recordOf(project)])).not.toContain(token);

@@ -2,7 +2,7 @@ import { MongoClient, ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { inParallel } from '../../support/clients/client.ts';
-import { type Confirmed, confirm, read, request, uploaded, uploadFile } from '../../support/worlds/files.ts';
+import { type Confirmed, confirm, put, read, request, uploaded, uploadFile } from '../../support/worlds/files.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 interface Listed {
@@ -55,6 +55,52 @@ let project: TestProject;
 
 beforeAll(async () => {
   project = await newProject();
+});
+
+describe('uploading a file as its developer', () => {
+  const ask = (body: object, who = project.developer) =>
+    who.dashboard<{ data: { signedUrl: string; filePath: string }; code?: string }>(
+      'POST',
+      `${storagePath(project)}/upload-request`,
+      body,
+    );
+  const settle = (body: object) =>
+    project.developer.dashboard<{ data: Confirmed; code?: string }>(
+      'POST',
+      `${storagePath(project)}/upload-confirm`,
+      body,
+    );
+  const text = { filename: 'mine.txt', contentType: 'text/plain', size: 5 };
+
+  test('200 in three steps, without a key of the project; confirming is in the audit trail', async () => {
+    const { status, body } = await ask(text);
+    expect(status).toBe(200);
+    const { filePath, signedUrl } = body.data;
+    expect(await settle({ filePath, size: 5 })).toMatchObject({ status: 409, body: { code: 'UPLOAD_NOT_READY' } });
+    expect(await put(signedUrl, 'hello')).toBe(200);
+    expect(await settle({ filePath, size: 6 })).toMatchObject({ status: 400, body: { code: 'SIZE_MISMATCH' } });
+    const confirmed = await settle({ filePath, size: 5 });
+    expect(confirmed).toMatchObject({ status: 200, body: { data: { path: filePath, provider: 'internal' } } });
+    expect(await read(confirmed.body.data.url)).toEqual({ status: 200, text: 'hello' });
+    expect(await pathsOf(project)).toContain(filePath);
+    const { body: trail } = await project.developer.dashboard<{ data: { items: readonly { action: string }[] } }>(
+      'GET',
+      `/api/projects/${project.id}/audit?limit=1`,
+    );
+    expect(trail.data.items).toMatchObject([{ action: 'confirm-project-upload', outcome: 'done' }]);
+  });
+
+  test('404 for a path of another project', async () => {
+    const other = await newProject([], project.developer);
+    const { filePath } = await uploaded(other, 'theirs');
+    expect(await settle({ filePath, size: 6 })).toMatchObject({ status: 404, body: { code: 'FILE_NOT_FOUND' } });
+  });
+
+  test('413 for more than 10 MiB, 404 for another developer', async () => {
+    const large = { ...text, size: 10 * 1024 * 1024 + 1 };
+    expect(await ask(large)).toMatchObject({ status: 413, body: { code: 'FILE_TOO_LARGE' } });
+    expect((await ask(text, await newDeveloper())).status).toBe(404);
+  });
 });
 
 describe('listing files', () => {

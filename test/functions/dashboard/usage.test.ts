@@ -26,7 +26,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const today = (): string => new Date().toISOString().slice(0, 10);
+const dayBefore = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const today = (): string => dayBefore(0);
 
 interface Requests {
   readonly data: {
@@ -82,6 +83,41 @@ describe('the requests of a project', () => {
     const { requests: after, routes } = await requests();
     expect(after - before).toBe(3);
     expect(routes.find(({ route }) => route === 'list-documents')?.statuses).toEqual({ 200: 2, 500: 1 });
+  });
+
+  test('of several days are summed up by day, oldest first, those without any too', async () => {
+    const own = await newProject([], project.developer);
+    const yesterday = Date.now() - 86_400_000;
+    const countAt = async (at: number, status: number) => {
+      vi.spyOn(clock, 'now').mockReturnValue(at);
+      countUsage({ projectId: own.id, route: 'list-documents', status, ms: 12 });
+      countUsage({ projectId: own.id, route: 'send-mail', status: 200, ms: 40 });
+      await flushTally();
+    };
+    await countAt(yesterday, 500);
+    vi.restoreAllMocks();
+    await countAt(Date.now(), 200);
+    vi.restoreAllMocks();
+    const { body } = await own.developer.dashboard<{ data: Requests['data'] & { days: readonly object[] } }>(
+      'GET',
+      `/api/projects/${own.id}/usage/requests?days=3`,
+    );
+    expect(body.data).toMatchObject({ day: today(), requests: 2 });
+    const routes = { 'list-documents': 1, 'send-mail': 1 };
+    expect(body.data.days).toEqual([
+      { day: dayBefore(2), requests: 0, statuses: {}, routes: {}, p95: null },
+      { day: dayBefore(1), requests: 2, statuses: { 200: 1, 500: 1 }, routes, p95: expect.any(Number) },
+      { day: today(), requests: 2, statuses: { 200: 2 }, routes, p95: expect.any(Number) },
+    ]);
+  });
+
+  test.each(['0', '32', '-1', '1.5', 'x'])('400 for %s days', async (days) => {
+    const { status, body } = await project.developer.dashboard(
+      'GET',
+      `/api/projects/${project.id}/usage/requests?days=${days}`,
+    );
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ errors: [{ field: 'days' }] });
   });
 
   test.each(['today', '2026-02-30', '20261121', "2026-01-01'"])('400 for the day %s', async (day) => {

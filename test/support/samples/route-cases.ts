@@ -200,6 +200,8 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     text: 'sample',
   },
   'send-batch': [{ to: 'sample@example.com', replyTo: 'sample@example.com', subject: 'sample', text: 'sample' }],
+  'request-project-upload': { filename: 'sample.txt', contentType: 'text/plain', size: 6 },
+  'confirm-project-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
   'delete-files': { paths: ['sample'] },
   'connect-database': { uri: 'mongodb://sample:sample@127.0.0.1/sample' },
   'connect-storage': {

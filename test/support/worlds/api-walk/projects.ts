@@ -91,7 +91,9 @@ export const walkTransfers = async ({ dashboard }: WalkContext): Promise<void> =
 export const walkEnd = async ({ dashboard, databaseUri, externalS3 }: WalkContext): Promise<void> => {
   await dashboard.run('list-audit-entries');
   await dashboard.run('get-usage');
-  await dashboard.run('get-request-stats', { query: { day: new Date().toISOString().slice(0, 10) } });
+  await dashboard.run('get-request-stats', {
+    query: { day: new Date().toISOString().slice(0, 10), days: '2' },
+  });
   await dashboard.run('list-missing-indexes');
   await dashboard.run('connect-storage', { body: { ...externalS3 } });
   await dashboard.run('disconnect-storage');

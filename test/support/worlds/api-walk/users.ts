@@ -74,7 +74,7 @@ interface Requested {
   readonly filePath: string;
 }
 
-/** Two files: one is deleted with the secret key, the other by the developer. */
+/** Three files: one is deleted with the secret key, the others by the developer, who has put one of them there. */
 export const walkFiles = async ({ open, dashboard }: WalkContext): Promise<void> => {
   const upload = async (): Promise<string> => {
     const { signedUrl, filePath } = (await open.run<Requested>('request-upload')).body;
@@ -83,7 +83,11 @@ export const walkFiles = async ({ open, dashboard }: WalkContext): Promise<void>
     return filePath;
   };
   const [one, other] = [await upload(), await upload()];
+  const { signedUrl, filePath } = (await dashboard.run<{ readonly data: Requested }>('request-project-upload')).body
+    .data;
+  await put(signedUrl, 'hello');
+  await dashboard.run('confirm-project-upload', { body: { filePath } });
   await dashboard.run('list-files');
   await open.run('delete-file', { body: { path: one } });
-  await dashboard.run('delete-files', { body: { paths: [other] } });
+  await dashboard.run('delete-files', { body: { paths: [other, filePath] } });
 };
