@@ -28,17 +28,26 @@ export interface UserView {
   readonly [field: string]: unknown;
 }
 
+/** The names that `userView` shows, worked out once for a collection object. */
+const shownNames = new WeakMap<Collection, ReadonlySet<string>>();
+
+const shownIn = (users: Collection): ReadonlySet<string> => {
+  const known = shownNames.get(users);
+  if (known) return known;
+  const names = new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']);
+  shownNames.set(users, names);
+  return names;
+};
+
 /**
  * What users see of themselves (contract 3, "`me`"): `_id`, e-mail address, whether it is verified, the fields of the
  * schema and the dates. Whatever else the document holds, hashes above all, stays inside.
  */
 export const userView = (users: Collection, record: UserRecord): UserView => {
-  const shown = new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']);
-  return {
-    ...wireDocument(Object.fromEntries(Object.entries(record).filter(([key]) => shown.has(key)))),
-    _id: record._id.toHexString(),
-    emailVerified: record.emailVerified === true,
-  };
+  const shown = shownIn(users);
+  const view: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(record)) if (shown.has(key)) view[key] = value;
+  return { ...wireDocument(view), _id: record._id.toHexString(), emailVerified: record.emailVerified === true };
 };
 
 /** The `users` collection of a project whose accounts are in use; without it, or auth off → 403 `AUTH_DISABLED`. */
