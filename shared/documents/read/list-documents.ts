@@ -2,14 +2,17 @@ import { MongoServerError } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json-text.ts';
-import { recordSlowList } from '../../insight/usage/slow-lists.ts';
+import { isSlow, recordSlowList } from '../../insight/usage/slow-lists.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
+import { comparedFields } from '../filters/compared-fields.ts';
+import type { ParsedFilter } from '../filters/filter.ts';
+import { parseSuffixFilters } from '../filters/suffix-filters.ts';
+import { toConditions } from '../filters/to-conditions.ts';
 import { mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isActive } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
-import { filterConditions, filteredFields } from './filters.ts';
 import { findPosition, findRows, type RowPage } from './find-rows.ts';
 import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
 import { hintById, hintForList } from './owner-hint.ts';
@@ -48,19 +51,20 @@ interface Request {
   /** Row security: what the list may show to the caller, and which documents they may know of at all. */
   readonly readable: readonly Condition[];
   readonly knowable: readonly Condition[];
-  /** The request's own filters. */
+  /** The request's own filters, as they were parsed and as the database takes them. */
+  readonly parsed: readonly ParsedFilter[];
   readonly filters: readonly Condition[];
 }
 
 const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
 
 /** The selection of a request; only if row security hides documents are patterns deferred and an index named. */
-const selectionOf = ({ collection, caller, query, readable, filters }: Request): Selection => {
+const selectionOf = ({ collection, caller, query, readable, parsed, filters }: Request): Selection => {
   const active = query.includeDeleted ? [] : [isActive];
   if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [] };
   const afterwards = filters.filter(mayReveal);
   const beside = filters.filter((filter) => !afterwards.includes(filter));
-  const hint = hintForList(collection, caller, { ...filteredFields(collection, query.filters), sort: query.sort });
+  const hint = hintForList(collection, caller, { ...comparedFields(parsed).always, sort: query.sort });
   return { conditions: [...readable, ...active, ...beside], afterwards, hint };
 };
 
@@ -140,11 +144,12 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
   };
 };
 
-/** Notes how long the list took, for the advice on indexes. */
-const note = ({ collection, caller, query }: Request, ms: number): void => {
+/** Notes how long the list took, for the advice on indexes: each branch of an `$or` needs one. */
+const note = ({ collection, caller, query, parsed }: Request, ms: number): void => {
+  if (!isSlow(ms)) return;
   const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
   const owner = mayReadAll(collection, caller) ? {} : { owner: collection.rls.ownerField };
-  recordSlowList(collection, { ...owner, ...filteredFields(collection, query.filters), sort }, ms);
+  for (const fields of comparedFields(parsed).branches) recordSlowList(collection, { ...owner, ...fields, sort }, ms);
 };
 
 const memoryCodes: ReadonlySet<unknown> = new Set([146, 292]);
@@ -168,8 +173,11 @@ export const listDocuments = async (
   const knowable = conditionsOf(visibilityFilter(collection, caller, true));
   const query = parseListQuery(entries);
   const readable = conditionsOf(visibilityFilter(collection, caller, query.includeDeleted));
-  const filters = filterConditions(collection, query.filters);
-  const request: Request = { project, collection, caller, query, readable, knowable, filters };
+  const parsed = parseSuffixFilters(collection, query.filters);
+  const request: Request = {
+    ...{ project, collection, caller, query, readable, knowable, parsed },
+    filters: toConditions(parsed),
+  };
   const begin = performance.now();
   const sinceBegin = () => performance.now() - begin;
   try {

@@ -7,6 +7,9 @@ import { countSlowList } from './tally.ts';
 const slowMs = 100;
 const maxFields = 4;
 
+/** Whether a list took so long that advice may be due. */
+export const isSlow = (ms: number): boolean => ms >= slowMs;
+
 /** What a list filters and sorts by, with the fields in the order of a suitable index. */
 export interface ListShape {
   readonly collection: string;
@@ -33,7 +36,7 @@ const isServed = (collection: Collection, { owner, equal, range, sort }: ListSha
  */
 export const recordSlowList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
   const projectId = currentRequest.getStore()?.projectId;
-  if (ms < slowMs || projectId === undefined) return;
+  if (!isSlow(ms) || projectId === undefined) return;
   const named: ListShape = { collection: collection.name, ...shape };
   const fields = named.equal.length + named.sort.length + named.range.length;
   if (fields === 0 || fields > maxFields || isServed(collection, named)) return;

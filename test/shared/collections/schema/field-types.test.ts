@@ -9,7 +9,7 @@ import {
   withArticle,
 } from '../../../../shared/collections/schema/field-types.ts';
 import { AppError, type FieldError } from '../../../../shared/core/errors.ts';
-import { filterValues } from '../../../../shared/documents/read/filters.ts';
+import { filterValues } from '../../../../shared/documents/filters/suffix-filters.ts';
 import { convert } from '../../../../shared/documents/write/schema-values.ts';
 import { columnsOf } from '../../../../shared/transfers/import/csv-columns.ts';
 

@@ -2,7 +2,8 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import type { Collection, Field } from '../../../../shared/collections/collection.ts';
 import { noRowSecurity } from '../../../../shared/collections/collection.ts';
-import { filterConditions } from '../../../../shared/documents/read/filters.ts';
+import { parseSuffixFilters } from '../../../../shared/documents/filters/suffix-filters.ts';
+import { toConditions } from '../../../../shared/documents/filters/to-conditions.ts';
 
 const field = (key: string, type: Field['type'], more: Partial<Field> = {}): Field => ({
   key,
@@ -31,7 +32,7 @@ const notes: Collection = { name: 'notes', schema: null, rls: noRowSecurity };
 
 const id = '64b000000000000000000001';
 const conditions = (collection: Collection, query: string) =>
-  filterConditions(collection, [...new URLSearchParams(query)]);
+  toConditions(parseSuffixFilters(collection, [...new URLSearchParams(query)]));
 
 describe('a filter', () => {
   it.each<[Collection, string, unknown]>([
@@ -60,6 +61,9 @@ describe('a filter', () => {
     [posts, 'price_in=5', { price_in: { $eq: 5 } }],
     [posts, 'price_in_in=5,6', { price_in: { $in: [5, 6] } }],
     [posts, 'title_regex=^a', { title: { $regex: '^a', $options: 'i' } }],
+    [posts, 'title_contains=(a.b)', { title: { $regex: '\\(a\\.b\\)' } }],
+    [posts, 'words_startsWith=^a', { words: { $regex: '^\\^a' } }],
+    [notes, 'a_endsWith=a%00$', { a: { $regex: 'a\\x00\\$\\z' } }],
     [posts, 'views_exists=false', { views: { $exists: false } }],
     [notes, 'a=x', { a: { $eq: 'x' } }],
     [notes, 'a=5', { a: { $in: ['5', 5] } }],
@@ -90,6 +94,9 @@ describe('a filter', () => {
     [posts, 'views_in=1,x'],
     [posts, 'views_gt=null'],
     [posts, 'views_regex=1'],
+    [posts, 'views_contains=1'],
+    [posts, 'at_startsWith=2026'],
+    [notes, `a_endsWith=${'x'.repeat(4097)}`],
     [posts, 'ok=1'],
     [posts, 'at=2026-02-30'],
     [posts, 'author=someone'],

@@ -1,0 +1,60 @@
+import type { Comparison, ParsedFilter } from './filter.ts';
+
+/** Which fields are compared for equality, and which in other ways that an index can serve; each once, by name. */
+export interface ComparedFields {
+  readonly equal: readonly string[];
+  readonly range: readonly string[];
+}
+
+const equality: ReadonlySet<string> = new Set(['$eq', '$in', '$all']);
+
+type Leaf = Pick<Comparison, 'path' | 'operator'>;
+
+/** The comparisons that hold for every document that is found, and the first alternative among the filters. */
+interface Split {
+  readonly leaves: Leaf[];
+  any: readonly ParsedFilter[] | undefined;
+}
+
+const split = (filters: readonly ParsedFilter[], prefix: string, into: Split): Split => {
+  for (const filter of filters) {
+    if ('operator' in filter) {
+      if (filter.operator !== '$size') into.leaves.push({ path: prefix + filter.path, operator: filter.operator });
+    } else if ('element' in filter) {
+      const { element } = filter;
+      const path = prefix + filter.path;
+      if (!('length' in element)) split([element], `${path}.`, into);
+      else for (const { operator } of element) into.leaves.push({ path, operator });
+    } else if ('all' in filter) split(filter.all, prefix, into);
+    else if ('any' in filter && prefix === '') into.any ??= filter.any;
+  }
+  return into;
+};
+
+const fieldsOf = (leaves: readonly Leaf[]): ComparedFields => {
+  const named = (isEqual: boolean) => [
+    ...new Set(leaves.filter(({ operator }) => equality.has(operator) === isEqual).map(({ path }) => path)),
+  ];
+  return { equal: named(true).sort(), range: named(false).sort() };
+};
+
+/**
+ * What the filters compare, once for each index that they need: every branch of an alternative needs one of its own.
+ * The first is of what must hold for all documents where branches differ.
+ */
+export const comparedFields = (
+  filters: readonly ParsedFilter[],
+): { readonly always: ComparedFields; readonly branches: readonly ComparedFields[] } => {
+  const { leaves, any } = split(filters, '', { leaves: [], any: undefined });
+  if (!any) {
+    const always = fieldsOf(leaves);
+    return { always, branches: [always] };
+  }
+  const branches = new Map<string, ComparedFields>();
+  for (const branch of any) {
+    const fields = fieldsOf([...leaves, ...split([branch], '', { leaves: [], any: undefined }).leaves]);
+    branches.set(JSON.stringify(fields), fields);
+  }
+  const [first, ...others] = branches.values();
+  return { always: first && others.length === 0 ? first : fieldsOf(leaves), branches: [...branches.values()] };
+};

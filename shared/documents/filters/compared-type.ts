@@ -1,0 +1,35 @@
+import type { Collection, ValueType } from '../../collections/collection.ts';
+import { type FieldType, fieldTypes, withArticle } from '../../collections/schema/field-types.ts';
+import { typeAt } from '../read/field-at.ts';
+import { isFieldPath } from '../read/field-path.ts';
+import { invalidFilter } from './filter.ts';
+
+/** Fields by which nobody can filter, since other parameters decide about them. */
+const hidden: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
+
+/** Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it. */
+export const requireFilterPath = (at: string, path: string): void => {
+  if (!isFieldPath(path)) throw invalidFilter(at, 'this is not a field name.');
+  if (hidden.has(path.split('.')[0] ?? '')) {
+    throw invalidFilter(at, 'documents cannot be filtered by it. Use include_deleted=true to see the trash.');
+  }
+};
+
+/** The type that a filter's values have: on arrays an element is enough, so it is theirs. `undefined`: anything. */
+const comparedType = (at: ValueType | undefined): FieldType | undefined => {
+  const type = at?.type === 'Array' ? at.items?.type : at?.type;
+  return type === 'Array' ? undefined : type;
+};
+
+/** What values at a path are compared as. */
+export const comparedTypeAt = (collection: Collection, path: string): FieldType | undefined =>
+  comparedType(typeAt(collection, path));
+
+/** Whether values of a type are texts, which patterns match and of which `null` is one. */
+export const isText = (type: FieldType): boolean => fieldTypes[type].bsonType === 'string';
+
+/** Refuses to look for a text in what the schema says is none. `operator`: as the caller wrote it. */
+export const requireText = (at: string, operator: string, type: FieldType | undefined): void => {
+  if (type === undefined || isText(type)) return;
+  throw invalidFilter(at, `${operator} works on text; this is ${withArticle(type)}.`);
+};

@@ -1,0 +1,120 @@
+import type { Collection } from '../../collections/collection.ts';
+import { type FieldType, isScalar, withArticle } from '../../collections/schema/field-types.ts';
+import { AppError } from '../../core/errors.ts';
+import { typeAt } from '../read/field-at.ts';
+import { shown } from '../read/field-path.ts';
+import { booleanOf, scalarRules, untypedValues } from '../scalar-values.ts';
+import { comparedTypeAt, isText, requireFilterPath, requireText } from './compared-type.ts';
+import {
+  invalidFilter,
+  maxListed,
+  type Operator,
+  type ParsedFilter,
+  requireLiteral,
+  requirePattern,
+} from './filter.ts';
+
+type Suffix =
+  | 'eq'
+  | 'ne'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'in'
+  | 'exists'
+  | 'regex'
+  | 'contains'
+  | 'startsWith'
+  | 'endsWith';
+
+/** The pairs of a query string that are filters. */
+type Entries = readonly (readonly [name: string, text: string])[];
+
+const maxConditions = 50;
+
+/**
+ * The values a filter's text matches, one of a field with a type, up to two where anything goes; `null` finds missing
+ * values too. A text that does not fit the type → 400 `INVALID_FILTER` (contract 2, "Filter values").
+ */
+export const filterValues = (name: string, type: FieldType | undefined, text: string): readonly unknown[] => {
+  if (type === undefined) return untypedValues(text);
+  if (!isText(type) && text === 'null') return [null];
+  if (!isScalar(type)) {
+    throw invalidFilter(
+      name,
+      `the field is ${withArticle(type)} and cannot be compared with a text. Filter by one of its fields.`,
+    );
+  }
+  const { fromText, described } = scalarRules[type];
+  const value = fromText(text);
+  if (value === undefined) throw invalidFilter(name, `"${shown(text)}" is not ${described}.`);
+  return [value];
+};
+
+/** Splits `price_gte` into field and operator; a field of the schema that is named like that is just a field. */
+const splitName = (collection: Collection, name: string): readonly [path: string, suffix: Suffix] => {
+  const [, path, suffix] =
+    /^(.+)_(eq|ne|gte|gt|lte|lt|in|exists|regex|contains|startsWith|endsWith)$/s.exec(name) ?? [];
+  if (path === undefined || typeAt(collection, name)) return [name, 'eq'];
+  return [path, suffix as Suffix];
+};
+
+const anyOf = (filters: readonly ParsedFilter[]): ParsedFilter => {
+  const [first] = filters;
+  return first && filters.length === 1 ? first : { any: filters };
+};
+
+const parseFilter = (collection: Collection, name: string, text: string): ParsedFilter => {
+  const [path, suffix] = splitName(collection, name);
+  requireFilterPath(name, path);
+  const type = comparedTypeAt(collection, path);
+  const values = (value: string) => filterValues(name, type, value);
+  const compare = (operator: Operator, operand: unknown): ParsedFilter => ({ path, operator, operand });
+  switch (suffix) {
+    case 'exists': {
+      const isThere = booleanOf(text);
+      if (isThere === undefined) throw invalidFilter(name, '_exists takes only true or false.');
+      return compare('$exists', isThere);
+    }
+    case 'regex':
+      requireText(name, '_regex', type);
+      return { path, operator: '$regex', operand: requirePattern(name, text), ignoresCase: true };
+    case 'contains':
+    case 'startsWith':
+    case 'endsWith':
+      requireText(name, `_${suffix}`, type);
+      return compare(`$${suffix}`, requireLiteral(name, text));
+    case 'eq':
+    case 'ne': {
+      const list = values(text);
+      if (list.length > 1) return compare(suffix === 'eq' ? '$in' : '$nin', list);
+      return compare(`$${suffix}`, list[0]);
+    }
+    case 'in': {
+      const listed = text.split(',');
+      if (listed.length > maxListed) throw invalidFilter(name, `_in takes at most ${maxListed} values.`);
+      return compare('$in', listed.flatMap(values));
+    }
+    default: {
+      const bounds = values(text).filter((value) => value !== null);
+      if (bounds.length === 0)
+        throw invalidFilter(name, 'null has no order; compare with it without a suffix or with _ne.');
+      return anyOf(bounds.map((bound) => compare(`$${suffix}`, bound)));
+    }
+  }
+};
+
+/**
+ * The filters of a query string, all of which must hold (specification, "Filter suffixes"). At most 50. What cannot be a
+ * filter → 400 `INVALID_FILTER` or `INVALID_REGEX`.
+ */
+export const parseSuffixFilters = (collection: Collection, filters: Entries): readonly ParsedFilter[] => {
+  if (filters.length > maxConditions) {
+    throw new AppError(
+      'INVALID_FILTER',
+      `At most ${maxConditions} filters can be combined; ${filters.length} were given.`,
+    );
+  }
+  return filters.map(([name, text]) => parseFilter(collection, name, text));
+};

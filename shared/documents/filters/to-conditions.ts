@@ -1,0 +1,50 @@
+import type { Condition } from '../read/condition.ts';
+import type { Comparison, ElementMatch, ParsedFilter } from './filter.ts';
+
+/** What an operator of MongoDB is given. */
+type Test = Readonly<Record<string, unknown>>;
+
+/** A pattern that finds a text as it stands. */
+const literally = (text: unknown): string =>
+  String(text)
+    .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+    .replaceAll('\0', '\\x00');
+
+const toTest = ({ operator, operand, ignoresCase }: Comparison): Test => {
+  switch (operator) {
+    case '$regex':
+      return ignoresCase ? { $regex: operand, $options: 'i' } : { $regex: operand };
+    case '$contains':
+      return { $regex: literally(operand) };
+    case '$startsWith':
+      return { $regex: `^${literally(operand)}` };
+    case '$endsWith':
+      // `$` would be found before a line end as well.
+      return { $regex: `${literally(operand)}\\z` };
+    default:
+      return { [operator]: operand };
+  }
+};
+
+/** Tests of one value, all of which must hold; a second one of the same name is denied twice. */
+const together = ([first, ...others]: readonly Test[]): Test => {
+  if (!first) return {};
+  const rest = together(others);
+  return Object.keys(first).some((name) => Object.hasOwn(rest, name))
+    ? { ...first, $not: { $not: rest } }
+    : { ...rest, ...first };
+};
+
+const elementTest = (element: ElementMatch['element']): Test =>
+  'length' in element ? together(element.map(toTest)) : toCondition(element);
+
+const toCondition = (filter: ParsedFilter): Condition => {
+  if ('operator' in filter) return { [filter.path]: toTest(filter) };
+  if ('element' in filter) return { [filter.path]: { $elemMatch: elementTest(filter.element) } };
+  if ('not' in filter) return { $nor: [toCondition(filter.not)] };
+  if ('any' in filter) return { $or: filter.any.map(toCondition) };
+  return filter.all.length === 0 ? {} : { $and: filter.all.map(toCondition) };
+};
+
+/** MongoDB's conditions for the filters, one each; values only ever stand where it reads literals. */
+export const toConditions = (filters: readonly ParsedFilter[]): readonly Condition[] => filters.map(toCondition);
