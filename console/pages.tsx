@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import lazy from 'preact-iso/lazy';
-import { Route, Router } from 'preact-iso/router';
+import { Route, Router, useLocation } from 'preact-iso/router';
 import type { Problem } from './api/problem.ts';
 import { problemOf } from './api/problem.ts';
 import { begin, developer } from './api/session.ts';
@@ -34,6 +34,8 @@ const Usage = lazy(() => import('./pages/usage/usage.tsx').then((page) => page.U
 const Settings = lazy(() => import('./pages/settings/settings.tsx').then((page) => page.Settings));
 const Account = lazy(() => import('./pages/account/account.tsx').then((page) => page.Account));
 
+const githubReturn = '/auth/callback';
+
 const Signed = () => (
   <Frame>
     <Router>
@@ -65,13 +67,14 @@ const Unsigned = () => (
     <Route path="/sign-up" component={SignUp} />
     <Route path="/reset-password" component={ResetPassword} />
     <Route path="/verify-email" component={VerifyEmail} />
-    <Route path="/auth/callback" component={GithubReturn} />
+    <Route path={githubReturn} component={GithubReturn} />
     <Route default component={Redirect} />
   </Router>
 );
 
 /** Address → page. Whoever is not signed in comes to the sign-in, and from there back to the address asked for. */
 export const Pages = () => {
+  const { path } = useLocation();
   const problem = useSignal<Problem | undefined>(undefined);
   const start = () => {
     problem.value = undefined;
@@ -89,5 +92,6 @@ export const Pages = () => {
       </div>
     ) : null;
   }
-  return developer.value === null ? <Unsigned /> : <Signed />;
+  // Who comes back from GitHub may be signed in already, as somebody else.
+  return developer.value === null || path === githubReturn ? <Unsigned /> : <Signed />;
 };

@@ -34,7 +34,7 @@ export const en = {
     newHere: 'No account yet?',
     signUp: 'Create one',
     forgot: 'Forgot the password?',
-    github: 'Sign in with GitHub',
+    github: 'Continue with GitHub',
     wrong: 'Invalid email or password',
   },
   signUp: {

@@ -26,6 +26,7 @@ export const standIns: Readonly<Record<SocialProviderName, StandIn>> = {
       users: [
         { login: 'octocat', name: 'Octo Cat', email: 'octocat@example.com' },
         { login: 'ada', name: 'Ada Lovelace', email: 'ada@example.com' },
+        { login: 'linus', name: 'Linus', email: 'linus@example.com' },
       ],
     },
     paths: {},

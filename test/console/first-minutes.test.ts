@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium, signIn } from '../support/clients/chromium.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
-const consoleUrl = () => inject('stack').dashboardUrl;
 
 beforeAll(async () => {
   browser = await openChromium();
@@ -11,17 +11,9 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** A page on which somebody is signed in, at an address. */
-const openAs = async (developer: Developer, path: string): Promise<OpenPage> => {
-  const opened = await browser.newPage();
-  await opened.page.goto(`${consoleUrl()}${path}`);
-  await signIn(opened.page, developer);
-  return opened;
-};
-
 describe('the first minutes with the console', () => {
   test('lead from the sign-in to a first document, which appears on the page by itself', async () => {
-    const { page, problems } = await openAs(await newDeveloper(), '/');
+    const { page, problems } = await openAs(browser, await newDeveloper(), '/');
     await page.getByRole('button', { name: 'New project' }).click();
     await page.getByLabel('Name').fill('Garden');
     await page.getByRole('button', { name: 'Create' }).click();
@@ -43,7 +35,7 @@ describe('the first minutes with the console', () => {
 
   test('401 says that address or password are wrong, and the sign-in goes on to where one wanted to be', async () => {
     const developer = await newDeveloper();
-    const { page, problems } = await openAs({ ...developer, password: 'not the password' }, '/account');
+    const { page, problems } = await openAs(browser, { ...developer, password: 'not the password' }, '/account');
     await page.getByRole('alert').getByText('Invalid email or password').waitFor();
     expect(await obstacles(page)).toEqual([]);
     await signIn(page, developer);
@@ -56,7 +48,7 @@ describe('the first minutes with the console', () => {
 
   test('404 for a project of somebody else says that there is none, in the service’s words', async () => {
     const { id } = await newProject();
-    const { page } = await openAs(await newDeveloper(), `/projects/${id}`);
+    const { page } = await openAs(browser, await newDeveloper(), `/projects/${id}`);
     await page.getByRole('alert').getByText('PROJECT_NOT_FOUND').waitFor();
   });
 });
@@ -79,7 +71,7 @@ describe('documents in the console', () => {
     const titles = ['Hello', hostile, '\u202egnp.exe', 'x'.repeat(10_000)];
     for (const [views, title] of titles.entries())
       await project.api('POST', '/api/data/posts', { body: { title, views } });
-    opened = await openAs(project.developer, `/projects/${project.id}/documents/posts`);
+    opened = await openAs(browser, project.developer, `/projects/${project.id}/documents/posts`);
     await opened.page.getByRole('link', { name: 'Hello' }).waitFor();
   });
 

@@ -7,6 +7,7 @@ import { signedIn } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
 import { Alone } from '../../ui/alone.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { takePlace } from './place-after.ts';
 
 /** Where a sign-in with GitHub ends: what the address carries is traded for a session, once. */
 export const GithubReturn = () => {
@@ -22,7 +23,7 @@ export const GithubReturn = () => {
     request('exchange-developer-code', { body: { token, rtCode: query.rtCode } }).then(
       ({ data }) => {
         signedIn(data);
-        route('/', true);
+        route(takePlace(), true);
       },
       (error: unknown) => {
         problem.value = problemOf(error);

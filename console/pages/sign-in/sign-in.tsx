@@ -7,9 +7,8 @@ import { EmailField, PasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
 import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-
-/** Only a path of this page: whatever else stands there could lead a person elsewhere. */
-export const placeAfter = (to: string | undefined): string => (to && /^\/(?![/\\])/.test(to) ? to : '/');
+import { GithubButton } from './github-button.tsx';
+import { placeAfter } from './place-after.ts';
 
 export const SignIn = () => {
   const { query, route } = useLocation();
@@ -30,6 +29,7 @@ export const SignIn = () => {
           </>
         )}
       </Form>
+      <GithubButton to={query.to} />
       <p class="muted">
         {t.signIn.newHere} <a href="/sign-up">{t.signIn.signUp}</a> · <a href="/reset-password">{t.signIn.forgot}</a>
       </p>

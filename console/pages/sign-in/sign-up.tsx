@@ -7,6 +7,7 @@ import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
 import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { GithubButton } from './github-button.tsx';
 
 export const SignUp = () => {
   const { route } = useLocation();
@@ -27,6 +28,7 @@ export const SignUp = () => {
           </>
         )}
       </Form>
+      <GithubButton />
       <p class="muted">
         {t.signUp.have} <a href="/sign-in">{t.signIn.act}</a>
       </p>

@@ -1,0 +1,35 @@
+import { useSignal } from '@preact/signals';
+import { Problem, problemOf } from '../../api/problem.ts';
+import { callOf } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { keepPlace } from './place-after.ts';
+
+/** Leads to GitHub. It is tried first whether it would, so that a refusal is said here and not on an empty page. */
+const leave = async (): Promise<void> => {
+  const { path } = callOf('start-developer-sign-in', {});
+  const answer = await fetch(path, { redirect: 'manual' });
+  if (answer.type === 'opaqueredirect') {
+    location.assign(path);
+    return;
+  }
+  throw new Problem(answer.status, (await answer.json()) as Record<string, unknown>);
+};
+
+/** Signs in, or up, with an account at GitHub, and comes back to the place asked for. */
+export const GithubButton = ({ to }: { readonly to?: string | undefined }) => {
+  const problem = useSignal<Problem | undefined>(undefined);
+  const start = () => {
+    keepPlace(to);
+    leave().catch((error: unknown) => {
+      problem.value = problemOf(error);
+    });
+  };
+  return (
+    <>
+      <Button onClick={start}>{t.signIn.github}</Button>
+      {problem.value && <ProblemNote problem={problem.value} />}
+    </>
+  );
+};

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { onControl } from '../../shared/clients/mongo.ts';
+import { obstacles, openChromium } from '../support/clients/chromium.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+const consoleUrl = () => inject('stack').dashboardUrl;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+/** The emulated GitHub knows Linus, whom no other test needs; each test begins without an account of theirs. */
+beforeEach(() => onControl((db) => db.collection('developers').deleteMany({ email: 'linus@example.com' })));
+
+describe('signing in with GitHub', () => {
+  test.each([
+    ['/sign-in', '/account'],
+    ['/sign-up', '/'],
+  ])('from %s makes an account and leads to where one wanted to be', async (from, after) => {
+    const { page, problems } = await browser.newPage();
+    await page.goto(`${consoleUrl()}${from === '/sign-in' ? after : from}`);
+    await page.getByRole('button', { name: 'Continue with GitHub' }).click();
+    await page.getByRole('button', { name: /linus/i }).click();
+    await page.getByRole('button', { name: 'linus' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(after);
+    expect(page.url()).not.toContain('token');
+    await page.goto(`${consoleUrl()}/account`);
+    await page.getByText('linus@example.com').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('shows why it came to nothing, and the way back', async () => {
+    const { page, problems } = await browser.newPage();
+    await page.goto(`${consoleUrl()}/api/auth/github/callback?state=x&code=y`);
+    await page.getByRole('alert').getByText('This sign-in has expired').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('404 UNKNOWN_PROVIDER, where the operator has not set it up, stands on the page itself', async () => {
+    const { page } = await browser.newPage();
+    const refusal = { code: 'UNKNOWN_PROVIDER', message: 'Signing in with GitHub is not set up for this dashboard.' };
+    await page.route('**/api/auth/github/start', (route) => route.fulfill({ status: 404, json: refusal }));
+    await page.goto(`${consoleUrl()}/sign-in`);
+    await page.getByRole('button', { name: 'Continue with GitHub' }).click();
+    await page.getByRole('alert').getByText(refusal.message).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/sign-in');
+  });
+});

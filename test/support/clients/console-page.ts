@@ -1,0 +1,16 @@
+import { inject } from 'vitest';
+import type { Developer } from '../worlds/project.ts';
+import { type OpenPage, type openChromium, signIn } from './chromium.ts';
+
+/** A page of the console on which somebody is signed in, at a path. */
+export const openAs = async (
+  browser: Awaited<ReturnType<typeof openChromium>>,
+  developer: Pick<Developer, 'email' | 'password'>,
+  path: string,
+  options?: Parameters<typeof browser.newPage>[0],
+): Promise<OpenPage> => {
+  const opened = await browser.newPage(options);
+  await opened.page.goto(`${inject('stack').dashboardUrl}${path}`);
+  await signIn(opened.page, developer);
+  return opened;
+};
