@@ -1,0 +1,50 @@
+import type { Collection, Field } from '../../collections/collection.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { emailVerifiedField } from '../../collections/schema/users-rules.ts';
+import { fieldsOf } from '../collection-fields.ts';
+import { preamble } from './preamble.ts';
+import { changeLines, conditionLines, fieldText } from './type-text.ts';
+
+/** The fields that readers see, the implied owner among them, and no password. */
+const shownFields = (collection: Collection): readonly Field[] =>
+  collection.name === usersCollection
+    ? fieldsOf(collection).filter(({ key }) => key !== 'password' && key !== emailVerifiedField)
+    : fieldsOf(collection);
+
+/** The owner is filled in for who writes with a token, so it may be left out. */
+const insertedFields = (collection: Collection): readonly Field[] =>
+  shownFields(collection).map((field) =>
+    collection.rls.enabled && field.key === collection.rls.ownerField ? { ...field, required: false } : field,
+  );
+
+const block = (lines: readonly string[]): string => `{${lines.map((line) => `\n      ${line};`).join('')}\n    }`;
+
+const anything = ['document: Written & JsonObject', 'insert: JsonObject', 'update: JsonObject', 'filter: AnyWhere'];
+
+const linesOf = (collection: Collection): readonly string[] => {
+  if (!collection.schema) return anything;
+  const shown = shownFields(collection);
+  const verified = collection.name === usersCollection ? ['readonly emailVerified: boolean'] : [];
+  return [
+    `document: Written & ${block([...shown.map(fieldText), ...verified])}`,
+    `insert: ${block(insertedFields(collection).map(fieldText))}`,
+    `update: ${block(shown.flatMap(changeLines))}`,
+    `filter: Where<WrittenWhere & ${block(shown.flatMap(conditionLines))}>`,
+  ];
+};
+
+/**
+ * The collections of a project as TypeScript: `export interface Schema { '<name>': {document, insert, update, filter} }`
+ * without imports, equal for equal collections, and good under `strict` for any schema (contract 2, "Types").
+ */
+export const typesText = (collections: readonly Collection[]): string => {
+  const entries = collections
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(
+      (collection) =>
+        `  '${collection.name}': {${linesOf(collection)
+          .map((line) => `\n    ${line};`)
+          .join('')}\n  };\n`,
+    );
+  return `${preamble}\nexport interface Schema {\n${entries.join('')}}\n`;
+};
