@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { defineRoutes } from '../../shared/http/route.ts';
 import { HealthAnswer, OpenApiAnswer } from './schemas.ts';
 
@@ -9,6 +10,13 @@ export const serviceRoutes = defineRoutes({
     access: 'public',
     summary: 'Read the OpenAPI description of the public API',
     response: { status: 200, body: OpenApiAnswer },
+  },
+  'get-types': {
+    method: 'GET',
+    path: '/api/types.ts',
+    access: 'anyKey',
+    summary: "Read the project's collections as types of TypeScript",
+    response: { status: 200, body: v.string(), text: true },
   },
   'get-health': {
     method: 'GET',

@@ -4,7 +4,8 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { Leased } from '../work/lease.ts';
-import type { CollectionRecord, CollectionState } from './collection-record.ts';
+import type { Collection } from './collection.ts';
+import { type CollectionRecord, type CollectionState, toCollection } from './collection-record.ts';
 
 type Passing = Exclude<CollectionState, 'active'>;
 
@@ -32,6 +33,10 @@ export const activeIn = ({ id }: Pick<Project, 'id'>) => ({ projectId: new Objec
 
 export const activeRecords = (project: Project, options: FindOptions): Promise<CollectionRecord[]> =>
   onCollections((collections) => collections.find(activeIn(project), { ...options, maxTimeMS: 5000 }).toArray());
+
+/** Every active collection of a project, read now, as the data plane sees them. */
+export const activeCollections = async (project: Project): Promise<readonly Collection[]> =>
+  (await activeRecords(project, { projection: { name: 1, schema: 1, rls: 1 } })).map(toCollection);
 
 /** The refusal of a collection that is not registered (404); `name` is cut at 63 characters. */
 export const collectionNotFound = (name: string): AppError =>

@@ -25,9 +25,8 @@ type Frozen<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]: Frozen<T[K]> } | JsonText
     : T;
 
-/** One that Lambda would not take → 400 `RESULT_TOO_LARGE`, which tells the caller more than a 500. */
-const textOf = (body: unknown): string => {
-  const text = jsonOf(body);
+/** A body that Lambda would not take → 400 `RESULT_TOO_LARGE`, which tells the caller more than a 500. */
+export const requireFitting = (text: string): string => {
   if (fitsAnswer(text)) return text;
   throw new AppError(
     'RESULT_TOO_LARGE',
@@ -50,7 +49,7 @@ export const respond = <const R extends Route>(
     ...(extra.maxAgeSeconds !== undefined && { 'cache-control': `public, max-age=${extra.maxAgeSeconds}` }),
   },
   ...(extra.cookies ? { cookies: [...extra.cookies] } : {}),
-  body: textOf(body),
+  body: requireFitting(jsonOf(body)),
 });
 
 /** A response with the fields that the route's schema declares and no others, for data about people. */

@@ -32,7 +32,8 @@ export interface Route {
   readonly audit?: false;
   readonly query?: GenericSchema;
   readonly body?: GenericSchema;
-  readonly response: { readonly status: number; readonly body: GenericSchema };
+  /** `text`: the answer is plain text, not JSON. */
+  readonly response: { readonly status: number; readonly body: GenericSchema; readonly text?: true };
 }
 
 /** A row that knows its own name, which is the operation id and the name of its handler's file. */

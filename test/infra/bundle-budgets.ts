@@ -10,6 +10,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'mail-audiences': 595,
   'mail-broadcasts': 600,
   'service-get-openapi': 175,
+  'service-get-types': 480,
   'service-get-health': 805,
   default: 465,
   'jobs-deliver-mail': 770,

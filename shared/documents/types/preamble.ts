@@ -53,6 +53,14 @@ interface Listed<T, Element> {
 type Is<T, Operators = Compared<T>> = T | null | Operators;
 type Elements<T, Operators = Compared<T>> = Is<T, Operators & Listed<T, Operators>>;
 type Objects<Fields> = null | (Presence & { $size?: number; $elemMatch?: Where<Fields> });
+type Under<Path extends string, Fields> = { [Name in keyof Fields as Name extends string ? \`\${Path}.\${Name}\` : never]: Fields[Name] };
+type Reached<Fields> = { [Name in keyof Fields as Name extends \`\${bigint}\` | \`\${bigint}.\${string}\` ? never : Name]: Fields[Name] };
+/** An object at a path, and the fields in it. */
+type In<Path extends string, Fields> = { [Name in Path]?: null | Presence | undefined } & Under<Path, Fields>;
+/** A list of objects at a path, and the fields of its elements, by position or of any. */
+type Of<Path extends string, Fields> = { [Name in Path]?: Objects<Fields> | undefined } &
+  In<\`\${Path}.\${bigint}\`, Fields> &
+  Under<Path, Reached<Fields>>;
 type Where<Fields> = Fields & {
   $and?: readonly Where<Fields>[];
   $or?: readonly Where<Fields>[];

@@ -1,6 +1,5 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { isScalar, type ScalarType } from '../../collections/schema/field-types.ts';
-import { isPosition } from '../read/field-at.ts';
 
 /** What JSON makes of the values of a scalar type, and the operators that a condition on them may have. */
 const scalars: Readonly<Record<ScalarType, { readonly value: string; readonly condition: string }>> = {
@@ -11,23 +10,25 @@ const scalars: Readonly<Record<ScalarType, { readonly value: string; readonly co
   Ref: { value: 'string', condition: 'string' },
 };
 
-/** A name as TypeScript writes it in front of a colon. */
 const quoted = (name: string): string => JSON.stringify(name);
+
+/** A name as TypeScript writes it in front of a colon. */
+const property = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : quoted(name));
 
 const objectOf = (lines: readonly string[]): string => `{ ${lines.join('; ')} }`;
 
 /** The type of a value. */
 export const valueText = (value: ValueType): string => {
   if (isScalar(value.type)) return scalars[value.type].value;
-  if (value.type === 'Array') return value.items ? `(${valueText(value.items)})[]` : 'Json[]';
+  if (value.type === 'Array') return value.items ? `${valueText(value.items)}[]` : 'Json[]';
   return value.fields ? objectOf(value.fields.map(fieldText)) : 'JsonObject';
 };
 
 /** A field of an object that is read or written whole: what may be missing may also be `null`. */
 export const fieldText = (field: Field): string =>
   field.required
-    ? `${quoted(field.key)}: ${valueText(field)}`
-    : `${quoted(field.key)}?: ${valueText(field)} | null | undefined`;
+    ? `${property(field.key)}: ${valueText(field)}`
+    : `${property(field.key)}?: ${valueText(field)} | null | undefined`;
 
 /**
  * A place in a document by the names on the way to it. Where any position or name may stand there is the type of them: a
@@ -47,7 +48,7 @@ const segmentText = (segment: Place[number]): string =>
 const placed = (place: Place, type: string): string =>
   isPattern(place)
     ? `[path: \`${place.map(segmentText).join('.')}\`]: ${type} | undefined`
-    : `${quoted(place.join('.'))}?: ${type} | undefined`;
+    : `${property(place.join('.'))}?: ${type} | undefined`;
 
 const below = (place: Place, any: 'bigint' | 'string'): Place => [...place, { any }];
 
@@ -57,55 +58,57 @@ const changesInside = (value: ValueType, at: Place): readonly string[] => {
   if (value.type !== 'Array') return [];
   const element = below(at, 'bigint');
   if (!value.items) return [placed(below(at, 'string'), 'Json')];
-  return [placed(element, `${valueText(value.items)}`), ...changesInside(value.items, element)];
+  return [placed(element, valueText(value.items)), ...changesInside(value.items, element)];
 };
 
 const changes = (field: Field, at: Place): readonly string[] => [
-  placed(at, `${valueText(field)}${field.required ? '' : ' | null'}`),
+  placed(at, field.required ? valueText(field) : `${valueText(field)} | null`),
   ...changesInside(field, at),
 ];
 
 /** What an update may set at a field and inside it, one line a path. */
 export const changeLines = (field: Field): readonly string[] => changes(field, [field.key]);
 
-const elementsCondition = (items: ValueType | undefined): string => {
-  if (!items) return 'Scalar | Anything';
-  if (isScalar(items.type)) return `Elements<${scalars[items.type].condition}>`;
-  if (items.type === 'Object' && items.fields) return `Objects<${objectOf(items.fields.flatMap(conditionLines))}>`;
-  return 'Objects<AnyWhere>';
-};
+/** What a condition may ask at a place: properties of an object, and types that hold besides it. */
+interface Conditions {
+  readonly lines: readonly string[];
+  readonly besides: readonly string[];
+}
 
-const conditionOf = (value: ValueType): string => {
-  if (isScalar(value.type)) return `Is<${scalars[value.type].condition}>`;
-  return value.type === 'Array' ? elementsCondition(value.items) : 'null | Presence';
-};
+const lines = (...of: readonly string[]): Conditions => ({ lines: of, besides: [] });
 
-/** Sub-fields of elements are reached without a position too; a name that is one is read as one. */
-const conditionsStraight = ({ type, fields = [] }: ValueType, at: Place): readonly string[] =>
-  type === 'Object'
-    ? fields.filter(({ key }) => !isPosition(key)).flatMap((field) => conditions(field, [...at, field.key]))
-    : [];
+const joined = (parts: readonly Conditions[]): Conditions => ({
+  lines: parts.flatMap((part) => part.lines),
+  besides: parts.flatMap((part) => part.besides),
+});
 
-const conditionsInside = (value: ValueType, at: Place): readonly string[] => {
-  if (value.type === 'Array') {
-    const { items } = value;
-    if (!items) return [placed(below(at, 'string'), 'Scalar | Anything')];
-    const element = below(at, 'bigint');
-    return [
-      placed(element, `${conditionOf(items)}`),
-      ...conditionsInside(items, element),
-      ...conditionsStraight(items, at),
-    ];
+const anythingBelow = (at: Place): string => placed(below(at, 'string'), 'Scalar | Anything');
+
+const pathText = (place: Place): string =>
+  isPattern(place) ? `\`${place.map(segmentText).join('.')}\`` : quoted(place.join('.'));
+
+const conditionsOfList = (items: ValueType | undefined, at: Place): Conditions => {
+  if (!items) return lines(placed(at, 'Scalar | Anything'), anythingBelow(at));
+  const element = below(at, 'bigint');
+  if (isScalar(items.type)) {
+    const { condition } = scalars[items.type];
+    return lines(placed(at, `Elements<${condition}>`), placed(element, `Is<${condition}>`));
   }
-  if (value.type !== 'Object') return [];
-  if (!value.fields) return [placed(below(at, 'string'), 'Scalar | Anything')];
-  return value.fields.flatMap((field) => conditions(field, [...at, field.key]));
+  const whole = lines(placed(at, 'Objects<AnyWhere>'));
+  if (items.type === 'Array') return joined([whole, conditionsAt(items, element)]);
+  if (!items.fields) return joined([whole, lines(anythingBelow(at))]);
+  return { lines: [], besides: [`Of<${pathText(at)}, ${conditionsText(items.fields)}>`] };
 };
 
-const conditions = (field: Field, at: Place): readonly string[] => [
-  placed(at, `${conditionOf(field)}`),
-  ...conditionsInside(field, at),
-];
+const conditionsAt = (value: ValueType, at: Place): Conditions => {
+  if (isScalar(value.type)) return lines(placed(at, `Is<${scalars[value.type].condition}>`));
+  if (value.type === 'Array') return conditionsOfList(value.items, at);
+  if (!value.fields) return lines(placed(at, 'null | Presence'), anythingBelow(at));
+  return { lines: [], besides: [`In<${pathText(at)}, ${conditionsText(value.fields)}>`] };
+};
 
-/** What a condition may ask of a field and inside it, one line a path. */
-export const conditionLines = (field: Field): readonly string[] => conditions(field, [field.key]);
+/** What a condition may ask of fields and inside them: a path each, those inside an object by its own type. */
+export const conditionsText = (fields: readonly Field[], block = objectOf): string => {
+  const all = joined(fields.map((field) => conditionsAt(field, [field.key])));
+  return [block(all.lines), ...all.besides].join(' & ');
+};

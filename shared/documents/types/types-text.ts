@@ -1,9 +1,10 @@
 import type { Collection, Field } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { emailVerifiedField } from '../../collections/schema/users-rules.ts';
+import { fitsAnswer } from '../../core/answer-size.ts';
 import { fieldsOf } from '../collection-fields.ts';
 import { preamble } from './preamble.ts';
-import { changeLines, conditionLines, fieldText } from './type-text.ts';
+import { changeLines, conditionsText, fieldText } from './type-text.ts';
 
 /** The fields that readers see, the implied owner among them, and no password. */
 const shownFields = (collection: Collection): readonly Field[] =>
@@ -29,22 +30,24 @@ const linesOf = (collection: Collection): readonly string[] => {
     `document: Written & ${block([...shown.map(fieldText), ...verified])}`,
     `insert: ${block(insertedFields(collection).map(fieldText))}`,
     `update: ${block(shown.flatMap(changeLines))}`,
-    `filter: Where<WrittenWhere & ${block(shown.flatMap(conditionLines))}>`,
+    `filter: Where<WrittenWhere & ${conditionsText(shown, block)}>`,
   ];
 };
 
+const entryText = (collection: Collection): string =>
+  `  '${collection.name}': {${linesOf(collection)
+    .map((line) => `\n    ${line};`)
+    .join('')}\n  };\n`;
+
 /**
  * The collections of a project as TypeScript: `export interface Schema { '<name>': {document, insert, update, filter} }`
- * without imports, equal for equal collections, and good under `strict` for any schema (contract 2, "Types").
+ * without imports, equal for equal collections, and good under `strict` for any schema (contract 2, "Types"). Ends once
+ * it is larger than an answer can be, which its answer refuses.
  */
 export const typesText = (collections: readonly Collection[]): string => {
-  const entries = collections
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-    .map(
-      (collection) =>
-        `  '${collection.name}': {${linesOf(collection)
-          .map((line) => `\n    ${line};`)
-          .join('')}\n  };\n`,
-    );
-  return `${preamble}\nexport interface Schema {\n${entries.join('')}}\n`;
+  let text = `${preamble}\nexport interface Schema {\n`;
+  for (const collection of collections.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    if (fitsAnswer(text)) text += entryText(collection);
+  }
+  return `${text}}\n`;
 };

@@ -132,7 +132,7 @@ const refusalsOf = (route: Route, example: Example) => {
     ]);
 };
 
-const successOf = ({ response: { status, body } }: Route): unknown => {
+const successOf = ({ response: { status, body, text } }: Route): unknown => {
   const headers = { ...requestId, ...counted };
   if (status === 302) {
     const location = header('Where the browser is sent.', { type: 'string' });
@@ -141,7 +141,7 @@ const successOf = ({ response: { status, body } }: Route): unknown => {
   return {
     description: 'It was done.',
     headers,
-    content: { 'application/json': { schema: jsonSchemaOf(body) } },
+    content: { [text ? 'text/plain' : 'application/json']: { schema: jsonSchemaOf(body) } },
   };
 };
 

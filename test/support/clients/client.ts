@@ -17,7 +17,15 @@ export interface RequestOptions {
 const encode = (body: unknown): string | Uint8Array | undefined =>
   body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
 
-/** Sends one request and reads the answer as JSON, whatever its status; goes after no redirect. */
+const bodyOf = (text: string, type: string | null): unknown => {
+  if (text === '') return {};
+  return type?.startsWith('text/plain') ? text : JSON.parse(text);
+};
+
+/**
+ * Sends one request and reads the answer as JSON, or as the plain text that it says it is, whatever its status; goes
+ * after no redirect.
+ */
 export const call = async <Body = Record<string, unknown>>(
   base: string,
   method: string,
@@ -40,7 +48,7 @@ export const call = async <Body = Record<string, unknown>>(
     status: response.status,
     headers: response.headers,
     cookies: response.headers.getSetCookie(),
-    body: (text === '' ? {} : JSON.parse(text)) as Body,
+    body: bodyOf(text, response.headers.get('content-type')) as Body,
   };
 };
 

@@ -108,6 +108,7 @@ export const walkEnd = async ({ dashboard, databaseUri, externalS3 }: WalkContex
 export const walkService = async ({ dashboard, open }: WalkContext): Promise<void> => {
   await open.run<Data>('get-openapi');
   await open.run('get-health');
+  await open.run('get-types');
   await dashboard.run('get-dashboard-openapi');
   await dashboard.run('get-dashboard-health');
 };

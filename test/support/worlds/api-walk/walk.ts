@@ -102,8 +102,10 @@ export class ApiWalk {
 
   #expectFits({ operationId, path, method, responses }: Found, status: string, answer: Answer<unknown>): void {
     expect(answer.headers.get('x-request-id'), operationId).toMatch(/./);
-    if (!responses[status]?.content) return;
-    const place = ['paths', path, method, 'responses', status, 'content', 'application/json', 'schema'];
+    const [type] = Object.keys(responses[status]?.content ?? {});
+    if (!type) return;
+    expect(answer.headers.get('content-type'), operationId).toContain(type);
+    const place = ['paths', path, method, 'responses', status, 'content', type, 'schema'];
     expect(this.#validator.problems(place, answer.body), operationId).toBeUndefined();
   }
 

@@ -1,0 +1,10 @@
+import { getTypes } from '../../shared/documents/types/get-types.ts';
+import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { respondTagged } from '../../shared/http/tagged-reply.ts';
+import { serviceRoutes } from './routes.ts';
+
+const route = serviceRoutes['get-types'];
+
+export const handler = projectEndpoint(route).handler(async (event, { project }) =>
+  respondTagged(route, event, await getTypes(project)),
+);
