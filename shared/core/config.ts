@@ -19,7 +19,10 @@ const lazily = <const S extends v.GenericSchema>(feature: string, schema: S) => 
 const count = (fallback: string) =>
   v.pipe(v.optional(v.string(), fallback), v.regex(/^\d{1,9}$/, 'must be a whole number'), v.transform(Number));
 
-/** Requests per 15 minutes, 0 for no limits. `RATE_BLOCK`: counted at once, 0 for a thousandth of the limit. */
+/**
+ * Requests per 15 minutes, 0 for no limits. `RATE_BLOCK`: counted at once, 0 for a thousandth of the limit.
+ * `VIEWER_SECRET`: who knows it says whose address a request is counted for.
+ */
 export const rateLimits = lazily(
   'rate limits',
   v.object({
@@ -27,6 +30,7 @@ export const rateLimits = lazily(
     AUTH_RATE_LIMIT: count('60'),
     CREDENTIAL_RATE_LIMIT: count('20'),
     RATE_BLOCK: count('0'),
+    VIEWER_SECRET: v.optional(v.string(), ''),
   }),
 );
 

@@ -5,6 +5,7 @@ import { currentRequest, log } from '../../core/log.ts';
 import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts';
 import { blockOf, OverLimit, type RateWindow, type Standing } from '../../projects/quota/rate-window.ts';
 import { isRead, type Route } from '../route.ts';
+import { sourceAddress } from '../source-address.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Middleware, Start } from './middleware-types.ts';
 
@@ -49,14 +50,14 @@ const pauseMs = 3000;
 /** Counts a request of these windows, or refuses it; `reads` may go on where the table does not answer. */
 const count = async (
   context: AnswerHeaders,
-  sourceIp: string,
+  source: string,
   windows: readonly RateWindow[],
   reads: boolean,
 ): Promise<void> => {
   if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
   if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
   try {
-    showStanding(context, await countRequest(sourceIp, windows));
+    showStanding(context, await countRequest(source, windows));
     uncountedUntil = 0;
   } catch (error) {
     if (error instanceof OverLimit) {
@@ -93,11 +94,11 @@ export const rateLimitBeside = <Added>(
   return {
     before: async ({ event, context }) => {
       windows ??= windowsOf(route);
-      const { sourceIp } = event.requestContext.http;
-      const known = knownOverLimit(sourceIp, windows);
+      const source = sourceAddress(event);
+      const known = knownOverLimit(source, windows);
       if (known) refuseOver(context, known);
       const added = beside(event);
-      const counting = count(context, sourceIp, windows, reads);
+      const counting = count(context, source, windows, reads);
       // Whether it is awaited now or at the end, its refusal must not end the process.
       counting.catch(() => undefined);
       if (!(reads && withholds)) await counting;

@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
+
+const secret = 'Zq3v8n2Lk0';
+const asked = (headers: Readonly<Record<string, string>>) =>
+  ({ headers, requestContext: { http: { sourceIp: '198.51.100.1' } } }) as unknown as Event;
+
+/** Settings are read once, so each test has modules of its own. */
+const sourceOf = async (headers: Readonly<Record<string, string>>) =>
+  (await import('../../../shared/http/source-address.ts')).sourceAddress(asked(headers));
+
+beforeEach(() => vi.resetModules());
+afterEach(() => vi.unstubAllEnvs());
+
+test('a request through the console comes from whom CloudFront saw, which knows the secret', async () => {
+  vi.stubEnv('VIEWER_SECRET', secret);
+  expect(await sourceOf({ 'x-viewer-secret': secret, 'x-viewer-address': '2001:db8::7' })).toBe('2001:db8::7');
+  expect(await sourceOf({ 'x-viewer-secret': secret })).toBe('198.51.100.1');
+});
+
+test.each([
+  ['without the secret', { 'x-viewer-address': '192.0.2.7' }],
+  ['with another of its length', { 'x-viewer-address': '192.0.2.7', 'x-viewer-secret': 'Zq3v8n2Lk1' }],
+  [
+    'with another of as many characters in more bytes',
+    { 'x-viewer-address': '192.0.2.7', 'x-viewer-secret': 'é'.repeat(10) },
+  ],
+  ['with a shorter one', { 'x-viewer-address': '192.0.2.7', 'x-viewer-secret': 'Z' }],
+  ['by another header', { 'x-forwarded-for': '192.0.2.7', 'x-viewer-secret': secret }],
+])('a request %s comes from where the gateway saw it come from, whatever it says', async (_how, headers) => {
+  vi.stubEnv('VIEWER_SECRET', secret);
+  expect(await sourceOf(headers as Readonly<Record<string, string>>)).toBe('198.51.100.1');
+});
+
+test('where nothing stands in front, no header says where a request comes from', async () => {
+  vi.stubEnv('VIEWER_SECRET', '');
+  expect(await sourceOf({ 'x-viewer-secret': '', 'x-viewer-address': '192.0.2.7' })).toBe('198.51.100.1');
+});
