@@ -80,6 +80,7 @@ const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
   svg: 'image/svg+xml',
+  json: 'application/json',
 };
 
 const fileOf = (path: string, bytes: Buffer, immutable: boolean): ConsoleFile => ({
@@ -89,8 +90,11 @@ const fileOf = (path: string, bytes: Buffer, immutable: boolean): ConsoleFile =>
   immutable,
 });
 
-/** Builds the console: the page, its style and its scripts, split by area and named after their content. */
-export const buildConsole = async (): Promise<readonly ConsoleFile[]> => {
+/**
+ * Builds the console: the page, its style and its scripts, split by area and named after their content, and the file
+ * that tells it where the public API is.
+ */
+export const buildConsole = async (api: string): Promise<readonly ConsoleFile[]> => {
   const [scripts, styles] = await Promise.all([
     build({
       ...options,
@@ -111,7 +115,8 @@ export const buildConsole = async (): Promise<readonly ConsoleFile[]> => {
     .replace('/console.js', pathOf(/\/main-.*\.js$/));
   return [
     ...made,
-    fileOf('/index.html', Buffer.from(page), false),
     fileOf('/icon.svg', await readFile(join(source, 'icon.svg')), false),
+    fileOf('/console.json', Buffer.from(JSON.stringify({ api })), false),
+    fileOf('/index.html', Buffer.from(page), false),
   ];
 };

@@ -10,7 +10,7 @@ export interface LocalSettings {
   readonly dynamoEndpoint: string | undefined;
   /** Another S3 to use, with the public address of what is below `files/` in its bucket. */
   readonly files: { readonly s3Url: string; readonly filesUrl: string; readonly bucket: string } | undefined;
-  /** Origins of the pages that may call the dashboard API. */
+  /** Origins of other pages than the console's that may call the dashboard API. */
   readonly dashboardOrigins: readonly string[];
   /** Environment for the functions, as far as it is the user's to choose. */
   readonly functions: Readonly<Record<string, string>>;
@@ -46,6 +46,7 @@ const rateLimits = (env: NodeJS.ProcessEnv): Record<string, string> => {
 
 const passedOn = [
   'LOG',
+  'DASHBOARD_URL',
   'PASSWORD_COST',
   'DASHBOARD_TOKEN_SECONDS',
   'TABLE_NAME',
@@ -106,14 +107,11 @@ export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
     mongoUri: env.MONGODB_URI || undefined,
     dynamoEndpoint: env.AWS_ENDPOINT_URL_DYNAMODB || undefined,
     files: otherFiles(env),
-    dashboardOrigins: (env.DASHBOARD_ORIGINS ?? 'http://localhost:3000')
-      .split(',')
-      .flatMap((origin) => origin.trim() || []),
+    dashboardOrigins: (env.DASHBOARD_ORIGINS ?? '').split(',').flatMap((origin) => origin.trim() || []),
     functions: {
       // The emulated provider takes as many mails as there are.
       MAIL_PER_SECOND: '0',
       MAIL_RECIPIENTS_PER_DAY: '0',
-      ...(env.DASHBOARD_URL ? { DASHBOARD_URL: env.DASHBOARD_URL } : {}),
       ...rateLimits(env),
       ...(env.MAIL_WEBHOOK_SECRET !== undefined && { MAIL_WEBHOOK_SECRET: env.MAIL_WEBHOOK_SECRET }),
       ...Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),

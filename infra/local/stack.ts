@@ -10,10 +10,11 @@ import { describeError, log } from '../../shared/core/log.ts';
 import { closeExternalStorages } from '../../shared/files/external-bucket.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import { functionName } from '../build/function-files.ts';
+import type { ConsolePlaces } from '../stacks/console-headers.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../stacks/cors-policy.ts';
 import { backingServiceEnvironment, startBackingServices } from './backing-services.ts';
 import { bundled } from './bundled.ts';
-import { consoleSite, type ServeSite, type SiteAddresses } from './console-site.ts';
+import { consoleSite, type ServeSite } from './console-site.ts';
 import { corsOf } from './cors.ts';
 import type { Databases } from './databases.ts';
 import { encryptionKey } from './encryption-key.ts';
@@ -126,7 +127,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
 
   stops.add(await claim(path.join(directory, 'lock'), port));
   const opened = Promise.withResolvers<Invoke>();
-  const addresses = Promise.withResolvers<SiteAddresses>();
+  const addresses = Promise.withResolvers<ConsolePlaces>();
   // Requests that come before the functions are there wait for them.
   const onRequest: Invoke = async (name, event) => (await opened.promise)(name, event);
   const links = new SignInLinks();
@@ -173,7 +174,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     ENCRYPTION_KEY,
     PUBLIC_URL: baseUrl,
     DASHBOARD_API_URL: dashboardUrl,
-    DASHBOARD_ORIGINS: options.dashboardOrigins.join(','),
+    DASHBOARD_ORIGINS: [dashboardUrl, ...options.dashboardOrigins].join(','),
   };
   Object.assign(process.env, env);
   stops.add(closeClients);
@@ -188,7 +189,8 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   opened.resolve(invoke);
   const inboxUrl = inboxOf(backing.providers);
   const { filesUrl } = backing.files;
-  addresses.resolve({ api: baseUrl, files: [new URL(filesUrl).origin] });
+  const uploads = new URL(backing.files.s3Url).origin;
+  addresses.resolve({ api: baseUrl, files: new URL(filesUrl).origin, uploads });
   return {
     ...backing.databases,
     baseUrl,

@@ -1,16 +1,16 @@
 import { DeployProblem } from './deploy-problem.ts';
 import type { DeploymentSettings } from './settings.ts';
 
-type Domain = 'publicDomain' | 'dashboardDomain' | 'filesDomain';
 type Name = keyof DeploymentSettings;
 
 /** Each of these is of no use without the other. */
 const pairs: readonly (readonly [Name, Name])[] = [
   ['filesDomain', 'filesCertificateArn'],
+  ['consoleDomain', 'consoleCertificateArn'],
   ['hostedZoneId', 'hostedZoneName'],
 ];
 
-const domains: readonly Domain[] = ['publicDomain', 'dashboardDomain', 'filesDomain'];
+const domains = ['publicDomain', 'dashboardDomain', 'filesDomain', 'consoleDomain'] as const;
 
 const refuse = (message: string): never => {
   throw new DeployProblem(`Deployment settings ${message}`);

@@ -52,17 +52,14 @@ const settings = v.object({
 
   /** Whether strangers may open developer accounts. */
   developerSignup: v.optional(v.picklist(['open', 'closed'], 'must be open or closed'), 'open'),
-  /** Origins of the web pages that may call the dashboard API, separated by commas. */
+  /** Origins of other web pages than the console's that may call the dashboard API, separated by commas. */
   dashboardOrigins: origins,
   /**
-   * Address of the dashboard's pages: links of mails to developers lead there, and their sign-ins with GitHub end
-   * there.
+   * Address of the dashboard's pages where they are not the console's: links of mails to developers lead there, and
+   * their sign-ins with GitHub end there.
    */
   dashboardUrl: pageUrl('https://app.example.com'),
-  /**
-   * Client id of the dashboard's app at GitHub; without it, or without `dashboardUrl`, developers cannot sign in with
-   * GitHub.
-   */
+  /** Client id of the dashboard's app at GitHub; without it developers cannot sign in with GitHub. */
   dashboardGithubClientId: clientId,
 
   /** Sender of the mails that the service itself sends; its domain must be verified at the mail provider. */
@@ -82,6 +79,9 @@ const settings = v.object({
   /** Domain of the public files, with its certificate in us-east-1. */
   filesDomain: domain('files.example.com'),
   filesCertificateArn: edgeCertificate,
+  /** Domain of the console, the same. */
+  consoleDomain: domain('console.example.com'),
+  consoleCertificateArn: edgeCertificate,
   /** Where the records of these domains are made; without it they are made by hand. */
   hostedZoneId: hostedZone,
   hostedZoneName: domain('example.com'),

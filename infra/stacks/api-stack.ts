@@ -23,6 +23,7 @@ import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
 import { rateCounting, statementsFor, variablesFor } from './grants.ts';
 import type { Stores } from './statements.ts';
+import { viewerSecretOf } from './viewer-secret.ts';
 
 export interface ApiStackProps extends StackProps {
   readonly stores: Stores;
@@ -33,6 +34,8 @@ export interface ApiStackProps extends StackProps {
   /** How many requests it lets through, over all callers. */
   readonly requestsPerSecond: number;
   readonly domain: ApiDomainProps | undefined;
+  /** The console's CloudFront stands in front of it, besides its own address. */
+  readonly behindConsole: boolean;
 }
 
 /** Fields of one line of the gateway's log; no path and no query, which hold ids and keys. */
@@ -62,9 +65,11 @@ export class ApiStack extends Stack {
   /** Base address: that of its domain, or the one it has without. */
   readonly url: string;
   readonly accessLog: LogGroup;
+  /** What the console shows itself by; empty where it is not in front. */
+  readonly viewerSecret: string;
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stores, defaults, environment, cors, requestsPerSecond, domain, ...stackProps } = props;
+    const { stores, defaults, environment, cors, requestsPerSecond, domain, behindConsole, ...stackProps } = props;
     super(scope, id, stackProps);
     this.api = new HttpApi(this, 'Api', {
       apiName: id,
@@ -91,6 +96,7 @@ export class ApiStack extends Stack {
     this.url = domain ? `https://${domain.name}` : this.api.apiEndpoint;
     if (domain) new ApiDomain(this, 'Domain', { ...domain, stage });
 
+    this.viewerSecret = behindConsole ? viewerSecretOf(this) : '';
     const unknown = defaultRoutes['not-found'];
     const uses = usesOf(unknown);
     const notFound = new EndpointFunction(this, 'not-found', {
@@ -98,7 +104,11 @@ export class ApiStack extends Stack {
       packaged: defaults.packages(functionName('default', 'not-found')),
       description: unknown.summary,
       statements: [rateCounting(stores), ...statementsFor(uses, stores)],
-      environment: { ...environment, ...variablesFor(uses, stores) },
+      environment: {
+        ...environment,
+        ...variablesFor(uses, stores),
+        ...(behindConsole ? { VIEWER_SECRET: this.viewerSecret } : {}),
+      },
       ways: gatewaysFor(uses),
     });
     this.#route('UnknownRoute', HttpRouteKey.DEFAULT, notFound);

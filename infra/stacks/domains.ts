@@ -1,11 +1,13 @@
 import type { DeploymentSettings } from '../settings/settings.ts';
 import type { ApiDomainProps } from './api-domain.ts';
 import type { Zone } from './domain-record.ts';
+import type { EdgeDomain } from './edge-domain.ts';
 
 interface Domains {
   readonly public: ApiDomainProps | undefined;
   readonly dashboard: ApiDomainProps | undefined;
-  readonly files: ApiDomainProps | undefined;
+  readonly files: EdgeDomain | undefined;
+  readonly console: EdgeDomain | undefined;
 }
 
 const withCertificate = (
@@ -17,11 +19,18 @@ const withCertificate = (
 
 /** The domains that a deployment has of its own, each with its certificate and where its record is made. */
 export const domainsOf = (settings: DeploymentSettings): Domains => {
-  const { apiCertificateArn, filesCertificateArn, hostedZoneId: id, hostedZoneName: name } = settings;
+  const {
+    apiCertificateArn,
+    filesCertificateArn,
+    consoleCertificateArn,
+    hostedZoneId: id,
+    hostedZoneName: name,
+  } = settings;
   const zone = id !== undefined && name !== undefined ? { id, name } : undefined;
   return {
     public: withCertificate(settings.publicDomain, apiCertificateArn, zone),
     dashboard: withCertificate(settings.dashboardDomain, apiCertificateArn, zone),
     files: withCertificate(settings.filesDomain, filesCertificateArn, zone),
+    console: withCertificate(settings.consoleDomain, consoleCertificateArn, zone),
   };
 };

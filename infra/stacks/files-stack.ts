@@ -1,4 +1,3 @@
-import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
   CachePolicy,
@@ -10,35 +9,21 @@ import {
   FunctionRuntime,
   HttpVersion,
   S3OriginAccessControl,
-  SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  HttpMethods,
-  type IBucket,
-  ObjectOwnership,
-} from 'aws-cdk-lib/aws-s3';
+import { Bucket, HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { uploadCors } from '../../shared/files/upload-cors.ts';
-import { DomainRecord, type Zone } from './domain-record.ts';
+import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
 import { dispositionFunction } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
+import { letIn, privateBucket } from './private-bucket.ts';
 import { fileFolders, type Stores, transferFolders } from './statements.ts';
 
 export interface FilesStackProps extends StackProps {
-  /**
-   * Domain of the public files and the ARN of its certificate (in us-east-1), where they have a domain of their own.
-   */
-  readonly domain:
-    | { readonly name: string; readonly certificateArn: string; readonly zone: Zone | undefined }
-    | undefined;
+  readonly domain: EdgeDomain | undefined;
 }
 
 /** How long CloudFront shows a file without asking the bucket: a deleted one is gone by then. */
@@ -55,12 +40,7 @@ export class FilesStack extends Stack {
   constructor(scope: Construct, id: string, { domain, ...props }: FilesStackProps) {
     super(scope, id, { ...props, terminationProtection: true });
     const bucket = new Bucket(this, 'Files', {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      encryption: BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      minimumTLSVersion: 1.2,
-      removalPolicy: RemovalPolicy.RETAIN,
+      ...privateBucket,
       cors: [
         {
           allowedOrigins: [...uploadCors.origins],
@@ -82,45 +62,21 @@ export class FilesStack extends Stack {
     });
     const distribution = this.#distribution(bucket, domain);
     this.distribution = distribution;
-    const readers = { principals: [new ServicePrincipal('cloudfront.amazonaws.com')] };
-    const conditions = { StringEquals: { 'AWS:SourceArn': distribution.distributionArn } };
-    bucket.addToResourcePolicy(
-      new PolicyStatement({
-        ...readers,
-        conditions,
-        actions: ['s3:GetObject'],
-        resources: [bucket.arnForObjects('files/*')],
-      }),
-    );
-    // Without it S3 answers 403 and not 404 for what is not there. No path that is asked for can be a list.
-    bucket.addToResourcePolicy(
-      new PolicyStatement({ ...readers, conditions, actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
-    );
+    letIn(distribution, bucket, 'files');
     // What no longer asks for one of these goes on importing it until its own stack is updated.
     for (const value of [bucket.bucketName, distribution.distributionDomainName]) this.exportValue(value);
-    const url = `https://${domain?.name ?? distribution.distributionDomainName}`;
+    const url = addressAt(this, distribution, domain);
     this.files = { bucketArn: bucket.bucketArn, bucketName: bucket.bucketName, url };
     new CfnOutput(this, 'FilesUrl', { value: url });
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
-    if (domain) {
-      new CfnOutput(this, 'DomainTarget', { value: distribution.distributionDomainName });
-      if (domain.zone) {
-        new DomainRecord(this, 'Record', domain.name, new CloudFrontTarget(distribution), domain.zone);
-      }
-    }
     this.#acknowledge(bucket, distribution, domain !== undefined);
     this.#acknowledgeFolders(bucket);
   }
 
   #distribution(bucket: Bucket, domain: FilesStackProps['domain']): Distribution {
-    const ownDomain = domain && {
-      domainNames: [domain.name],
-      certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
-      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
-    };
     const { originAccessControlId } = new S3OriginAccessControl(this, 'FilesAccess');
     const distribution = new Distribution(this, 'PublicFiles', {
-      ...ownDomain,
+      ...withDomain(this, domain),
       comment: 'The public files',
       httpVersion: HttpVersion.HTTP2_AND_3,
       // What was not there a moment ago may have been confirmed since.

@@ -35,15 +35,19 @@ export const mailPaceEnvironment = ({ mailPerSecond }: DeploymentSettings): Vari
 
 /** What only the functions of one API need to know. */
 export const apiEnvironment = (
-  { dashboardUrl, dashboardGithubClientId, dashboardOrigins, developerSignup }: DeploymentSettings,
-  dashboardApiUrl: string,
+  settings: DeploymentSettings,
+  consoleUrl: string,
+  { url, viewerSecret }: { readonly url: string; readonly viewerSecret: string },
 ): Readonly<Record<Sessions, Variables>> => ({
   users: {},
   developers: {
-    DASHBOARD_API_URL: dashboardApiUrl,
-    DEVELOPER_SIGNUP: developerSignup,
-    DASHBOARD_ORIGINS: dashboardOrigins.join(','),
-    ...given({ DASHBOARD_URL: dashboardUrl, DASHBOARD_GITHUB_CLIENT_ID: dashboardGithubClientId }),
+    // A sign-in with GitHub ends at the host that it began at, which is where its cookie is.
+    DASHBOARD_API_URL: settings.dashboardApiUrl ?? (settings.dashboardUrl === undefined ? consoleUrl : url),
+    DEVELOPER_SIGNUP: settings.developerSignup,
+    DASHBOARD_ORIGINS: [consoleUrl, ...settings.dashboardOrigins].join(','),
+    DASHBOARD_URL: settings.dashboardUrl ?? consoleUrl,
+    VIEWER_SECRET: viewerSecret,
+    ...given({ DASHBOARD_GITHUB_CLIENT_ID: settings.dashboardGithubClientId }),
   },
 });
 

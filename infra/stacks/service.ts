@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
-import { type App, Tags, Validations } from 'aws-cdk-lib/core';
+import { type App, Aws, Tags, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { jobs as jobTable } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
@@ -12,6 +12,7 @@ import { chosenSettings, type DeploymentSettings, settingsOf } from '../settings
 import { ApiStack } from './api-stack.ts';
 import { AreaStack, areaStackName } from './area-stack.ts';
 import { concurrencyOf } from './concurrency.ts';
+import { ConsoleStack } from './console-stack.ts';
 import { dashboardCors, publicCors } from './cors.ts';
 import { DataStack } from './data-stack.ts';
 import { domainsOf } from './domains.ts';
@@ -68,6 +69,10 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
   return { stores, queues: pairs, table: data.table as ITable, distribution };
 };
 
+/** The origin of signed addresses. */
+const uploadsAt = ({ bucketName }: Stores['files']): string =>
+  `https://${bucketName}.s3.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+
 /** The tables of one API: area → its rows. */
 export type Areas = Readonly<Record<string, RouteTable>>;
 
@@ -82,8 +87,8 @@ export interface ServiceOptions {
 }
 
 /**
- * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, one
- * stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a
+ * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, the
+ * console, one stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a
  * reason fails the synthesis.
  */
 export const addService = (
@@ -107,6 +112,7 @@ export const addService = (
     cors: publicCors,
     requestsPerSecond: settings.publicRequestsPerSecond,
     domain: domains.public,
+    behindConsole: false,
   });
   const dashboard = new ApiStack(app, named('DashboardApi'), {
     stores,
@@ -115,6 +121,15 @@ export const addService = (
     cors: dashboardCors(settings.dashboardOrigins),
     requestsPerSecond: settings.dashboardRequestsPerSecond,
     domain: domains.dashboard,
+    behindConsole: true,
+  });
+
+  const publicUrl = settings.publicUrl ?? open.url;
+  const console = new ConsoleStack(app, named('Console'), {
+    api: dashboard.api,
+    viewerSecret: dashboard.viewerSecret,
+    places: { api: publicUrl, files: stores.files.url, uploads: uploadsAt(stores.files) },
+    domain: domains.console,
   });
 
   const sharedMail = sharedMailEnvironment(settings);
@@ -126,8 +141,8 @@ export const addService = (
     run,
   });
 
-  const environment = { ...limits, ...sharedMail, PUBLIC_URL: settings.publicUrl ?? open.url };
-  const ofOneApi = apiEnvironment(settings, settings.dashboardApiUrl ?? dashboard.url);
+  const environment = { ...limits, ...sharedMail, PUBLIC_URL: publicUrl };
+  const ofOneApi = apiEnvironment(settings, console.url, dashboard);
   const ofOneArea = areaEnvironment(defaults.egress);
   const addAreas = ({ api }: ApiStack, sessions: Sessions): AreaStack[] =>
     Object.entries(tables[sessions]).map(([area, rows]) => {

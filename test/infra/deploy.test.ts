@@ -23,6 +23,7 @@ const arns = Object.fromEntries(Object.values(filledSecrets).map(({ output }) =>
 
 const outputs = {
   'Basalt-Data': arns,
+  'Basalt-Console': { Url: 'https://console.example.com', Bucket: 'pages', PublicApi: 'https://api.example.com' },
   'Basalt-PublicApi': { Url: 'https://api.example.com', ExportsOutputRefApi: 'abc' },
   'Basalt-DashboardApi': { Url: 'https://dashboard-api.example.com' },
   'Basalt-Routes-mail-webhook': { receivewebhookurl: 'https://abc.lambda-url.eu-west-1.on.aws/' },
@@ -33,6 +34,7 @@ const outputs = {
 const farewell = [
   '',
   'Basalt is deployed:',
+  '  console              https://console.example.com',
   '  public API           https://api.example.com',
   '  dashboard API        https://dashboard-api.example.com',
   '  mail webhook         https://abc.lambda-url.eu-west-1.on.aws/',
@@ -65,6 +67,7 @@ const run = async (
     outputsFile: 'outputs.json',
     readOutputs: async () => outputs,
     environment,
+    putConsole: async (bucket, publicApi) => void events.push(`console in ${bucket} for ${publicApi}`),
     say: (line) => void events.push(line),
   });
   const problem = await outcome.then(
@@ -76,11 +79,12 @@ const run = async (
 
 const first = 'cdk deploy Basalt-Data --outputs-file outputs.json';
 const all = 'cdk deploy --all --outputs-file outputs.json';
+const pages = 'console in pages for https://api.example.com';
 
 describe('a first deployment', () => {
   test('fills the secret between the stack that holds it and all others', async () => {
     const { events } = await run({ MONGODB_URI: uri });
-    expect(events).toEqual([first, 'put MongodbSecretArn', all, ...farewell, 'next: npm run doctor']);
+    expect(events).toEqual([first, 'put MongodbSecretArn', all, pages, ...farewell, 'next: npm run doctor']);
     expect(secrets.commandCalls(PutSecretValueCommand)[0]?.args[0].input.SecretString).toBe(uri);
   });
 
@@ -106,12 +110,12 @@ describe('a first deployment', () => {
 describe('a later deployment', () => {
   test('needs to be told nothing', async () => {
     const { events } = await run({}, uri);
-    expect(events).toEqual([first, all, ...farewell, 'next: npm run doctor']);
+    expect(events).toEqual([first, all, pages, ...farewell, 'next: npm run doctor']);
   });
 
   test('leaves a secret alone that is the same', async () => {
     const { events } = await run({ MONGODB_URI: uri }, uri);
-    expect(events).toEqual([first, all, ...farewell, 'next: npm run doctor']);
+    expect(events).toEqual([first, all, pages, ...farewell, 'next: npm run doctor']);
   });
 
   test('gives its arguments to the CDK', async () => {

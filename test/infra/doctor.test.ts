@@ -40,7 +40,9 @@ const environment = {
   FILES_BUCKET: 'basalt-files',
   MAIL_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/123456789012/mail',
   PUBLIC_URL: 'https://api.example.com',
-  DASHBOARD_API_URL: 'https://dashboard-api.example.com',
+  DASHBOARD_API_URL: 'https://console.example.com',
+  DASHBOARD_URL: 'https://console.example.com',
+  DASHBOARD_ORIGINS: 'https://console.example.com,https://app.example.com',
   FILES_URL: 'https://files.example.com',
   RATE_LIMIT: '100',
 };
@@ -223,8 +225,8 @@ describe('settings', () => {
   test.each([
     ['rate limits', {}, 'ok'],
     ['rate limits', { RATE_LIMIT: '0' }, 'warning'],
-    ['addresses', { DASHBOARD_URL: 'https://app.example.com' }, 'ok'],
-    ['addresses', {}, 'warning'],
+    ['addresses', {}, 'ok'],
+    ['addresses', { DASHBOARD_URL: 'http://app.example.com' }, 'failed'],
     ['addresses', { PUBLIC_URL: 'http://api.example.com' }, 'failed'],
     ['addresses that own databases see', {}, 'warning'],
     ['addresses that own databases see', { VERIFIER_IP_A: '192.0.2.1', VERIFIER_IP_B: '192.0.2.2' }, 'ok'],

@@ -23,6 +23,7 @@ test.each([
   ['PublicApi', 'api.example.com'],
   ['DashboardApi', 'dashboard-api.example.com'],
   ['Files', 'files.example.com'],
+  ['Console', 'console.example.com'],
 ])('%s has the records of %s in the hosted zone', (stack, name) => {
   const records = inStack(stack, 'AWS::Route53::RecordSet').map(({ Properties }) => Properties);
   expect(records.map(({ Type }) => Type).sort()).toEqual(['A', 'AAAA']);

@@ -69,6 +69,8 @@ export const everything = {
   apiCertificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/4567-cdef',
   filesDomain: 'files.example.com',
   filesCertificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/0123-abcd',
+  consoleDomain: 'console.example.com',
+  consoleCertificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/89ab-0123',
   hostedZoneId: 'Z0123456789ABC',
   hostedZoneName: 'example.com',
   alarmEmail: 'ops@example.com',

@@ -19,6 +19,7 @@ const domains = {
   publicDomain: 'api.example.com',
   dashboardDomain: 'dashboard.example.com',
   filesDomain: 'files.example.com',
+  consoleDomain: 'console.example.com',
 };
 
 if ('missing' in python) {
@@ -67,6 +68,7 @@ if ('missing' in python) {
       test('it ends with the addresses that the account has', () => {
         const { stacks } = first;
         for (const [stack, output] of [
+          ['Console', 'Url'],
           ['PublicApi', 'Url'],
           ['DashboardApi', 'Url'],
           ['Routes-mail-webhook', 'receivewebhookurl'],
@@ -93,6 +95,28 @@ if ('missing' in python) {
         } finally {
           await client.close();
         }
+      });
+
+      test('the pages of the console are in its bucket, each with what it is and how long it may be kept', () => {
+        const [pages = {}, ...others] = first.pages;
+        expect(others).toEqual([]);
+        expect(pages['site/index.html']).toEqual({ type: 'text/html; charset=utf-8', cache: 'no-cache' });
+        expect(pages['site/console.json']).toEqual({ type: 'application/json', cache: 'no-cache' });
+        const kept = Object.entries(pages).filter(([key]) => key.startsWith('site/assets/'));
+        expect(kept.length).toBeGreaterThan(5);
+        expect(new Set(kept.map(([, { cache }]) => cache))).toEqual(new Set(['public, max-age=31536000, immutable']));
+      });
+
+      test('the dashboard API knows the console by a secret, as its pages, and as an origin whose cookies count', () => {
+        const { Url } = first.stacks['Basalt-Console']?.outputs ?? {};
+        const variables = Object.values(first.functions).map((one) => one.variables);
+        const valuesOf = (name: string) => [...new Set(variables.flatMap((one) => one[name] ?? []))];
+        for (const name of ['DASHBOARD_URL', 'DASHBOARD_ORIGINS', 'DASHBOARD_API_URL']) {
+          expect([name, valuesOf(name)]).toEqual([name, [Url]]);
+        }
+        expect(first.edgeSecrets.length).toBeGreaterThan(0);
+        expect([...new Set(first.edgeSecrets)]).toEqual(valuesOf('VIEWER_SECRET'));
+        expect(first.edgeSecrets[0]).toMatch(/^[A-Za-z0-9]{43}$/);
       });
 
       test('the address of alarms is asked whether it wants them', () => {
@@ -135,18 +159,21 @@ if ('missing' in python) {
         expect(lasting(changed)).toEqual(lasting(first));
       });
 
-      test('the domains lead to the gateways and to the files', () => {
+      test('the domains lead to the gateways, the files and the console', () => {
         const { domains: mapped, stacks, distributions } = changed;
         const apiIds = Object.fromEntries(Object.entries(mapped).map(([name, [mapping]]) => [name, mapping?.ApiId]));
         expect(apiIds).toEqual({
           [domains.publicDomain]: apiOf(changed, 'Basalt-PublicApi').id,
           [domains.dashboardDomain]: apiOf(changed, 'Basalt-DashboardApi').id,
         });
-        expect(distributions.map(({ aliases }) => aliases)).toEqual([[domains.filesDomain]]);
+        const domainOf = (comment: string) => distributions.find((one) => one.comment === comment);
+        const [files, pages] = [domainOf('The public files'), domainOf('The console and the dashboard API')];
+        expect([files?.aliases, pages?.aliases]).toEqual([[domains.filesDomain], [domains.consoleDomain]]);
         const targets = {
           [domains.publicDomain]: stacks['Basalt-PublicApi']?.outputs.DomainTarget,
           [domains.dashboardDomain]: stacks['Basalt-DashboardApi']?.outputs.DomainTarget,
-          [domains.filesDomain]: distributions[0]?.domain,
+          [domains.filesDomain]: files?.domain,
+          [domains.consoleDomain]: pages?.domain,
         };
         const records = Object.entries(targets).flatMap(([name, target]) =>
           ['A', 'AAAA'].map((Type) => ({ Name: `${name}.`, Type, target })),
@@ -164,7 +191,7 @@ if ('missing' in python) {
         const valuesOf = (name: string) => [...new Set(variables.flatMap((one) => one[name] ?? []))];
         expect(valuesOf('RATE_LIMIT')).toEqual(['1000']);
         expect(valuesOf('PUBLIC_URL')).toEqual([`https://${domains.publicDomain}`]);
-        expect(valuesOf('DASHBOARD_API_URL')).toEqual([`https://${domains.dashboardDomain}`]);
+        expect(valuesOf('DASHBOARD_API_URL')).toEqual([`https://${domains.consoleDomain}`]);
         expect(valuesOf('FILES_URL')).toEqual([`https://${domains.filesDomain}`]);
       });
 
@@ -203,11 +230,13 @@ if ('missing' in python) {
         left = await rehearsal.emulator.inventory();
       });
 
-      test('what holds data is left: table, bucket, distribution, queues, secrets, addresses', () => {
-        const { tables, buckets, distributions, queues, secrets } = first;
+      test('what holds data is left: table, buckets, distribution, queues, secrets, addresses', () => {
+        const { tables, buckets, distributions, queues } = first;
+        const secrets = first.secrets.filter((name) => name.startsWith('Basalt-Data-'));
         expect(left).toMatchObject({ tables, buckets, queues, secrets });
         expect([tables.length, queues.length, secrets.length, left.addresses.length]).toEqual([1, 4, 6, 2]);
-        expect(left.distributions.map(({ Id }) => Id)).toEqual(distributions.map(({ Id }) => Id));
+        const files = distributions.filter(({ comment }) => comment === 'The public files');
+        expect(left.distributions.map(({ Id }) => Id)).toEqual(files.map(({ Id }) => Id));
       });
 
       test('nothing else is', () => {

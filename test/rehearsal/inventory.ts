@@ -11,7 +11,12 @@ export interface Inventory {
     readonly Id: string;
     readonly aliases: readonly string[];
     readonly domain: string;
+    readonly comment: string;
   }[];
+  /** Of each bucket of a console: key → how it is served. */
+  readonly pages: readonly Readonly<Record<string, { readonly type: string; readonly cache: string | null }>>[];
+  /** What each distribution before an API tells it to show itself. */
+  readonly edgeSecrets: readonly string[];
   readonly alarms: readonly { readonly name: string; readonly actions: readonly string[] }[];
   readonly subscriptions: readonly { readonly topic: string; readonly endpoint: string }[];
   readonly roles: readonly string[];

@@ -11,6 +11,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** What a clone of the repository has, as far as a deployment reads it. */
 const needed = [
+  'console',
   'functions',
   'infra',
   'shared',

@@ -14,6 +14,8 @@ export interface DeployTools extends UriRules {
   readonly outputsFile: string;
   readonly readOutputs: () => Promise<Outputs>;
   readonly environment: NodeJS.ProcessEnv;
+  /** Makes the pages of the console for a public API, and puts them into a bucket. */
+  readonly putConsole: (bucket: string, publicApi: string) => Promise<void>;
 }
 
 /** The doctor's options, where it would otherwise look at another deployment. */
@@ -24,11 +26,11 @@ const doctorOptions = (deployment: string, profile: string | undefined): readonl
 
 /**
  * Deploys everything: first the stack of the table and the secrets, then what the environment holds goes into the
- * secrets, then all other stacks, one of which makes the indexes of the control database and needs its URI. Ends with
- * the addresses of what was deployed. `args` go to the CDK.
+ * secrets, then all other stacks, one of which makes the indexes of the control database and needs its URI, then the
+ * pages of the console. Ends with the addresses of what was deployed. `args` go to the CDK.
  */
 export const deploy = async (args: readonly string[], tools: DeployTools): Promise<void> => {
-  const { deployment, running, cdk, outputsFile, readOutputs, environment, say } = tools;
+  const { deployment, running, cdk, outputsFile, readOutputs, environment, putConsole, say } = tools;
   const secretsStack = `${deployment}-Data`;
   const profile = profileIn(args);
   await cdk(['deploy', secretsStack, '--outputs-file', outputsFile, ...args]);
@@ -41,5 +43,8 @@ export const deploy = async (args: readonly string[], tools: DeployTools): Promi
   }
   await cdk(['deploy', '--all', '--outputs-file', outputsFile, ...args]);
   await keepUri(arns, profile);
-  for (const line of farewell(deployment, await readOutputs(), doctorOptions(deployment, profile))) say(line);
+  const outputs = await readOutputs();
+  const { Bucket = '', PublicApi = '' } = outputs[`${deployment}-Console`] ?? {};
+  await putConsole(Bucket, PublicApi);
+  for (const line of farewell(deployment, outputs, doctorOptions(deployment, profile))) say(line);
 };

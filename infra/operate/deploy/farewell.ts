@@ -5,6 +5,7 @@ export type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** What is needed of all outputs: what it is called here, in which stack, and there. */
 const wanted = [
+  ['console', 'Console', 'Url'],
   ['public API', 'PublicApi', 'Url'],
   ['dashboard API', 'DashboardApi', 'Url'],
   ['mail webhook', areaStackName('mail/webhook'), 'receivewebhookurl'],

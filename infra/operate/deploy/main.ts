@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { bundleFunctions } from '../../build/bundle.ts';
+import { buildConsole } from '../../build/console.ts';
 import { bundleFolder, root } from '../../build/function-files.ts';
 import { DeployProblem } from '../../settings/deploy-problem.ts';
 import { type Choice, type DeploymentSettings, settingNames, settingsOf, writtenFor } from '../../settings/settings.ts';
@@ -23,6 +24,7 @@ import type { Outputs } from './farewell.ts';
 import { preflight } from './preflight.ts';
 import { type SettingOptions, settingOptionsIn } from './setting-options.ts';
 import { tryUri } from './try-uri.ts';
+import { uploadConsole } from './upload-console.ts';
 
 /** The CDK needs to know none of the secrets. */
 const withoutSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
@@ -96,6 +98,8 @@ try {
     outputsFile,
     readOutputs: async () => JSON.parse(await readFile(outputsFile, 'utf8')) as Outputs,
     environment: process.env,
+    putConsole: async (bucket, publicApi) =>
+      uploadConsole(bucket, await buildConsole(publicApi), awsIn(args, process.env)),
     say: console.log,
   });
 } catch (error) {

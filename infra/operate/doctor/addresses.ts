@@ -46,9 +46,24 @@ const dashboardCors = async (target: Target): Promise<Outcome> => {
   const page = target.environment.DASHBOARD_URL;
   if (!page) return ok('no foreign page may call the dashboard API');
   const { origin } = new URL(page);
+  if (origin === new URL(url).origin) return ok('no foreign page may call the dashboard API');
   return (await allowedFor(url, origin)) === origin
     ? ok(`${origin} may call the dashboard API, no foreign page may`)
     : warning(`${origin} may not call the dashboard API`, `Add ${origin} to dashboardOrigins.`);
+};
+
+const consolePages = async (target: Target): Promise<Outcome> => {
+  // Its own origin comes before those of other pages.
+  const [url = ''] = setting(target, 'DASHBOARD_ORIGINS').split(',');
+  const page = await get(url, { headers: { accept: 'text/html' } });
+  const text = await page.text();
+  if (page.status !== 200 || !text.includes('<title>Basalt</title>')) {
+    return failed(`${url} answers ${page.status} and not its page`, 'Deploy again with: npm run deploy');
+  }
+  const { api } = (await (await get(`${url}/console.json`)).json()) as { readonly api?: string };
+  return api === setting(target, 'PUBLIC_URL')
+    ? ok(`${url} serves the console`)
+    : failed(`the console asks ${api} for the public API`, 'Deploy again with: npm run deploy');
 };
 
 const files = async (target: Target): Promise<Outcome> => {
@@ -68,5 +83,6 @@ export const addressChecks: readonly Check[] = [
   { name: 'dashboard API', run: (target) => health(setting(target, 'DASHBOARD_API_URL')) },
   { name: 'CORS of the public API', run: publicCors },
   { name: 'CORS of the dashboard API', run: dashboardCors },
+  { name: 'console', run: consolePages },
   { name: 'public files', run: files },
 ];

@@ -24,13 +24,11 @@ export const settingChecks: readonly Check[] = [
     name: 'addresses',
     deployedOnly: true,
     run: async ({ environment }) => {
-      const plain = ['PUBLIC_URL', 'DASHBOARD_API_URL', 'FILES_URL'].filter(
+      const plain = ['PUBLIC_URL', 'DASHBOARD_API_URL', 'DASHBOARD_URL', 'FILES_URL'].filter(
         (name) => !environment[name]?.startsWith('https://'),
       );
       if (plain.length > 0) return failed(`are not https: ${plain.join(', ')}`, 'Set them to https addresses.');
-      return environment.DASHBOARD_URL
-        ? ok('are all https')
-        : warning('DASHBOARD_URL is not set, so mails to developers carry codes and no links', 'Set dashboardUrl.');
+      return ok('are all https');
     },
   },
   {

@@ -135,7 +135,31 @@ def records():
 def distributions():
     found = boto3.client("cloudfront").list_distributions()["DistributionList"].get("Items", [])
     return [
-        {"Id": one["Id"], "aliases": one["Aliases"].get("Items", []), "domain": one["DomainName"]} for one in found
+        {
+            "Id": one["Id"],
+            "aliases": one["Aliases"].get("Items", []),
+            "domain": one["DomainName"],
+            "comment": one["Comment"],
+        }
+        for one in found
+    ]
+
+
+def objects(bucket):
+    found = every("s3", "list_objects_v2", "Contents", Bucket=bucket)
+    heads = {one["Key"]: boto3.client("s3").head_object(Bucket=bucket, Key=one["Key"]) for one in found}
+    return {key: {"type": head["ContentType"], "cache": head.get("CacheControl")} for key, head in heads.items()}
+
+
+def edge_secrets():
+    """What the origins of distributions are told that no viewer knows."""
+    client = boto3.client("cloudfront")
+    return [
+        header["HeaderValue"]
+        for one in distributions()
+        for origin in client.get_distribution(Id=one["Id"])["Distribution"]["DistributionConfig"]["Origins"]["Items"]
+        for header in origin.get("CustomHeaders", {}).get("Items", [])
+        if header["HeaderName"] == "x-viewer-secret"
     ]
 
 
@@ -148,6 +172,7 @@ def everything():
     alarms = every("cloudwatch", "describe_alarms", "MetricAlarms")
     groups = every("logs", "describe_log_groups", "logGroups")
     subscriptions = every("sns", "list_subscriptions", "Subscriptions")
+    buckets = [bucket["Name"] for bucket in every("s3", "list_buckets", "Buckets")]
     return {
         **gateways(),
         "stacks": stacks(),
@@ -164,7 +189,9 @@ def everything():
         "topics": [topic["TopicArn"] for topic in every("sns", "list_topics", "Topics")],
         "queues": every("sqs", "list_queues", "QueueUrls"),
         "tables": every("dynamodb", "list_tables", "TableNames"),
-        "buckets": [bucket["Name"] for bucket in every("s3", "list_buckets", "Buckets")],
+        "buckets": buckets,
+        "pages": [objects(name) for name in buckets if "-console-" in name],
+        "edgeSecrets": edge_secrets(),
         "secrets": [secret["Name"] for secret in every("secretsmanager", "list_secrets", "SecretList")],
         "addresses": [address["PublicIp"] for address in every("ec2", "describe_addresses", "Addresses")],
     }

@@ -16,9 +16,11 @@ def certificate(region=None):
 
 
 made = boto3.client("route53").create_hosted_zone(Name=zone, CallerReference=zone)
+edge = certificate("us-east-1")
 ids = {
     "hostedZoneId": made["HostedZone"]["Id"].split("/")[-1],
     "apiCertificateArn": certificate(),
-    "filesCertificateArn": certificate("us-east-1"),
+    "filesCertificateArn": edge,
+    "consoleCertificateArn": edge,
 }
 print(json.dumps(ids))

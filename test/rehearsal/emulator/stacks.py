@@ -85,6 +85,9 @@ class Stacks:
                 return stack.exports()[name]
         raise Refused(f"No export named {name} found. Rollback requested by user.")
 
+    def _secret(self, arn):
+        return self.clients("secretsmanager", self.region).get_secret_value(SecretId=arn)["SecretString"]
+
     def _importers(self, stack, name):
         return [other.name for other in self.stacks.values() if other is not stack and name in other.imported]
 
@@ -148,7 +151,7 @@ class Stacks:
                     "AWS::StackId": stack.id,
                 }
                 parameters = self._parameters(template, given)
-                scope = Scope(template, parameters, pseudo, stack.resources, self._export)
+                scope = Scope(template, parameters, pseudo, stack.resources, self._export, self._secret)
                 changes.carry_out(template, scope)
                 outputs = self._outputs(stack, template, scope)
             except Refused as refused:

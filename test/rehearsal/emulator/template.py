@@ -8,6 +8,7 @@ class Refused(Exception):
     """A template or a change that CloudFormation does not carry out, with the reason that it gives."""
 
 
+SECRET = re.compile(r"\{\{resolve:secretsmanager:(arn:[^{}]+?):SecretString:::?\}\}")
 REFERENCE = re.compile(r"\$\{([^!}][^}]*)\}")
 
 
@@ -47,13 +48,14 @@ def in_order(resources):
 class Scope:
     """What names stand for while one template is carried out."""
 
-    def __init__(self, template, parameters, pseudo, resources, export):
+    def __init__(self, template, parameters, pseudo, resources, export, secret):
         self.template = template
         self.values = {**pseudo, **parameters}
         self.pseudo = pseudo
         self.resources = resources
         self.export = export
         self.imported = set()
+        self.secret = secret
 
     def reference(self, name):
         if name in self.values:
@@ -88,6 +90,8 @@ class Scope:
         """A part of the template as its service gets it; a property that is `AWS::NoValue` is left out."""
         if isinstance(value, list):
             return [part for part in map(self.resolve, value) if part is not None]
+        if isinstance(value, str):
+            return self._with_secrets(value)
         if not isinstance(value, dict):
             return value
         if len(value) == 1:
@@ -95,7 +99,8 @@ class Scope:
             if function == "Ref":
                 return None if argument == "AWS::NoValue" else self.reference(argument)
             if function.startswith("Fn::"):
-                return self._function(function, argument)
+                found = self._function(function, argument)
+                return self._with_secrets(found) if isinstance(found, str) else found
         resolved = {key: self.resolve(part) for key, part in value.items()}
         return {key: part for key, part in resolved.items() if part is not None}
 
@@ -123,6 +128,10 @@ class Scope:
             self.imported.add(argument)
             return self.export(argument)
         raise Refused(f"Template error: the emulator has no {function}")
+
+    def _with_secrets(self, text):
+        """The values of secrets, where a text names them."""
+        return SECRET.sub(lambda match: self.secret(match.group(1)), text)
 
     def _substitute(self, text, names):
         def value_of(match):

@@ -20,6 +20,9 @@ export interface RunningStack extends TestStack {
 
 const script = path.join(import.meta.dirname, 'serve-stack.ts');
 
+/** Pages of somebody's own that call the dashboard API, beside the console. */
+const pages = { DASHBOARD_ORIGINS: 'http://localhost:3000' };
+
 /** How a start ends where a part met a port that another program took between the draw and its use. */
 const lostPort = /did not start|EADDRINUSE/;
 
@@ -34,7 +37,15 @@ const startOnce = async (
     name: 'the test stack',
     command: process.execPath,
     args: [script, directory],
-    env: { ...plainEnvironment(), RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', USAGE_SECONDS: '0', ...env },
+    env: {
+      ...plainEnvironment(),
+      RATE_LIMIT: '0',
+      PASSWORD_COST: '4',
+      LOG: 'silent',
+      USAGE_SECONDS: '0',
+      ...pages,
+      ...env,
+    },
     onLine: (line) => {
       if (line.startsWith('{"baseUrl":')) {
         started.resolve(JSON.parse(line) as TestStack);

@@ -127,6 +127,18 @@ class EdgeFunction(Kind):
         client.delete_function(Name=properties["Name"], IfMatch=tag)
 
 
+def _behavior(behavior):
+    return {**behavior, "AllowedMethods": {"Items": behavior["AllowedMethods"]}}
+
+
+def _origin(origin):
+    """An origin, whose form in templates has other names."""
+    own = {**without(origin, "OriginCustomHeaders"), "CustomHeaders": origin.get("OriginCustomHeaders", [])}
+    if "CustomOriginConfig" in own:
+        own["CustomOriginConfig"] = {"HTTPPort": 80, "HTTPSPort": 443, **own["CustomOriginConfig"]}
+    return own
+
+
 @of_type("AWS::CloudFront::Distribution")
 class Distribution(Kind):
     def create(self, context, properties):
@@ -148,9 +160,9 @@ class Distribution(Kind):
             wanted = {renamed.get(name, name): value for name, value in certificate.items()}
             configuration["ViewerCertificate"] = wanted
         configuration["IsIPV6Enabled"] = configuration.pop("IPV6Enabled")
-        behavior = configuration["DefaultCacheBehavior"]
-        methods = behavior["AllowedMethods"]
-        configuration["DefaultCacheBehavior"] = {**behavior, "AllowedMethods": {"Items": methods}}
+        configuration["DefaultCacheBehavior"] = _behavior(configuration["DefaultCacheBehavior"])
+        configuration["CacheBehaviors"] = [_behavior(one) for one in configuration.get("CacheBehaviors", [])]
+        configuration["Origins"] = [_origin(one) for one in configuration["Origins"]]
         return {"CallerReference": context.logical, **configuration}
 
     def update(self, context, made, properties, before):

@@ -1,0 +1,138 @@
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  AllowedMethods,
+  type BehaviorOptions,
+  CachePolicy,
+  Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
+  HeadersReferrerPolicy,
+  HttpVersion,
+  OriginProtocolPolicy,
+  OriginRequestPolicy,
+  OriginSslPolicy,
+  ResponseHeadersPolicy,
+  S3OriginAccessControl,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront';
+import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { Aws, CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { type ConsolePlaces, consolePathFunction, consolePolicy, viewerAddressFunction } from './console-headers.ts';
+import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
+import { letIn, privateBucket } from './private-bucket.ts';
+
+/** Where the files of the console are in its bucket. */
+export const consoleFolder = 'site';
+
+export interface ConsoleStackProps extends StackProps {
+  /** The gateway of the dashboard API. */
+  readonly api: HttpApi;
+  /** Shows the API that it is CloudFront who says whose address a request comes from. */
+  readonly viewerSecret: string;
+  readonly places: ConsolePlaces;
+  readonly domain: EdgeDomain | undefined;
+}
+
+/**
+ * The console: its pages, which a deployment puts into a private bucket, and the dashboard API below `/api`, at one
+ * address (contract 8, "Address").
+ */
+export class ConsoleStack extends Stack {
+  readonly url: string;
+
+  constructor(scope: Construct, id: string, { api, viewerSecret, places, domain, ...props }: ConsoleStackProps) {
+    super(scope, id, props);
+    const bucket = new Bucket(this, 'Pages', privateBucket);
+    const { originAccessControlId } = new S3OriginAccessControl(this, 'PagesAccess');
+    const calls = this.#calls(api, viewerSecret);
+    const distribution = new Distribution(this, 'Console', {
+      ...withDomain(this, domain),
+      comment: 'The console and the dashboard API',
+      httpVersion: HttpVersion.HTTP2_AND_3,
+      defaultBehavior: {
+        origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, {
+          originPath: `/${consoleFolder}`,
+          originAccessControlId,
+        }),
+        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+        // What is kept, and for how long, the files themselves say.
+        cachePolicy: new CachePolicy(this, 'PagesCache', {
+          minTtl: Duration.seconds(0),
+          defaultTtl: Duration.seconds(0),
+          enableAcceptEncodingGzip: true,
+          enableAcceptEncodingBrotli: true,
+        }),
+        responseHeadersPolicy: this.#headers(places),
+        functionAssociations: this.#before('PageOfPath', 'Answers the page at its addresses', consolePathFunction),
+      },
+      // No page of errors: it would stand in the place of the API's own answers too.
+      additionalBehaviors: { '/api': calls, '/api/*': calls },
+    });
+    letIn(distribution, bucket, consoleFolder);
+    this.exportValue(distribution.distributionDomainName);
+    this.url = addressAt(this, distribution, domain);
+    new CfnOutput(this, 'Url', { value: this.url });
+    new CfnOutput(this, 'Bucket', { value: bucket.bucketName });
+    new CfnOutput(this, 'PublicApi', { value: places.api });
+    this.#acknowledge(bucket, distribution, domain !== undefined);
+  }
+
+  /** The API gets all that a viewer sends but the name of the host, by which the gateway would not know itself. */
+  #calls(api: HttpApi, viewerSecret: string): BehaviorOptions {
+    return {
+      origin: new HttpOrigin(`${api.apiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`, {
+        protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
+        originSslProtocols: [OriginSslPolicy.TLS_V1_2],
+        customHeaders: { 'x-viewer-secret': viewerSecret },
+      }),
+      viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+      allowedMethods: AllowedMethods.ALLOW_ALL,
+      cachePolicy: CachePolicy.CACHING_DISABLED,
+      originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+      functionAssociations: this.#before('ViewerAddress', 'Says whose address calls come from', viewerAddressFunction),
+    };
+  }
+
+  #before(id: string, comment: string, code: string): NonNullable<BehaviorOptions['functionAssociations']> {
+    const run = new EdgeFunction(this, id, {
+      comment,
+      code: FunctionCode.fromInline(code),
+      runtime: FunctionRuntime.JS_2_0,
+    });
+    return [{ eventType: FunctionEventType.VIEWER_REQUEST, function: run }];
+  }
+
+  #headers(places: ConsolePlaces): ResponseHeadersPolicy {
+    return new ResponseHeadersPolicy(this, 'PageHeaders', {
+      securityHeadersBehavior: {
+        contentSecurityPolicy: { contentSecurityPolicy: consolePolicy(places), override: true },
+        contentTypeOptions: { override: true },
+        referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
+        strictTransportSecurity: { accessControlMaxAge: Duration.days(365), override: true },
+      },
+    });
+  }
+
+  #acknowledge(bucket: Bucket, distribution: Distribution, hasDomain: boolean): void {
+    Validations.of(bucket).acknowledge({
+      id: 'AwsSolutions-S1',
+      reason: 'It holds what the repository makes; deployments alone write it.',
+    });
+    const reasons = {
+      'AwsSolutions-CFR1': 'Developers may work from any country.',
+      'AwsSolutions-CFR2': 'The API counts the requests of each address itself, and its gateway those of all.',
+      'AwsSolutions-CFR3': 'The gateway records the calls; who reads pages that are the same for all is not recorded.',
+      ...(hasDomain
+        ? {}
+        : { 'AwsSolutions-CFR4': "CloudFront's own domain has its own TLS policy; a domain sets 1.2." }),
+    };
+    for (const [rule, reason] of Object.entries(reasons)) {
+      Validations.of(distribution).acknowledge({ id: rule, reason });
+    }
+  }
+}

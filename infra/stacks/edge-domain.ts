@@ -1,0 +1,31 @@
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { type Distribution, type DistributionProps, SecurityPolicyProtocol } from 'aws-cdk-lib/aws-cloudfront';
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
+import { CfnOutput, type Stack } from 'aws-cdk-lib/core';
+import { DomainRecord, type Zone } from './domain-record.ts';
+
+/** A domain of the operator's own for a distribution, by TLS 1.2 and later. */
+export interface EdgeDomain {
+  readonly name: string;
+  /** In us-east-1. */
+  readonly certificateArn: string;
+  readonly zone: Zone | undefined;
+}
+
+/** What a distribution with a domain has besides. */
+export const withDomain = (scope: Stack, domain: EdgeDomain | undefined): Partial<DistributionProps> =>
+  domain
+    ? {
+        domainNames: [domain.name],
+        certificate: Certificate.fromCertificateArn(scope, 'Certificate', domain.certificateArn),
+        minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+      }
+    : {};
+
+/** Leads a domain to its distribution, or says where the operator has to lead it; returns the address without a path. */
+export const addressAt = (scope: Stack, distribution: Distribution, domain: EdgeDomain | undefined): string => {
+  if (!domain) return `https://${distribution.distributionDomainName}`;
+  new CfnOutput(scope, 'DomainTarget', { value: distribution.distributionDomainName });
+  if (domain.zone) new DomainRecord(scope, 'Record', domain.name, new CloudFrontTarget(distribution), domain.zone);
+  return `https://${domain.name}`;
+};
