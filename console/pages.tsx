@@ -42,6 +42,7 @@ const Signed = () => (
       <Route path="/" component={Projects} />
       <Route path="/account" component={Account} />
       <Route path="/verify-email" component={VerifyEmail} />
+      <Route path="/reset-password" component={ResetPassword} />
       <Route path="/invitations/accept" component={AcceptInvitation} />
       <Route path="/projects/:projectId/api" component={Api} />
       <Route path="/projects/:projectId" component={Overview} />

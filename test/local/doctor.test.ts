@@ -98,6 +98,7 @@ describe('npm run doctor -- --local', () => {
           'mail provider',
           'public API',
           'CORS of the public API',
+          'console',
           'public files',
         ],
       },

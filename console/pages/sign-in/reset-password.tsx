@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
+import { signedOut } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
 import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
@@ -21,6 +22,8 @@ export const ResetPassword = () => {
     const { email, otp, newPassword } = draft.value;
     const proof = query.token === undefined ? { email, otp } : { token: query.token };
     await request('reset-developer-password', { body: { ...proof, newPassword } });
+    // It ended every session of the account.
+    signedOut();
     say(t.reset.done);
     route('/sign-in', true);
   };
