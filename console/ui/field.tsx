@@ -5,7 +5,7 @@ import { useId } from 'preact/hooks';
 type Kept = 'autocomplete' | 'maxLength' | 'onInput' | 'pattern' | 'placeholder' | 'required' | 'value';
 
 export interface FieldProps extends Pick<InputHTMLAttributes<HTMLInputElement>, Kept> {
-  readonly type?: 'email' | 'password' | 'text' | 'search' | 'url';
+  readonly type?: 'datetime-local' | 'email' | 'password' | 'text' | 'search' | 'url';
   readonly label: string;
   readonly hint?: ComponentChildren;
   /** What the service said of it. */

@@ -23,6 +23,8 @@ describe('every screen', () => {
     '/files',
     '/mail/logs',
     '/mail/templates',
+    '/mail/audiences',
+    '/mail/broadcasts',
     '/mail/suppressions',
     '/usage',
     '/api',

@@ -1,42 +1,55 @@
+import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
+import { useRepeat } from '../../api/repeat.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
-import { Badge } from '../../ui/badge.tsx';
+import { addressWith } from '../../ui/address.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { MailLogPanel } from './mail-log-panel.tsx';
+import { MailState } from './mail-state.tsx';
 
 type MailLog = Data<'list-project-mail-logs'>[number];
 
-const kinds = {
-  queued: undefined,
-  sent: undefined,
-  delivered: 'good',
-  bounced: 'danger',
-  complained: 'danger',
-  failed: 'danger',
-} as const;
+const lookMs = 2000;
 
-const State = ({ status }: Pick<MailLog, 'status'>) => {
-  const kind = kinds[status];
-  return <Badge {...(kind ? { kind } : {})}>{t.mail.states[status]}</Badge>;
-};
+/** What is on its way may change its state without anybody here doing anything. */
+const isMoving = ({ status }: MailLog): boolean => status === 'queued' || status === 'sent';
 
-const columns: readonly Column<MailLog>[] = [
-  { key: 'status', label: t.mail.state, cell: State },
-  { key: 'to', label: t.mail.to, cell: ({ to }) => to.join(', ') },
-  { key: 'subject', label: t.mail.subject, cell: ({ subject }) => subject },
-  { key: 'template', label: t.mail.template, cell: ({ templateUsed }) => templateUsed ?? '–' },
-  { key: 'reason', label: t.mail.reason, cell: ({ reason }) => reason ?? '–' },
-  { key: 'sent', label: t.mail.sent, cell: ({ sentAt }) => <Time at={sentAt} /> },
-];
+/** Mails that stay `sent` for longer have no events coming: it is looked for those of the last minutes. */
+const movingMs = 10 * 60_000;
 
-/** What was sent, the newest first. */
+/** What was sent, the newest first; renewed while something of it is on its way. */
 export const MailLogs = ({ projectId }: { readonly projectId: string }) => {
+  const { path, query, route } = useLocation();
   const list = useQuery('list-project-mail-logs', { projectId });
   const { data, problem } = list.value;
-  if (problem) return <ProblemNote problem={problem} onRetry={list.reload} />;
+  const moving = data?.some((log) => isMoving(log) && Date.now() - Date.parse(log.sentAt) < movingMs) ?? false;
+  useRepeat(moving, list.reload, lookMs);
+  if (problem && !data) return <ProblemNote problem={problem} onRetry={list.reload} />;
   if (data?.length === 0) return <Empty text={t.mail.noLogs} />;
-  return <Table label={t.mail.parts.logs} columns={columns} items={data} keyOf={({ _id }) => _id} />;
+  const addressOf = (id: string | undefined) => addressWith(path, query, { open: id });
+  const columns: readonly Column<MailLog>[] = [
+    { key: 'status', label: t.mail.state, cell: MailState },
+    {
+      key: 'subject',
+      label: t.mail.subject,
+      cell: ({ _id, subject }) => <a href={addressOf(_id)}>{subject || '–'}</a>,
+    },
+    { key: 'to', label: t.mail.to, cell: ({ to }) => to.join(', ') },
+    { key: 'template', label: t.mail.template, cell: ({ templateUsed }) => templateUsed ?? '–' },
+    { key: 'reason', label: t.mail.reason, cell: ({ reason }) => reason ?? '–' },
+    { key: 'sent', label: t.mail.sent, cell: ({ sentAt }) => <Time at={sentAt} /> },
+  ];
+  const open = data?.find(({ _id }) => _id === query.open);
+  return (
+    <div class={open ? 'halves' : undefined}>
+      <Table label={t.mail.parts.logs} columns={columns} items={data} keyOf={({ _id }) => _id} selected={query.open} />
+      {open && (
+        <MailLogPanel key={open._id} projectId={projectId} log={open} onClose={() => route(addressOf(undefined))} />
+      )}
+    </div>
+  );
 };

@@ -2,11 +2,19 @@ import { useRoute } from 'preact-iso/router';
 import { t } from '../../text/words.ts';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Audiences } from './audiences.tsx';
+import { Broadcasts } from './broadcasts.tsx';
 import { MailLogs } from './mail-logs.tsx';
 import { Suppressions } from './suppressions.tsx';
 import { Templates } from './templates.tsx';
 
-const parts = { logs: MailLogs, templates: Templates, suppressions: Suppressions } as const;
+const parts = {
+  logs: MailLogs,
+  templates: Templates,
+  audiences: Audiences,
+  broadcasts: Broadcasts,
+  suppressions: Suppressions,
+} as const;
 type Part = keyof typeof parts;
 
 const isPart = (name: string): name is Part => Object.hasOwn(parts, name);

@@ -6,14 +6,11 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { HtmlPreview } from '../../ui/html-preview.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { say } from '../../ui/toast.tsx';
 import { TemplateForm } from './template-form.tsx';
-
-/** Nothing in a mail may run, or reach anything of this page. */
-const withoutScripts = (html: string): string =>
-  `<meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data: https:">${html}`;
 
 const TestMail = ({ projectId, templateId }: { readonly projectId: string; readonly templateId: string }) => {
   const { draft, set } = useDraft({ to: '' });
@@ -54,9 +51,7 @@ export const TemplatePanel = ({
           <p>
             <strong>{template.subject}</strong>
           </p>
-          {template.html && (
-            <iframe class="preview" title={t.mail.preview} sandbox="" srcdoc={withoutScripts(template.html)} />
-          )}
+          {template.html && <HtmlPreview title={t.mail.preview} html={template.html} />}
           {template.text && <pre class="card whole">{template.text}</pre>}
           {!template.builtIn && (
             <div class="row">

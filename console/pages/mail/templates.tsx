@@ -11,24 +11,23 @@ import { Time } from '../../ui/time.tsx';
 import { TemplateForm } from './template-form.tsx';
 import { TemplatePanel } from './template-panel.tsx';
 
-const columns: readonly Column<Item<'list-mail-templates'>>[] = [
-  {
-    key: 'name',
-    label: t.mail.name,
-    cell: ({ name, builtIn }) => (
-      <>
-        {name} {builtIn && <Badge>{t.mail.builtIn}</Badge>}
-      </>
-    ),
-  },
-  { key: 'subject', label: t.mail.subject, cell: ({ subject }) => subject },
-  { key: 'updated', label: t.mail.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-];
-
 export const Templates = ({ projectId }: { readonly projectId: string }) => {
   const { path, query, route } = useLocation();
   const making = useSignal(false);
-  const open = (id: string | undefined) => route(addressWith(path, query, { open: id }));
+  const addressOf = (id: string | undefined) => addressWith(path, query, { open: id });
+  const columns: readonly Column<Item<'list-mail-templates'>>[] = [
+    {
+      key: 'name',
+      label: t.mail.name,
+      cell: ({ _id, name, builtIn }) => (
+        <>
+          <a href={addressOf(_id)}>{name}</a> {builtIn && <Badge>{t.mail.builtIn}</Badge>}
+        </>
+      ),
+    },
+    { key: 'subject', label: t.mail.subject, cell: ({ subject }) => subject },
+    { key: 'updated', label: t.mail.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  ];
   return (
     <div class="stack">
       <div class="row">
@@ -50,14 +49,13 @@ export const Templates = ({ projectId }: { readonly projectId: string }) => {
           keyOf={({ _id }) => _id}
           empty={t.mail.noTemplates}
           selected={query.open}
-          onOpen={({ _id }) => open(_id)}
         />
         {query.open && (
           <TemplatePanel
             key={query.open}
             projectId={projectId}
             templateId={query.open}
-            onClose={() => open(undefined)}
+            onClose={() => route(addressOf(undefined))}
           />
         )}
       </div>

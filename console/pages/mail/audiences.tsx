@@ -1,0 +1,107 @@
+import { useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import { request } from '../../api/request.ts';
+import { t } from '../../text/words.ts';
+import { addressWith } from '../../ui/address.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AudiencePanel } from './audience-panel.tsx';
+import { idOf, type ProviderRecord, recordOf, textIn, timeIn } from './provider.ts';
+import { ProviderList } from './provider-list.tsx';
+
+const NewAudience = ({
+  projectId,
+  onMade,
+  onClose,
+}: {
+  readonly projectId: string;
+  readonly onMade: (id: string) => void;
+  readonly onClose: () => void;
+}) => {
+  const { draft, set } = useDraft({ name: '' });
+  const create = async () => {
+    const { data } = await request('create-project-audience', { projectId, body: draft.value });
+    onMade(idOf(recordOf(data)));
+  };
+  return (
+    <Dialog title={t.mail.newAudience} onClose={onClose}>
+      <Form act={t.acts.create} cancel={t.acts.cancel} onCancel={onClose} onSubmit={create}>
+        {(wrong) => (
+          <Field
+            label={t.mail.name}
+            required
+            maxLength={200}
+            value={draft.value.name}
+            onInput={set('name')}
+            wrong={wrong('name')}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+};
+
+/** Lists of people who want to hear from the app, at the project's own account of the provider. */
+export const Audiences = ({ projectId }: { readonly projectId: string }) => {
+  const { path, query, route } = useLocation();
+  const making = useSignal(false);
+  const addressOf = (id: string | undefined) => addressWith(path, query, { open: id, contacts: undefined });
+  const close = () => {
+    making.value = false;
+  };
+  const columns: readonly Column<ProviderRecord>[] = [
+    {
+      key: 'name',
+      label: t.mail.name,
+      cell: (audience) => <a href={addressOf(idOf(audience))}>{textIn(audience, 'name')}</a>,
+    },
+    { key: 'created', label: t.users.created, cell: (audience) => <Time at={timeIn(audience, 'created_at')} /> },
+  ];
+  return (
+    <div class="stack">
+      <div class="row">
+        <Button
+          kind="main-act"
+          onClick={() => {
+            making.value = true;
+          }}
+        >
+          {t.mail.newAudience}
+        </Button>
+      </div>
+      <div class={query.open ? 'halves' : undefined}>
+        <ProviderList
+          row="list-project-audiences"
+          input={{ projectId }}
+          label={t.mail.parts.audiences}
+          columns={columns}
+          empty={t.mail.noAudiences}
+          after="after"
+          selected={query.open}
+        />
+        {query.open && (
+          <AudiencePanel
+            key={query.open}
+            projectId={projectId}
+            audienceId={query.open}
+            onClose={() => route(addressOf(undefined))}
+          />
+        )}
+      </div>
+      {making.value && (
+        <NewAudience
+          projectId={projectId}
+          onMade={(id) => {
+            close();
+            route(addressOf(id));
+          }}
+          onClose={close}
+        />
+      )}
+    </div>
+  );
+};

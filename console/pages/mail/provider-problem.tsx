@@ -1,0 +1,26 @@
+import type { Problem } from '../../api/problem.ts';
+import { t } from '../../text/words.ts';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+
+/** Why the provider could not be asked, and where the key of one's own is set that it needs. */
+export const ProviderProblem = ({
+  projectId,
+  problem,
+  onRetry,
+}: {
+  readonly projectId: string;
+  readonly problem: Problem;
+  readonly onRetry: () => void;
+}) =>
+  problem.code === 'OWN_MAIL_KEY_REQUIRED' || problem.code === 'PRO_PLAN_REQUIRED' ? (
+    <div class="note measure">
+      <p>{problem.message}</p>
+      {problem.code === 'OWN_MAIL_KEY_REQUIRED' && (
+        <p>
+          <a href={`/projects/${projectId}/settings/mail`}>{t.mail.setKey}</a>
+        </p>
+      )}
+    </div>
+  ) : (
+    <ProblemNote problem={problem} onRetry={onRetry} />
+  );
