@@ -24,6 +24,16 @@ export const dataExamples = defineExamples(dataRoutes, {
     query: { limit: '20', sort: '-views', fields: 'title,views', views_gte: '5', tags: 'first' },
     failures: ['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT', 'TOKEN_MISSING', 'TOKEN_INVALID'],
   },
+  'query-documents': {
+    params: { collectionName },
+    body: {
+      where: { $or: [{ views: { $gte: 5 } }, { title: { $startsWith: 'He' } }], tags: 'first' },
+      sort: ['-views'],
+      fields: ['title', 'views'],
+      limit: 20,
+    },
+    failures: ['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT', 'TOKEN_MISSING', 'TOKEN_INVALID'],
+  },
   'get-document': {
     params: { collectionName, id },
     query: { include_deleted: 'false' },

@@ -1,12 +1,12 @@
 import { listDocuments } from '../../shared/documents/read/list-documents.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
+import { listMessage } from './list-message.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['list-documents'];
 
-export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
-  const data = await listDocuments(project, collection, caller, input.queryPairs);
-  const message = 'count' in data ? 'Count fetched successfully' : 'Data fetched successfully';
-  return respond(route, { success: true, data, message });
+export const handler = dataEndpoint(route).handler(async (event, { project, collection, caller, input }) => {
+  const data = await listDocuments(project, collection, caller, input.queryPairs, event.rawQueryString);
+  return respond(route, { success: true, data, message: listMessage(data) });
 });

@@ -11,6 +11,8 @@ import {
   IncludeDeletedQuery,
   ListAnswer,
   ListQuery,
+  NoQuery,
+  QueryBody,
   SchemaAnswer,
   UpdateAnswer,
 } from './schemas.ts';
@@ -44,6 +46,17 @@ export const dataRoutes = defineRoutes({
     uses: ['encryption'],
     summary: 'List, filter, sort, page and count documents',
     query: ListQuery,
+    response: { status: 200, body: ListAnswer },
+  },
+  'query-documents': {
+    method: 'POST',
+    path: '/api/data/{collectionName}/query',
+    access: 'anyKey',
+    uses: ['encryption'],
+    summary: 'List documents as a body asks for them',
+    maxBodyBytes: 64 * 1024,
+    query: NoQuery,
+    body: QueryBody,
     response: { status: 200, body: ListAnswer },
   },
   'get-document': {

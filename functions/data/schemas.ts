@@ -45,6 +45,10 @@ export const ListQuery = v.looseObject({
   expand,
   count: yesOrNo('Whether only the number of documents is wanted, which is exact however many match.'),
   meta: yesOrNo('false leaves the system fields out, but for _id.'),
+  where: parameter({
+    description:
+      'A condition as percent-encoded JSON, up to 8 KiB: {"$or":[{"views":{"$gte":5}},{"tags":"first"}]}. Longer ones are sent to the query of the collection.',
+  }),
 });
 
 /** How many documents match, in lists and in the trash. */
@@ -108,5 +112,34 @@ export const AggregateBody = v.pipe(
       },
     },
     required: ['pipeline'],
+  }),
+);
+
+const texts = (description: string) => ({
+  anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'string' }],
+  description,
+});
+
+/** A filter in the address of a query would be none, so nothing may stand there. */
+export const NoQuery = v.strictObject({});
+
+/** What a list takes as parameters, which `parseQueryBody` reads. */
+export const QueryBody = v.pipe(
+  JsonObject,
+  v.metadata({
+    properties: {
+      where: { type: 'object', description: 'A condition: {"$or":[{"views":{"$gte":5}},{"tags":"first"}]}.' },
+      sort: texts('Up to 4 fields: -a or a:desc. Otherwise the newest come first.'),
+      fields: texts('The fields to show; _id always comes.'),
+      limit: { type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' },
+      page: { type: 'integer', minimum: 1, description: 'Which page, from 1.' },
+      skip: { type: 'integer', minimum: 0, description: 'Documents to leave out; page wins.' },
+      cursor: { type: 'string', description: 'Empty for the first page, then nextCursor of the answer before.' },
+      populate: texts('Up to 5 fields of type Ref to show the documents of.'),
+      count: { type: 'boolean', description: 'Whether only the number of documents is wanted.' },
+      include_deleted: { type: 'boolean', description: 'Whether trashed documents are listed too.' },
+      meta: { type: 'boolean', description: 'false leaves the system fields out, but for _id.' },
+    },
+    additionalProperties: false,
   }),
 );

@@ -32,6 +32,8 @@ export interface Route {
   readonly audit?: false;
   readonly query?: GenericSchema;
   readonly body?: GenericSchema;
+  /** What the body may have; 1 MiB where nothing is said. */
+  readonly maxBodyBytes?: number;
   /** `text`: the answer is plain text, not JSON. */
   readonly response: { readonly status: number; readonly body: GenericSchema; readonly text?: true };
 }

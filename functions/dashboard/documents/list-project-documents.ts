@@ -1,12 +1,18 @@
 import { listDocuments } from '../../../shared/documents/read/list-documents.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { listMessage } from '../../data/list-message.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['list-project-documents'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const data = await listDocuments(owned.project, collection, { kind: 'secret' }, input.queryPairs);
-  const message = 'count' in data ? 'Count fetched successfully' : 'Data fetched successfully';
-  return respond(route, { success: true, data, message });
+export const handler = ownedCollectionEndpoint(route).handler(async (event, { owned, collection, input }) => {
+  const data = await listDocuments(
+    owned.project,
+    collection,
+    { kind: 'secret' },
+    input.queryPairs,
+    event.rawQueryString,
+  );
+  return respond(route, { success: true, data, message: listMessage(data) });
 });

@@ -24,7 +24,7 @@ const split = (filters: readonly ParsedFilter[], prefix: string, into: Split): S
       const { element } = filter;
       const path = prefix + filter.path;
       if (!('length' in element)) split([element], `${path}.`, into);
-      else for (const { operator } of element) into.leaves.push({ path, operator });
+      else for (const test of element) if ('operator' in test) into.leaves.push({ path, operator: test.operator });
     } else if ('all' in filter) split(filter.all, prefix, into);
     else if ('any' in filter && prefix === '') into.any ??= filter.any;
   }

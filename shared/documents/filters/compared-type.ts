@@ -7,10 +7,13 @@ import { invalidFilter } from './filter.ts';
 /** Fields by which nobody can filter, since other parameters decide about them. */
 const hidden: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
-/** Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it. */
-export const requireFilterPath = (at: string, path: string): void => {
+/**
+ * Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it; `inElement`: a
+ * field of an element of an array, which may have any name.
+ */
+export const requireFilterPath = (at: string, path: string, inElement = false): void => {
   if (!isFieldPath(path)) throw invalidFilter(at, 'this is not a field name.');
-  if (hidden.has(path.split('.')[0] ?? '')) {
+  if (!inElement && hidden.has(path.split('.')[0] ?? '')) {
     throw invalidFilter(at, 'documents cannot be filtered by it. Use include_deleted=true to see the trash.');
   }
 };

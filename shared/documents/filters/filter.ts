@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 
-/** How a value is compared, in the words of a condition (contract 2, "Filter values"). */
+/** How a value is compared, in the words of a condition (contract 2, "where"). */
 export type Operator =
   | '$eq'
   | '$ne'
@@ -27,16 +27,18 @@ export interface Comparison {
   readonly ignoresCase?: true;
 }
 
-/** An element of an array for which a condition holds, or each of the comparisons, whose paths are empty. */
+/** An element of an array for which a condition holds, or each of the tests of itself, whose paths are empty. */
 export interface ElementMatch {
   readonly path: string;
-  readonly element: ParsedFilter | readonly Comparison[];
+  readonly element: ParsedFilter | readonly FieldTest[];
 }
+
+/** What one operator asks of one field. */
+export type FieldTest = Comparison | ElementMatch;
 
 /** What documents are asked for: suffix filters and `where` alike, of which nothing is left to be checked. */
 export type ParsedFilter =
-  | Comparison
-  | ElementMatch
+  | FieldTest
   | { readonly all: readonly ParsedFilter[] }
   | { readonly any: readonly ParsedFilter[] }
   | { readonly not: ParsedFilter };

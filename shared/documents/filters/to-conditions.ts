@@ -1,5 +1,5 @@
 import type { Condition } from '../read/condition.ts';
-import type { Comparison, ElementMatch, ParsedFilter } from './filter.ts';
+import type { Comparison, ElementMatch, FieldTest, ParsedFilter } from './filter.ts';
 
 /** What an operator of MongoDB is given. */
 type Test = Readonly<Record<string, unknown>>;
@@ -10,7 +10,7 @@ const literally = (text: unknown): string =>
     .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
     .replaceAll('\0', '\\x00');
 
-const toTest = ({ operator, operand, ignoresCase }: Comparison): Test => {
+const compared = ({ operator, operand, ignoresCase }: Comparison): Test => {
   switch (operator) {
     case '$regex':
       return ignoresCase ? { $regex: operand, $options: 'i' } : { $regex: operand };
@@ -38,9 +38,11 @@ const together = ([first, ...others]: readonly Test[]): Test => {
 const elementTest = (element: ElementMatch['element']): Test =>
   'length' in element ? together(element.map(toTest)) : toCondition(element);
 
+const toTest = (test: FieldTest): Test =>
+  'element' in test ? { $elemMatch: elementTest(test.element) } : compared(test);
+
 const toCondition = (filter: ParsedFilter): Condition => {
-  if ('operator' in filter) return { [filter.path]: toTest(filter) };
-  if ('element' in filter) return { [filter.path]: { $elemMatch: elementTest(filter.element) } };
+  if ('path' in filter) return { [filter.path]: toTest(filter) };
   if ('not' in filter) return { $nor: [toCondition(filter.not)] };
   if ('any' in filter) return { $or: filter.any.map(toCondition) };
   return filter.all.length === 0 ? {} : { $and: filter.all.map(toCondition) };

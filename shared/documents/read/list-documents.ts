@@ -9,6 +9,7 @@ import { comparedFields } from '../filters/compared-fields.ts';
 import type { ParsedFilter } from '../filters/filter.ts';
 import { parseSuffixFilters } from '../filters/suffix-filters.ts';
 import { toConditions } from '../filters/to-conditions.ts';
+import { parseWhere } from '../filters/where.ts';
 import { mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isActive } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
@@ -55,6 +56,11 @@ interface Request {
   readonly parsed: readonly ParsedFilter[];
   readonly filters: readonly Condition[];
 }
+
+const parseFilters = (collection: Collection, { filters, where }: ListQuery): readonly ParsedFilter[] => {
+  const suffixes = parseSuffixFilters(collection, filters);
+  return where === undefined ? suffixes : [...suffixes, ...parseWhere(collection, where)];
+};
 
 const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
 
@@ -160,20 +166,20 @@ const wasGivenUp = (error: unknown): boolean =>
   (error.code === 'QUERY_TIMEOUT' || (error.cause instanceof MongoServerError && memoryCodes.has(error.cause.code)));
 
 /**
- * Lists the documents of a collection that a query string asks for: one page, or their number with `count=true`
+ * Lists the documents of a collection as `parse` says a request asks for them: one page, or their number with `count=true`
  * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for,
  * and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
  */
-export const listDocuments = async (
+export const listAs = async (
   project: Project,
   collection: Collection,
   caller: Caller,
-  entries: QueryEntries,
+  parse: () => ListQuery,
 ): Promise<DocumentPage | DocumentCount> => {
   const knowable = conditionsOf(visibilityFilter(collection, caller, true));
-  const query = parseListQuery(entries);
+  const query = parse();
   const readable = conditionsOf(visibilityFilter(collection, caller, query.includeDeleted));
-  const parsed = parseSuffixFilters(collection, query.filters);
+  const parsed = parseFilters(collection, query);
   const request: Request = {
     ...{ project, collection, caller, query, readable, knowable, parsed },
     filters: toConditions(parsed),
@@ -189,3 +195,12 @@ export const listDocuments = async (
     throw error;
   }
 };
+
+/** The same as a query string asks for them, whose text as it stands in the address is `sent`. */
+export const listDocuments = (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  entries: QueryEntries,
+  sent = '',
+): Promise<DocumentPage | DocumentCount> => listAs(project, collection, caller, () => parseListQuery(entries, sent));

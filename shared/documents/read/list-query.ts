@@ -1,4 +1,6 @@
 import { AppError } from '../../core/errors.ts';
+import { parseJsonValue } from '../../core/json-value.ts';
+import { invalidFilter } from '../filters/filter.ts';
 import { isFieldPath, shown } from './field-path.ts';
 import { parseSort, type Sort } from './sort.ts';
 
@@ -25,6 +27,8 @@ export interface ListQuery {
   readonly populate: readonly string[];
   /** Everything that is not a reserved parameter. */
   readonly filters: QueryEntries;
+  /** A condition as JSON. */
+  readonly where: unknown;
 }
 
 const reserved: ReadonlySet<string> = new Set([
@@ -39,7 +43,12 @@ const reserved: ReadonlySet<string> = new Set([
   'expand',
   'count',
   'meta',
+  'where',
+  'query',
 ]);
+
+/** Of the text of `where` as it stands in the address. */
+const maxSentWhere = 8 * 1024;
 
 const maxLimit = 1000;
 const maxSkip = 2 ** 31 - 1;
@@ -97,16 +106,11 @@ export const parsePopulate = (populate: string | undefined, expand: string | und
   return list;
 };
 
-/**
- * Reads the parameters of a list request. A reserved parameter given twice or with an impossible value → 400
- * `INVALID_QUERY`; everything else becomes a filter (contract 2, "List", "Reserved parameters").
- */
-export const parseListQuery = (entries: QueryEntries): ListQuery => {
-  const given = new Map<string, string>();
-  for (const [name, value] of entries.filter(([entry]) => reserved.has(entry))) {
-    if (given.has(name)) throw new AppError('INVALID_QUERY', `${name} was given more than once.`);
-    given.set(name, value);
-  }
+/** What the parameters ask for, by name, each as a text. */
+export const listQueryOf = (
+  given: ReadonlyMap<string, string>,
+  rest: Pick<ListQuery, 'filters' | 'where'>,
+): ListQuery => {
   const limit = Math.min(wholeNumber('limit', given.get('limit'), 1, 100), maxLimit);
   const offset = wholeNumber('skip', given.get('skip'), 0, 0);
   const page = given.has('page') ? wholeNumber('page', given.get('page'), 1, 1) : Math.floor(offset / limit) + 1;
@@ -122,6 +126,50 @@ export const parseListQuery = (entries: QueryEntries): ListQuery => {
     fields: projected(given.get('fields')),
     meta: flag('meta', given.get('meta'), true),
     populate: parsePopulate(given.get('populate'), given.get('expand')),
-    filters: entries.filter(([entry]) => !reserved.has(entry)),
+    ...rest,
   };
+};
+
+/** The JSON of `where` in an address, whose raw query string is `sent`. */
+const parseCondition = (text: string, sent: string): unknown => {
+  const isLong = (part: string) => part.length - part.indexOf('=') > maxSentWhere + 1;
+  if (
+    sent.length > maxSentWhere &&
+    sent.split('&').some((part) => isLong(part) && new URLSearchParams(part).has('where'))
+  ) {
+    throw invalidFilter(
+      'where',
+      'it is longer than 8 KiB as it stands in the address. Send it as the body of POST …/query, which takes 64 KiB.',
+    );
+  }
+  try {
+    return parseJsonValue(text);
+  } catch (cause) {
+    if (!(cause instanceof AppError)) throw cause;
+    throw invalidFilter('where', `${cause.message.replace('The body', 'it')} Percent-encode its JSON in the address.`);
+  }
+};
+
+/**
+ * Reads the parameters of a list request, `sent` as they stand in the address. A reserved parameter given twice or with
+ * an impossible value → 400 `INVALID_QUERY`; everything else becomes a filter (contract 2, "List", "Reserved
+ * parameters").
+ */
+export const parseListQuery = (entries: QueryEntries, sent = ''): ListQuery => {
+  const given = new Map<string, string>();
+  for (const [name, value] of entries.filter(([entry]) => reserved.has(entry))) {
+    if (given.has(name)) throw new AppError('INVALID_QUERY', `${name} was given more than once.`);
+    given.set(name, value);
+  }
+  if (given.has('query')) {
+    throw new AppError(
+      'INVALID_QUERY',
+      'query is a reserved name. A field of this name is filtered by query_eq, or in where.',
+    );
+  }
+  const where = given.get('where');
+  return listQueryOf(given, {
+    filters: entries.filter(([entry]) => !reserved.has(entry)),
+    where: where === undefined ? undefined : parseCondition(where, sent),
+  });
 };

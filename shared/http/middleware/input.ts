@@ -64,7 +64,13 @@ export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<
     const value: Unchecked = {
       params: event.pathParameters ?? {},
       query: route.query && parseInput(route.query, Object.fromEntries(queryPairs), 'INVALID_QUERY'),
-      body: route.body && parseInput(route.body, parseJsonBody(event.body, event.isBase64Encoded), 'VALIDATION_FAILED'),
+      body:
+        route.body &&
+        parseInput(
+          route.body,
+          parseJsonBody(event.body, event.isBase64Encoded, route.maxBodyBytes),
+          'VALIDATION_FAILED',
+        ),
       queryPairs,
     };
     return { input: value as Input<R> };

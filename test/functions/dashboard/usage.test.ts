@@ -205,6 +205,25 @@ describe('the indexes that a project misses', () => {
     expect(await missing()).toEqual([second]);
   });
 
+  test('of each branch of an alternative, in the order of the list', async () => {
+    const owned = await newProject([{ name: 'todos' }]);
+    const find = vi
+      .spyOn(Db.prototype, 'command')
+      .mockRejectedValue(new MongoServerError({ message: 'given up', code: 50 }));
+    const where = { kind: 'a', $or: [{ done: true }, { price: { $gt: 5 }, rank: 1 }, { $and: [{ done: false }] }] };
+    await invoke(listDocuments, {
+      ...{ key: owned.secretKey, params: { collectionName: 'todos' } },
+      query: `sort=due&where=${encodeURIComponent(JSON.stringify(where))}`,
+    }).finally(() => find.mockRestore());
+    await flushTally();
+    const path = `/api/projects/${owned.id}/usage/missing-indexes`;
+    const { body } = await owned.developer.dashboard<{ data: readonly { index: unknown }[] }>('GET', path);
+    expect(body.data.map(({ index }) => JSON.stringify(index)).sort()).toEqual([
+      '{"keys":{"done":1,"kind":1,"due":1,"_id":1}}',
+      '{"keys":{"kind":1,"rank":1,"due":1,"price":1,"_id":1}}',
+    ]);
+  });
+
   test.each<[string, number, string]>([
     ['took longer than 5 s', 50, 'QUERY_TIMEOUT'],
     ['needed too much memory to sort', 292, 'INVALID_QUERY'],

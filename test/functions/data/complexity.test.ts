@@ -279,6 +279,15 @@ describe('costly lists', () => {
       `t_regex=${encodeURIComponent('((a{1,100}){1,100}){1,100}b')}`,
       '400 INVALID_REGEX',
     ],
+    [
+      '100 exponential patterns in one condition',
+      `where=${encodeURIComponent(
+        JSON.stringify({
+          $and: [0, 1].map((half) => ({ $or: list(50, (n) => ({ t: { $regex: `(a*)*(a*)*b${half}${n}` } })) })),
+        }),
+      )}&count=true`,
+      '200',
+    ],
     ['a pattern with look-behinds', `t_regex=${encodeURIComponent('(?<=(a+)+)$')}`, '400 INVALID_REGEX'],
     ['a recursive pattern', `t_regex=${encodeURIComponent('^((?1)?a)+$')}`, '200'],
     ['a pattern that calls itself', `t_regex=${encodeURIComponent('(?R)')}`, '200'],

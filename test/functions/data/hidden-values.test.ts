@@ -114,6 +114,9 @@ const list = (title: string, query: string | (() => string), collection = 'todos
   () => project.api('GET', `/api/data/${collection}?${typeof query === 'string' ? query : query()}`, bob),
 ];
 
+const where = (title: string, condition: object, more = ''): [string, Act] =>
+  list(`where ${title}`, `where=${encodeURIComponent(JSON.stringify(condition))}${more}`);
+
 const pipeline = (
   title: string,
   collection: string,
@@ -158,6 +161,12 @@ const requests: readonly (readonly [string, Act])[] = [
   list('a count', `count=true&task=${sought}`),
   list('a total', `limit=1&size_gt=400`),
   list('populated', 'populate=todo', 'feed'),
+  where('one of two values', { $or: [{ task: sought }, { size: 500 }] }),
+  where('one of two indexed values, in an order', { $or: [{ task: sought }, { size: { $gt: 400 } }] }, '&sort=-size'),
+  where('one of two values, counted', { $or: [{ task: sought }, { code: `${sought} 1` }] }, '&count=true'),
+  where('part of a text among others', { $or: [{ task: { $startsWith: sought } }, { size: 500 }] }),
+  where('an element', { 'inner.task': sought, tags: { $elemMatch: { $regex: `^${sought}` } } }),
+  where('what is not', { $not: { $or: [{ task: sought }, { size: { $in: [500, 5] } }] } }),
   pipeline('by value', 'todos', [{ $match: { task: sought } }]),
   pipeline('by a unique value of active documents', 'todos', [
     { $match: { deletedAt: null, code: { $type: 'string', $eq: `${sought} 1` } } },

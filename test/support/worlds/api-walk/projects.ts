@@ -51,6 +51,7 @@ export const walkDocuments = async ({ dashboard, open }: WalkContext): Promise<v
   const own = { params: { id: created.body._id } };
   await open.run('create-documents');
   await open.run('list-documents');
+  await open.run('query-documents');
   await open.run('get-document', own);
   await open.run('update-document', own);
   await open.run('update-document-patch', own);

@@ -1,0 +1,5 @@
+import type { DocumentCount, DocumentPage } from '../../shared/documents/read/list-documents.ts';
+
+/** What the answer to a list or a query says. */
+export const listMessage = (data: DocumentPage | DocumentCount): string =>
+  'count' in data ? 'Count fetched successfully' : 'Data fetched successfully';

@@ -1,0 +1,57 @@
+import type { Collection } from '../../collections/collection.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import type { JsonObject } from '../document.ts';
+import { type DocumentCount, type DocumentPage, listAs } from './list-documents.ts';
+import { type ListQuery, listQueryOf } from './list-query.ts';
+
+type Read = (value: unknown) => string | undefined;
+
+const number: Read = (value) => (typeof value === 'number' ? String(value) : undefined);
+const flag: Read = (value) => (typeof value === 'boolean' ? String(value) : undefined);
+const text: Read = (value) => (typeof value === 'string' ? value : undefined);
+const list: Read = (value) =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join(',') : text(value);
+
+/** The members of a body besides `where`: what each is, and its text as a parameter of a list. */
+const members: ReadonlyMap<string, readonly [described: string, read: Read]> = new Map([
+  ['sort', ['a list of texts or one text', list]],
+  ['fields', ['a list of texts or one text', list]],
+  ['populate', ['a list of texts or one text', list]],
+  ['limit', ['a number', number]],
+  ['page', ['a number', number]],
+  ['skip', ['a number', number]],
+  ['cursor', ['a text', text]],
+  ['count', ['true or false', flag]],
+  ['include_deleted', ['true or false', flag]],
+  ['meta', ['true or false', flag]],
+]);
+
+const refusal = (code: 'INVALID_BODY' | 'INVALID_QUERY', field: string, message: string): AppError =>
+  new AppError(code, message, { errors: [{ field, message }] });
+
+const parseBody = ({ where, ...body }: JsonObject): ListQuery => {
+  const given = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    const [described, read] = members.get(name) ?? [];
+    if (!read) {
+      const known = ['where', ...members.keys()].join(', ');
+      throw refusal('INVALID_BODY', name.slice(0, 64), `"${name.slice(0, 64)}" is not known. A query takes ${known}.`);
+    }
+    const parameter = read(value);
+    if (parameter === undefined) throw refusal('INVALID_QUERY', name, `${name} must be ${described}.`);
+    given.set(name, parameter);
+  }
+  return listQueryOf(given, { filters: [], where });
+};
+
+/**
+ * Lists the documents that a body asks for, which has what a list takes as parameters, and no filters but `where`. An
+ * unknown member → 400 `INVALID_BODY`, an impossible value → 400 `INVALID_QUERY` (contract 2, "Query").
+ */
+export const queryDocuments = (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  body: JsonObject,
+): Promise<DocumentPage | DocumentCount> => listAs(project, collection, caller, () => parseBody(body));

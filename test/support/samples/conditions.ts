@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+
+/** What a stored document or a condition is made of. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export type JsonRecord = { readonly [key: string]: Json };
+
+const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What stands at the end of a path; elements of arrays on the way count each. */
+const leaves = (value: Json | undefined, [key, ...rest]: readonly string[]): readonly (Json | undefined)[] => {
+  if (key === undefined) return [value];
+  if (Array.isArray(value)) return value.filter(isRecord).flatMap((element) => leaves(element, [key, ...rest]));
+  return isRecord(value) ? leaves(value[key], rest) : [undefined];
+};
+
+const equals = (value: Json | undefined, operand: Json): boolean =>
+  operand === null ? value === null || value === undefined : value === operand;
+
+const ordered = (value: Json | undefined, operand: Json, holds: (a: Json, b: Json) => boolean): boolean =>
+  typeof value === typeof operand && value !== null && value !== undefined && holds(value, operand);
+
+/** Whether one operator holds for the values that a path leads to, by the contract: in arrays an element is enough. */
+const passes = (found: readonly (Json | undefined)[], operator: string, operand: Json, inElement = false): boolean => {
+  const values = inElement ? found : found.flatMap((value) => (Array.isArray(value) ? [value, ...value] : [value]));
+  const one = (fits: (value: Json | undefined) => boolean): boolean => values.some(fits);
+  const text = (fits: (value: string) => boolean) => one((value) => typeof value === 'string' && fits(value));
+  const list = Array.isArray(operand) ? operand : [];
+  const rules: Readonly<Record<string, () => boolean>> = {
+    $eq: () => one((value) => equals(value, operand)),
+    $ne: () => !one((value) => equals(value, operand)),
+    $gt: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a > b)),
+    $gte: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a >= b)),
+    $lt: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a < b)),
+    $lte: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a <= b)),
+    $in: () => list.some((item) => one((value) => equals(value, item))),
+    $nin: () => !list.some((item) => one((value) => equals(value, item))),
+    $all: () => list.length > 0 && list.every((item) => one((value) => equals(value, item))),
+    $exists: () => one((value) => value !== undefined) === operand,
+    $size: () => found.some((value) => Array.isArray(value) && value.length === operand),
+    $regex: () => text((value) => new RegExp(String(operand), 'u').test(value)),
+    $contains: () => text((value) => value.includes(String(operand))),
+    $startsWith: () => text((value) => value.startsWith(String(operand))),
+    $endsWith: () => text((value) => value.endsWith(String(operand))),
+    $elemMatch: () => found.some((value) => Array.isArray(value) && value.some((element) => fits(element, operand))),
+  };
+  return rules[operator]?.() ?? false;
+};
+
+const fits = (element: Json, condition: Json): boolean => {
+  if (!isRecord(condition)) return false;
+  const isTests = Object.keys(condition).every((key) => /^\$(?!and$|or$|not$)/.test(key));
+  if (!isTests) return isRecord(element) && holds(element, condition);
+  return Object.entries(condition).every(([operator, operand]) => passes([element], operator, operand, true));
+};
+
+/** Whether a condition holds for a document: the rules of the contract, in the plainest code. */
+export const holds = (document: JsonRecord, condition: JsonRecord): boolean =>
+  Object.entries(condition).every(([key, value]) => {
+    if (key === '$not') return isRecord(value) && !holds(document, value);
+    if (key === '$and') return Array.isArray(value) && value.every((member) => holds(document, member));
+    if (key === '$or') return Array.isArray(value) && value.some((member) => holds(document, member));
+    const found = leaves(document, key.split('.'));
+    if (!isRecord(value)) return passes(found, '$eq', value);
+    return Object.entries(value).every(([operator, operand]) => passes(found, operator, operand));
+  });
+
+/** What values of a field are drawn from, so that conditions and documents meet. */
+const numbers = fc.constantFrom(-3, 0, 1, 2.5, 7, 1e9);
+const texts = fc.constantFrom('', 'a', 'b', 'ab', 'a.b', 'B', '5', 'true', '$x', '(a', 'a\n', 'é', 'a\\', '^a', 'null');
+const dates = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-02-01T12:00:00.500Z', '1999-12-31T23:59:59.999Z');
+const ids = fc.constantFrom('a'.repeat(24), 'b'.repeat(24), `${'0'.repeat(23)}c`);
+const patterns = fc.constantFrom('^a', 'b$', '.', 'a.b', '^$', '[ab]+', 'é', '\\\\', 'x|B');
+
+/** A field, how documents hold it, and what may be compared with it. */
+interface Sampled {
+  readonly key: string;
+  readonly stored: fc.Arbitrary<Json>;
+  readonly operand: fc.Arbitrary<Json>;
+  readonly kind: 'text' | 'scalar' | 'list' | 'texts';
+}
+
+const maybe = (value: fc.Arbitrary<Json>): fc.Arbitrary<Json | undefined> =>
+  fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(null, undefined) });
+
+const scalars: readonly Sampled[] = [
+  { key: 'n', stored: numbers, operand: numbers, kind: 'scalar' },
+  { key: 't', stored: texts, operand: texts, kind: 'text' },
+  { key: 'b', stored: fc.boolean(), operand: fc.boolean(), kind: 'scalar' },
+  { key: 'd', stored: dates, operand: dates, kind: 'scalar' },
+  { key: 'r', stored: ids, operand: ids, kind: 'scalar' },
+  { key: 'ns', stored: fc.array(numbers, { maxLength: 3 }), operand: numbers, kind: 'list' },
+  { key: 'ts', stored: fc.array(texts, { maxLength: 3 }), operand: texts, kind: 'texts' },
+];
+const inner: readonly Sampled[] = [
+  { key: 'k', stored: texts, operand: texts, kind: 'text' },
+  { key: 'q', stored: numbers, operand: numbers, kind: 'scalar' },
+];
+const mixed = fc.oneof(numbers, texts, fc.boolean(), fc.constant(null));
+/** Outside of the schema anything may stand. */
+const free: Sampled = {
+  key: 'free',
+  stored: fc.oneof(mixed, fc.array(mixed, { maxLength: 3 }), fc.constant({ k: 1 }), fc.constant([[1, 2], [3]])),
+  operand: mixed.filter((value) => value !== null),
+  kind: 'texts',
+};
+
+const recordOf = (fields: readonly Sampled[]): fc.Arbitrary<JsonRecord> =>
+  fc
+    .record(Object.fromEntries(fields.map(({ key, stored }) => [key, maybe(stored)])))
+    .map((record) => JSON.parse(JSON.stringify(record)) as JsonRecord);
+
+/** The schema of the documents; `free` is not in it. */
+export const sampledSchema = [
+  { key: 'n', type: 'Number' },
+  { key: 't', type: 'String' },
+  { key: 'b', type: 'Boolean' },
+  { key: 'd', type: 'Date' },
+  { key: 'r', type: 'Ref', ref: 'others' },
+  { key: 'ns', type: 'Array', items: { type: 'Number' } },
+  { key: 'ts', type: 'Array', items: { type: 'String' } },
+  {
+    key: 'o',
+    type: 'Object',
+    fields: [
+      { key: 'k', type: 'String' },
+      { key: 'q', type: 'Number' },
+    ],
+  },
+  {
+    key: 'os',
+    type: 'Array',
+    items: {
+      type: 'Object',
+      fields: [
+        { key: 'k', type: 'String' },
+        { key: 'q', type: 'Number' },
+      ],
+    },
+  },
+];
+
+/** A document of that schema, with `free` besides. */
+export const documents: fc.Arbitrary<JsonRecord> = fc
+  .tuple(recordOf([...scalars, free]), recordOf(inner), fc.array(recordOf(inner), { maxLength: 3 }))
+  .map(([own, o, os]) => ({ ...own, o, os }));
+
+const tests = ({ operand, kind }: Sampled, withNull: boolean): fc.Arbitrary<JsonRecord> => {
+  const value = withNull ? maybe(operand).map((one) => one ?? null) : operand;
+  const list = fc.array(value, { maxLength: 3 });
+  const bounds = operand.filter((one) => one !== null);
+  const text: Readonly<Record<string, fc.Arbitrary<Json>>> = kind.startsWith('text')
+    ? { $regex: patterns, $contains: texts, $startsWith: texts, $endsWith: texts }
+    : {};
+  const possible: Readonly<Record<string, fc.Arbitrary<Json>>> = {
+    ...{ $eq: value, $ne: value, $gt: bounds, $gte: bounds, $lt: bounds, $lte: bounds },
+    ...{ $in: list, $nin: list, $all: list, $exists: fc.boolean() },
+    ...text,
+    ...(kind === 'list' || kind === 'texts' ? { $size: fc.nat(3) } : {}),
+  };
+  return fc
+    .subarray(Object.keys(possible), { minLength: 1, maxLength: 3 })
+    .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, possible[name] ?? value]))));
+};
+
+/** Without what says of an array nothing of its elements. */
+const elementTests = (field: Sampled): fc.Arbitrary<JsonRecord> =>
+  tests(field, false)
+    .map(({ $size: _size, ...rest }) => rest as JsonRecord)
+    .filter((rest) => Object.keys(rest).length > 0);
+
+const ofField = (field: Sampled, prefix = '', withNull = true): fc.Arbitrary<JsonRecord> =>
+  fc.oneof(
+    field.operand.map((value) => ({ [prefix + field.key]: value })),
+    tests(field, withNull).map((value) => ({ [prefix + field.key]: value })),
+    ...(field.kind === 'list' || field.kind === 'texts'
+      ? [elementTests(field).map(($elemMatch) => ({ [prefix + field.key]: { $elemMatch } }))]
+      : []),
+  );
+
+const combined = (leaf: fc.Arbitrary<JsonRecord>): fc.Arbitrary<JsonRecord> =>
+  fc.letrec<{ condition: JsonRecord }>((tie) => ({
+    condition: fc.oneof(
+      { maxDepth: 3 },
+      leaf,
+      fc.tuple(leaf, leaf).map(([one, other]) => ({ ...one, ...other })),
+      fc.array(tie('condition'), { minLength: 1, maxLength: 3 }).map(($or) => ({ $or })),
+      fc.array(tie('condition'), { minLength: 1, maxLength: 3 }).map(($and) => ({ $and })),
+      fc.tuple(leaf, tie('condition')).map(([one, $not]) => ({ ...one, $not })),
+    ),
+  })).condition;
+
+/** An empty list on the way to a field says nothing that the contract defines of `null`, so there is none there. */
+const leaf: fc.Arbitrary<JsonRecord> = fc.oneof(
+  ...[...scalars, free].map((field) => ofField(field)),
+  ...inner.map((field) => ofField(field, 'o.')),
+  ...inner.map((field) => ofField(field, 'os.', false)),
+  combined(fc.oneof(...inner.map((field) => ofField(field)))).map(($elemMatch) => ({ os: { $elemMatch } })),
+  combined(fc.oneof(...inner.map((field) => ofField(field)))).map(($elemMatch) => ({ os: { $elemMatch } })),
+);
+
+/** A condition of `where` over such documents, with every operator, nested. */
+export const conditions: fc.Arbitrary<JsonRecord> = combined(leaf);
