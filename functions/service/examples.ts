@@ -2,4 +2,8 @@ import { defineExamples } from '../../shared/http/openapi/example.ts';
 import { serviceRoutes } from './routes.ts';
 
 /** For the API description: a successful request for each route. */
-export const serviceExamples = defineExamples(serviceRoutes, { 'get-openapi': {}, 'get-types': {}, 'get-health': {} });
+export const serviceExamples = defineExamples(serviceRoutes, {
+  'get-openapi': { failures: ['API_KEY_INVALID', 'ORIGIN_NOT_ALLOWED', 'RESULT_TOO_LARGE', 'DATABASE_UNAVAILABLE'] },
+  'get-types': {},
+  'get-health': {},
+});

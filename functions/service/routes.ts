@@ -8,7 +8,8 @@ export const serviceRoutes = defineRoutes({
     method: 'GET',
     path: '/api/openapi.json',
     access: 'public',
-    summary: 'Read the OpenAPI description of the public API',
+    uses: ['mongodb'],
+    summary: "Read the OpenAPI description of the public API; with a key, of the project's collections besides",
     response: { status: 200, body: OpenApiAnswer },
   },
   'get-types': {

@@ -1,5 +1,5 @@
 import { getJwks } from '../../shared/accounts/access-tokens.ts';
-import { publicEndpoint } from '../../shared/http/endpoint.ts';
+import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { requireProject } from '../../shared/projects/find-project-by-id.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -12,11 +12,9 @@ import {
   type WithOwnedProject,
   type WithSignedIn,
 } from './middleware/developer.ts';
-import { errorEnvelope } from './middleware/error-envelope.ts';
 import { input, type WithInput } from './middleware/input.ts';
 import { linkKey, startProjectLookup } from './middleware/project-lookup.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
-import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
 import {
   enabledUsers,
@@ -26,18 +24,12 @@ import {
   type WithCaller,
   type WithUsers,
 } from './middleware/user-token.ts';
+import { type Endpoint, type Of, pathOf } from './public-endpoint.ts';
 import { refuseUnknown } from './refuse-unknown.ts';
 import type { NamedRoute, Route } from './route.ts';
-import { type LambdaHandler, Stack } from './stack.ts';
+import type { LambdaHandler } from './stack.ts';
 
-/** What an endpoint builder gives: `handler` closes the stack with the endpoint's own function. */
-export type Endpoint<Added> = Pick<Stack<Added>, 'handler'>;
-
-type Of<A extends Route['access']> = NamedRoute & { readonly access: A };
 type ProjectAccess = 'anyKey' | 'publishableKey' | 'secretKey' | 'user';
-
-/** What every path begins with. */
-const pathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(errorEnvelope());
 
 const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
   (({ anyKey: undefined, publishableKey: 'publishable', secretKey: 'secret', user: 'publishable' }) as const)[
@@ -52,10 +44,6 @@ const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: '
     .use(allowedOrigin());
 
 const identified = (route: NamedRoute) => pathOf(route).use(rateLimit(route)).use(developerToken(route));
-
-/** A route that needs no key. */
-export const publicEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithInput<R>> =>
-  pathOf(route).use(rateLimit(route)).use(input(route));
 
 /** The health check, public because monitors have no key; it runs in parallel with the rate limit, which waits too. */
 export const healthEndpoint = <const R extends Of<'public'>>(

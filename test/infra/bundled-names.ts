@@ -3,7 +3,8 @@ import { bundling } from '../../infra/build/bundle.ts';
 import { functionFiles } from '../../infra/build/function-files.ts';
 
 const sourceLine = /^ *\/\/ (?:shared|functions)\/(\S+\.ts)$/;
-const declaration = /^ *(?:var|let|const|class|function|async function) (\w+)/;
+/** What is loaded later has its names in one declaration. */
+const declaration = /^ *(?:var|let|const|class|function|async function) (\w+(?:, \w+)*)/;
 
 /** `file#name` of everything of our own that a bundle keeps; esbuild numbers names that there are twice. */
 const namesIn = (text: string): ReadonlySet<string> => {
@@ -11,8 +12,8 @@ const namesIn = (text: string): ReadonlySet<string> => {
   let file = '';
   for (const line of text.split('\n')) {
     file = sourceLine.exec(line)?.[1] ?? file;
-    const name = declaration.exec(line)?.[1];
-    if (name !== undefined) names.add(`${file}#${name.replace(/\d+$/, '')}`);
+    const declared = declaration.exec(line)?.[1]?.split(', ') ?? [];
+    for (const name of declared) names.add(`${file}#${name.replace(/\d+$/, '')}`);
   }
   return names;
 };

@@ -1,7 +1,7 @@
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
 import { exchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
-import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';

@@ -1,5 +1,5 @@
 import { signOut } from '../../../shared/accounts/revoke-sessions.ts';
-import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';

@@ -2,7 +2,7 @@ import { signUpDeveloper } from '../../../shared/accounts/developers/sign-up-dev
 import { sendVerification } from '../../../shared/accounts/email-tokens/send-email-token.ts';
 import { developerAccounts, developerAnswer } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
-import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
 import { dashboardAuthRoutes } from './routes.ts';

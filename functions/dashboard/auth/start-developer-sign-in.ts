@@ -1,7 +1,7 @@
 import { developerSite } from '../../../shared/accounts/developers/social-site.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startSignIn } from '../../../shared/accounts/social/state.ts';
-import { publicEndpoint } from '../../../shared/http/endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
 import { socialCookies } from '../../../shared/http/sign-in-cookies.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,22 +1,9 @@
-import type { Collection, Field } from '../../collections/collection.ts';
+import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { emailVerifiedField } from '../../collections/schema/users-rules.ts';
 import { fitsAnswer } from '../../core/answer-size.ts';
-import { fieldsOf } from '../collection-fields.ts';
 import { preamble } from './preamble.ts';
+import { insertedFields, shownFields } from './shown-fields.ts';
 import { changeLines, conditionsText, fieldText } from './type-text.ts';
-
-/** The fields that readers see, the implied owner among them, and no password. */
-const shownFields = (collection: Collection): readonly Field[] =>
-  collection.name === usersCollection
-    ? fieldsOf(collection).filter(({ key }) => key !== 'password' && key !== emailVerifiedField)
-    : fieldsOf(collection);
-
-/** The owner is filled in for who writes with a token, so it may be left out. */
-const insertedFields = (collection: Collection): readonly Field[] =>
-  shownFields(collection).map((field) =>
-    collection.rls.enabled && field.key === collection.rls.ownerField ? { ...field, required: false } : field,
-  );
 
 const block = (lines: readonly string[]): string => `{${lines.map((line) => `\n      ${line};`).join('')}\n    }`;
 

@@ -1,0 +1,20 @@
+import { activeCollections } from '../shared/collections/control-collections.ts';
+import { serviceSettings } from '../shared/core/config.ts';
+import { projectEndpoint } from '../shared/http/endpoint.ts';
+import { describeCollections } from '../shared/http/openapi/collection-paths.ts';
+import { respondTagged } from '../shared/http/tagged-reply.ts';
+import { publicDocument } from './public-api.ts';
+import { serviceRoutes } from './service/routes.ts';
+
+const route = { ...serviceRoutes['get-openapi'], access: 'anyKey' } as const;
+
+/** The description of the public API with the collections of the project that the key opens. */
+export const describeProject = projectEndpoint(route).handler(async (event, { project }) => {
+  const collections = await activeCollections(project);
+  const servers = [{ url: serviceSettings().PUBLIC_URL }];
+  return respondTagged(
+    route,
+    event,
+    JSON.stringify({ ...describeCollections(publicDocument(), collections), servers }),
+  );
+});

@@ -1,0 +1,16 @@
+import type { Collection, Field } from '../../collections/collection.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { emailVerifiedField } from '../../collections/schema/users-rules.ts';
+import { fieldsOf } from '../collection-fields.ts';
+
+/** The fields that readers see, the implied owner among them, and of `users` no password. */
+export const shownFields = (collection: Collection): readonly Field[] =>
+  collection.name === usersCollection
+    ? fieldsOf(collection).filter(({ key }) => key !== 'password' && key !== emailVerifiedField)
+    : fieldsOf(collection);
+
+/** What an insert says: the owner is filled in for who writes with a token, so it may be left out. */
+export const insertedFields = (collection: Collection): readonly Field[] =>
+  shownFields(collection).map((field) =>
+    collection.rls.enabled && field.key === collection.rls.ownerField ? { ...field, required: false } : field,
+  );
