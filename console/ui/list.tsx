@@ -29,6 +29,13 @@ interface PageOfItems<T> {
   readonly total: number;
 }
 
+/** The page of a list that the address names. */
+export const useListPage = <Id extends RowId>(row: Id, input: ReadInput<Id>) => {
+  const page = Math.max(1, Number(useLocation().query.page) || 1);
+  const list = useQuery(row, { ...input, query: { ...input.query, page, limit: pageSize } } as Input<Id>);
+  return { page, list };
+};
+
 /** A list of the dashboard, a page at a time; which page stands in the address. */
 export const List = <Id extends RowId>({
   row,
@@ -42,8 +49,7 @@ export const List = <Id extends RowId>({
   onOpen,
 }: Props<Id>) => {
   const { path, query, route } = useLocation();
-  const page = Math.max(1, Number(query.page) || 1);
-  const list = useQuery(row, { ...input, query: { ...input.query, page, limit: pageSize } } as Input<Id>);
+  const { page, list } = useListPage(row, input);
   const { data, problem } = list.value;
   const shown = data as PageOfItems<Item<Id>> | undefined;
   if (problem && !shown) return <ProblemNote problem={problem} onRetry={list.reload} />;

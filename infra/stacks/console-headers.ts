@@ -17,7 +17,7 @@ export const consolePolicy = ({ files, uploads, api }: ConsolePlaces): string =>
     "font-src 'self'",
     `img-src 'self' data: blob: ${files}`,
     `connect-src ${[...new Set(["'self'", files, uploads, api])].join(' ')}`,
-    "frame-src 'self' blob:",
+    `frame-src 'self' blob: ${files}`,
     "object-src 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -1,67 +1,85 @@
 import { useSignal } from '@preact/signals';
-import { useRoute } from 'preact-iso/router';
+import { useEffect, useMemo } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso/router';
+import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
-import { Button } from '../../ui/button.tsx';
+import { addressWith } from '../../ui/address.ts';
 import { Bytes } from '../../ui/bytes.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { List } from '../../ui/list.tsx';
+import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
-import { SafeLink } from '../../ui/safe-link.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { FilePanel } from './file-panel.tsx';
+import { isPicture } from './file-preview.tsx';
+import { UploadQueue } from './upload-queue.ts';
+import { UploadZone } from './upload-zone.tsx';
 
-type File_ = Item<'list-files'>;
+type StoredFile = Item<'list-files'>;
 
-const isPicture = ({ contentType }: File_): boolean => /^image\/(?:png|jpeg|gif|webp|avif)$/.test(contentType);
-
-/** What was uploaded. */
+/** What was uploaded, and what is being. */
 export const Files = () => {
   const { projectId = '' } = useRoute().params;
-  const deleting = useSignal<File_ | undefined>(undefined);
-  const columns: readonly Column<File_>[] = [
+  const { path, query, route } = useLocation();
+  const { data: project } = useQuery('get-project', { projectId }).value;
+  const queue = useMemo(() => new UploadQueue(projectId), [projectId]);
+  const { list } = useListPage('list-files', { projectId });
+  const arrived = queue.arrived.value;
+  useEffect(() => {
+    if (arrived > 0) list.reload();
+  }, [arrived]);
+  const deleting = useSignal(false);
+  const isOwnBucket = project?.storage.external ?? false;
+  const addressOf = (open: string | undefined) => addressWith(path, query, { open });
+  const columns: readonly Column<StoredFile>[] = [
     {
       key: 'picture',
       label: '',
-      cell: (file) => (file.url && isPicture(file) ? <img class="thumb" src={file.url} alt="" loading="lazy" /> : null),
+      cell: (file) =>
+        file.url && isPicture(file) && !isOwnBucket ? <img class="thumb" src={file.url} alt="" loading="lazy" /> : null,
     },
-    { key: 'name', label: t.files.name, cell: ({ url, name }) => <SafeLink href={url}>{name}</SafeLink> },
-    { key: 'path', label: t.files.path, cell: ({ path }) => <span class="mono">{path}</span> },
+    { key: 'name', label: t.files.name, cell: (file) => <a href={addressOf(file.path)}>{file.name}</a> },
     { key: 'size', label: t.files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
     { key: 'type', label: t.files.type, cell: ({ contentType }) => contentType },
     { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    {
-      key: 'delete',
-      label: '',
-      cell: (file) => (
-        <Button
-          kind="plain"
-          onClick={() => {
-            deleting.value = file;
-          }}
-        >
-          {t.acts.delete}
-        </Button>
-      ),
-    },
+    { key: 'path', label: t.files.path, cell: (file) => <span class="mono">{file.path}</span> },
   ];
-  const file = deleting.value;
   const close = () => {
-    deleting.value = undefined;
+    deleting.value = false;
   };
+  const file = list.value.data?.items.find(({ path: key }) => key === query.open);
   return (
     <Page title={t.nav.files}>
-      <List
-        row="list-files"
-        input={{ projectId }}
-        label={t.nav.files}
-        columns={columns}
-        keyOf={({ path }) => path}
-        empty={t.files.empty}
-      />
-      {file && (
+      <div class="stack">
+        {isOwnBucket && <p class="note">{t.files.ownBucket}</p>}
+        {project && !isOwnBucket && project.role !== 'viewer' && <UploadZone queue={queue} />}
+        <div class={file ? 'halves' : undefined}>
+          <List
+            row="list-files"
+            input={{ projectId }}
+            label={t.nav.files}
+            columns={columns}
+            keyOf={({ path: key }) => key}
+            empty={t.files.empty}
+            selected={query.open}
+          />
+          {file && (
+            <FilePanel
+              key={file.path}
+              file={file}
+              shows={!isOwnBucket}
+              onDelete={() => {
+                deleting.value = true;
+              }}
+              onClose={() => route(addressOf(undefined))}
+            />
+          )}
+        </div>
+      </div>
+      {file && deleting.value && (
         <Confirm
           title={t.files.deleteTitle}
           text={t.files.deleteText}
@@ -72,6 +90,7 @@ export const Files = () => {
           onConfirm={async () => {
             await request('delete-files', { projectId, body: { paths: [file.path] } });
             close();
+            route(addressOf(undefined));
             say(t.files.deleted);
           }}
         />

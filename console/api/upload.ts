@@ -1,0 +1,29 @@
+import { Problem } from './problem.ts';
+import { request } from './request.ts';
+
+/** Where the bytes go is another origin, which says nothing but whether it took them. */
+const put = (url: string, file: File, contentType: string, onSent: (bytes: number) => void): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const sending = new XMLHttpRequest();
+    sending.upload.onprogress = ({ loaded }) => onSent(loaded);
+    sending.onload = () =>
+      sending.status < 300 ? resolve() : reject(new Problem(sending.status, { code: 'STORAGE_REFUSED' }));
+    sending.onerror = () => reject(new Problem(0, {}));
+    sending.open('PUT', url);
+    sending.setRequestHeader('content-type', contentType);
+    sending.send(file);
+  });
+
+const anyType = 'application/octet-stream';
+
+/**
+ * The three steps of an upload: room is reserved, the bytes go past the API to the storage, and the file becomes public.
+ * `onSent` is told how many bytes have left.
+ */
+export const uploadFile = async (projectId: string, file: File, onSent: (bytes: number) => void): Promise<void> => {
+  const contentType = file.type || anyType;
+  const body = { filename: file.name, contentType, size: file.size };
+  const { signedUrl, filePath } = (await request('request-project-upload', { projectId, body })).data;
+  await put(signedUrl, file, contentType, onSent);
+  await request('confirm-project-upload', { projectId, body: { filePath, size: file.size } });
+};

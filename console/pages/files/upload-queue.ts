@@ -1,0 +1,71 @@
+import { type Signal, signal } from '@preact/signals';
+import { type Problem, problemOf } from '../../api/problem.ts';
+import { uploadFile } from '../../api/upload.ts';
+
+/** A file on its way: how much of it has left, and how it ended. */
+export interface Upload {
+  readonly id: number;
+  readonly file: File;
+  readonly state: 'waiting' | 'sending' | 'done' | 'failed';
+  readonly sent: number;
+  readonly problem?: Problem;
+}
+
+/** So many at once; the others wait their turn. */
+const mostAtOnce = 3;
+
+let count = 0;
+
+/** The uploads of a page: they go on one after another, whatever becomes of each. */
+export class UploadQueue {
+  readonly uploads: Signal<readonly Upload[]> = signal([]);
+  /** How many have arrived: a list of files is renewed with each. */
+  readonly arrived: Signal<number> = signal(0);
+  readonly #projectId: string;
+
+  constructor(projectId: string) {
+    this.#projectId = projectId;
+  }
+
+  add(files: Iterable<File>): void {
+    const added = [...files].map((file): Upload => {
+      count += 1;
+      return { id: count, file, state: 'waiting', sent: 0 };
+    });
+    this.uploads.value = [...this.uploads.value, ...added];
+    this.#next();
+  }
+
+  again(id: number): void {
+    this.#change(id, { state: 'waiting', sent: 0 });
+    this.#next();
+  }
+
+  remove(id: number): void {
+    this.uploads.value = this.uploads.value.filter((upload) => upload.id !== id);
+  }
+
+  #change(id: number, change: Partial<Upload>): void {
+    this.uploads.value = this.uploads.value.map((upload) => (upload.id === id ? { ...upload, ...change } : upload));
+  }
+
+  #next(): void {
+    const sending = this.uploads.value.filter(({ state }) => state === 'sending').length;
+    const waiting = this.uploads.value.find(({ state }) => state === 'waiting');
+    if (!waiting || sending >= mostAtOnce) return;
+    void this.#send(waiting);
+    this.#next();
+  }
+
+  async #send({ id, file }: Upload): Promise<void> {
+    this.#change(id, { state: 'sending' });
+    try {
+      await uploadFile(this.#projectId, file, (sent) => this.#change(id, { sent }));
+      this.#change(id, { state: 'done', sent: file.size });
+      this.arrived.value += 1;
+    } catch (error) {
+      this.#change(id, { state: 'failed', problem: problemOf(error) });
+    }
+    this.#next();
+  }
+}

@@ -1,0 +1,94 @@
+import { useSignal } from '@preact/signals';
+import type { TargetedDragEvent } from 'preact';
+import { useRef } from 'preact/hooks';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { Bytes } from '../../ui/bytes.tsx';
+import type { Upload, UploadQueue } from './upload-queue.ts';
+
+const reasonOf = ({ problem }: Upload): string => {
+  if (!problem) return '';
+  return (
+    problem.fields[0]?.message ?? (problem.message || (problem.status === 0 ? t.files.unreachable : t.files.refused))
+  );
+};
+
+const UploadLine = ({ upload, queue }: { readonly upload: Upload; readonly queue: UploadQueue }) => {
+  const { id, file, state, sent } = upload;
+  return (
+    <li class="upload">
+      <span class="upload-name">{file.name}</span>
+      <Bytes of={file.size} />
+      {state === 'failed' ? (
+        <span class="wrong small" role="alert">
+          {reasonOf(upload)}
+        </span>
+      ) : (
+        <progress max={Math.max(1, file.size)} value={state === 'done' ? file.size : sent} aria-label={file.name} />
+      )}
+      <span class="small muted">{t.files.states[state]}</span>
+      {state === 'failed' && (
+        <Button kind="plain" onClick={() => queue.again(id)}>
+          {t.acts.retry}
+        </Button>
+      )}
+      {(state === 'failed' || state === 'done') && (
+        <Button kind="plain" aria-label={t.acts.close} onClick={() => queue.remove(id)}>
+          ✕
+        </Button>
+      )}
+    </li>
+  );
+};
+
+/** Takes files that are dropped or chosen, several at once, and says of each how far it is. */
+export const UploadZone = ({ queue }: { readonly queue: UploadQueue }) => {
+  const over = useSignal(false);
+  const input = useRef<HTMLInputElement>(null);
+  const onDrag = (event: TargetedDragEvent<HTMLElement>) => {
+    event.preventDefault();
+    over.value = true;
+  };
+  const onDrop = (event: TargetedDragEvent<HTMLElement>) => {
+    event.preventDefault();
+    over.value = false;
+    queue.add(event.dataTransfer?.files ?? []);
+  };
+  return (
+    <div class="stack">
+      <section
+        class="drop-zone"
+        aria-label={t.files.upload}
+        data-over={over.value ? '' : undefined}
+        onDragOver={onDrag}
+        onDragLeave={() => {
+          over.value = false;
+        }}
+        onDrop={onDrop}
+      >
+        <input
+          ref={input}
+          hidden
+          type="file"
+          multiple
+          aria-label={t.files.choose}
+          onChange={(event) => {
+            queue.add(event.currentTarget.files ?? []);
+            event.currentTarget.value = '';
+          }}
+        />
+        <Button kind="main-act" onClick={() => input.current?.click()}>
+          {t.files.choose}
+        </Button>
+        <span class="muted">{t.files.drop}</span>
+      </section>
+      {queue.uploads.value.length > 0 && (
+        <ul class="uploads" aria-label={t.files.uploads}>
+          {queue.uploads.value.map((upload) => (
+            <UploadLine key={upload.id} upload={upload} queue={queue} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+
+beforeAll(async () => {
+  browser = await openChromium();
+  project = await newProject();
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/files`);
+});
+
+afterAll(() => browser.close());
+
+const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+const fileOf = (name: string, mimeType: string, content: string | Buffer) => ({
+  name,
+  mimeType,
+  buffer: Buffer.from(content),
+});
+
+/** What runs in the page: files are dropped as a browser does it. */
+const dropped = (name: string, content: string): string => `(() => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}, { type: 'text/plain' }));
+  document.querySelector('.drop-zone').dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+})()`;
+
+describe('files in the console', () => {
+  test('are uploaded by choosing, several at once; what is refused says why and leaves the others alone', async () => {
+    const { page, problems } = opened;
+    await page.getByText('Nothing was uploaded yet.').waitFor();
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([
+        fileOf('dot.png', 'image/png', pixel),
+        fileOf('<b>note.txt', 'text/plain', 'It stands <b>here</b>'),
+        fileOf('page.html', 'text/html', '<script>top.document.title = "run"</script>'),
+        fileOf('empty.txt', 'text/plain', ''),
+        fileOf('large.bin', '', Buffer.alloc(10 * 1024 * 1024 + 1)),
+      ]);
+    await page.getByRole('alert').getByText('must be at least 1').waitFor();
+    await page.getByRole('alert').getByText('A file may have at most 10 MiB').waitFor();
+    for (const name of ['dot.png', '_b_note.txt', 'page.html']) await page.getByRole('link', { name }).waitFor();
+    expect(await page.getByRole('list', { name: 'Uploads' }).getByText('There').count()).toBe(3);
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('are uploaded by dropping them', async () => {
+    const { page, problems } = opened;
+    await page.evaluate(dropped('dropped.txt', 'Dropped'));
+    await page.getByRole('link', { name: 'dropped.txt' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('are shown: a picture, a text in a frame of the files’ origin, and of what is a page nothing', async () => {
+    const { page, problems } = opened;
+    await page.getByRole('link', { name: 'dot.png' }).click();
+    const picture = page.getByRole('img', { name: 'dot.png' });
+    await picture.waitFor();
+    await page.waitForFunction('document.querySelector("img.picture").naturalWidth === 1');
+    const answered = page.waitForResponse((answer) => answer.url().endsWith('_b_note.txt') && answer.ok());
+    await page.getByRole('link', { name: '_b_note.txt' }).click();
+    expect(await (await answered).text()).toBe('It stands <b>here</b>');
+    const frame = page.locator('iframe');
+    expect(await frame.getAttribute('sandbox')).toBe('');
+    expect(new URL((await frame.getAttribute('src')) ?? '').origin).not.toBe(new URL(page.url()).origin);
+    await page.getByRole('link', { name: 'page.html' }).click();
+    await page.getByText('No preview').waitFor();
+    expect(await frame.count()).toBe(0);
+    expect(await page.title()).toBe('Files · Basalt');
+    expect(problems).toEqual([]);
+  });
+
+  test('are deleted once their name is typed', async () => {
+    const { page, problems } = opened;
+    await page.getByRole('button', { name: 'Delete' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Type its name').fill('page.html');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('link', { name: 'page.html' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('of which the storage does not take the bytes say so, and go on by another try', async () => {
+    const { page } = opened;
+    let refuses = true;
+    await page.route(
+      (url) => url.search.includes('X-Amz-Signature'),
+      (route) => (refuses ? route.abort() : route.continue()),
+    );
+    await page.locator('input[type=file]').setInputFiles([fileOf('late.txt', 'text/plain', 'late')]);
+    await page.getByRole('alert').getByText('The storage could not be reached.').waitFor();
+    refuses = false;
+    await page.getByRole('listitem').filter({ hasText: 'late.txt' }).getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('link', { name: 'late.txt' }).waitFor();
+  });
+});
