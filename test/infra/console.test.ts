@@ -5,10 +5,8 @@ import { buildConsole } from '../../infra/build/console.ts';
 /** Bytes, gzipped. */
 const firstLoad = 60 * 1024;
 
-test('the console is sent in at most 60 KiB, all of its pages together, and every name says what is in it', async () => {
+test('the console is sent in at most 60 KiB at first, its areas as they are used, and every name says what is in it', async () => {
   const files = await buildConsole('https://api.example.com');
-  const sizes = files.map(({ bytes }) => gzipSync(bytes).length);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(firstLoad + 8 * 1024);
   for (const { path, immutable } of files)
     expect(/^\/assets\/[\w-]+-[A-Z0-9]{8}\.(?:js|css)$/.test(path)).toBe(immutable);
   const page = files.find(({ path }) => path === '/index.html')?.bytes.toString() ?? '';
@@ -25,6 +23,7 @@ test('the console is sent in at most 60 KiB, all of its pages together, and ever
     (sum, path) => sum + gzipSync(scripts.get(path) ?? '').length,
     gzipSync(page).length,
   );
-  console.log(`console: ${(first / 1024).toFixed(1)} KiB at first, gzipped`);
+  const all = files.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
+  console.log(`console: ${(first / 1024).toFixed(1)} KiB at first, ${(all / 1024).toFixed(1)} in all, gzipped`);
   expect(first).toBeLessThanOrEqual(firstLoad);
 });
