@@ -9,6 +9,7 @@ const thorough = [
   'test/contract/secrets.test.ts',
   'test/contract/strings.test.ts',
   'test/functions/dashboard/transfers/exports.test.ts',
+  'test/functions/data/idempotency-crashes.test.ts',
   'test/functions/rate-blocks.test.ts',
   'test/functions/storage/sweep-limits.test.ts',
   'test/functions/user-auth/enumeration.test.ts',

@@ -1,10 +1,10 @@
 import { createDocument } from '../../shared/documents/write/create-documents.ts';
-import { dataEndpoint } from '../../shared/http/endpoint.ts';
+import { dataWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['create-document'];
 
-export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) =>
+export const handler = dataWriteEndpoint(route).handler(async (_event, { project, collection, caller, input }) =>
   respond(route, await createDocument(project, collection, caller, input.body)),
 );

@@ -1,11 +1,11 @@
 import { createDocuments } from '../../shared/documents/write/create-documents.ts';
-import { dataEndpoint } from '../../shared/http/endpoint.ts';
+import { dataWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['create-documents'];
 
-export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
+export const handler = dataWriteEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
   const data = await createDocuments(project, collection, caller, input.body);
   return respond(route, { success: true, data, message: `${data.insertedCount} documents inserted` });
 });

@@ -45,7 +45,7 @@ export const jobs = defineJobs({
   'remove-projects': {
     summary: 'Remove what deleted projects own, carrying on where a run was cut short',
     starts: { everyMinutes: 5 },
-    uses: ['encryption', 'purge', 'files', 'transfers'],
+    uses: ['encryption', 'purge', 'files', 'transfers', 'answers'],
   },
   'remove-developers': {
     summary: 'Remove what deleted developer accounts own, carrying on where that was cut short',

@@ -1,14 +1,12 @@
 import { defineExamples } from '../../shared/http/openapi/example.ts';
 import { mailRoutes } from './routes.ts';
 
-const keyFailures = ['IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE'] as const;
-
 /** For the API description: a successful request for each route. */
 export const mailExamples = defineExamples(mailRoutes, {
   'send-mail': {
     headers: { 'idempotency-key': 'welcome-6743f0c2a91b5d0012ab34ce' },
     body: { to: 'ada@example.com', subject: 'Welcome', text: 'Good to have you.', html: '<p>Good to have you.</p>' },
-    failures: ['INVALID_MAIL', 'TEMPLATE_NOT_FOUND', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED', ...keyFailures],
+    failures: ['INVALID_MAIL', 'TEMPLATE_NOT_FOUND', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED'],
   },
   'send-batch': {
     headers: { 'idempotency-key': 'news-2026-11' },
@@ -16,7 +14,7 @@ export const mailExamples = defineExamples(mailRoutes, {
       { to: 'ada@example.com', subject: 'News', text: 'There is something new.' },
       { to: ['grace@example.com', 'Alan <alan@example.com>'], subject: 'News', html: '<p>There is something new.</p>' },
     ],
-    failures: ['INVALID_MAIL', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED', ...keyFailures],
+    failures: ['INVALID_MAIL', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED'],
   },
   'list-mail-logs': {},
   'get-mail-log': {

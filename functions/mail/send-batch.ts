@@ -1,12 +1,12 @@
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { projectWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { sendBatch } from '../../shared/mail/outbox/send-batch.ts';
 import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['send-batch'];
 
-export const handler = projectEndpoint(route).handler(async (event, { project, input }) => {
-  const data = await sendBatch(project, input.body, event.headers['idempotency-key']);
+export const handler = projectWriteEndpoint(route).handler(async (_event, { project, input }) => {
+  const data = await sendBatch(project, input.body);
   const sent = data.filter((item) => 'id' in item).length;
   return respond(route, { success: true, data, message: `${sent} of ${data.length} mails sent.` });
 });

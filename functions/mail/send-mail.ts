@@ -1,11 +1,11 @@
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { projectWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { sendMail } from '../../shared/mail/outbox/send-mail.ts';
 import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['send-mail'];
 
-export const handler = projectEndpoint(route).handler(async (event, { project, input }) => {
-  const data = await sendMail(project, input.body, event.headers['idempotency-key']);
+export const handler = projectWriteEndpoint(route).handler(async (_event, { project, input }) => {
+  const data = await sendMail(project, input.body);
   return respond(route, { success: true, data, message: 'Mail queued successfully.' });
 });

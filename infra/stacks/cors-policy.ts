@@ -28,8 +28,9 @@ export const publicCorsPolicy: CorsPolicy = {
     'x-refresh-token-mode',
     'idempotency-key',
     'if-match',
+    'if-none-match',
   ],
-  exposedHeaders: [...exposedHeaders, 'etag'],
+  exposedHeaders: [...exposedHeaders, 'etag', 'idempotent-replayed'],
 };
 
 /** The dashboard API may be called from the configured origins only; from no web page where none is configured. */

@@ -20,7 +20,7 @@ import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
 import { dispositionFunction } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
 import { letIn, privateBucket } from './private-bucket.ts';
-import { fileFolders, type Stores, transferFolders } from './statements.ts';
+import { answerFolder, fileFolders, type Stores, transferFolders } from './statements.ts';
 
 export interface FilesStackProps extends StackProps {
   readonly domain: EdgeDomain | undefined;
@@ -57,6 +57,7 @@ export class FilesStack extends Stack {
           prefix: `${folder}/`,
           expiration: Duration.days(3),
         })),
+        { id: 'old-answers', prefix: `${answerFolder}/`, expiration: Duration.days(2) },
         { id: 'unfinished-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
     });
@@ -114,7 +115,7 @@ export class FilesStack extends Stack {
     const { 'Fn::ImportValue': arn } = this.resolve(this.exportValue(bucketArn)) as {
       readonly 'Fn::ImportValue': string;
     };
-    for (const folder of [...fileFolders, ...transferFolders]) {
+    for (const folder of [...fileFolders, ...transferFolders, answerFolder]) {
       Validations.of(this.node.root).acknowledge({
         id: `AwsSolutions-IAM5[Resource::${arn}/${folder}/*]`,
         reason: 'The names of the files of a folder are known to the functions only.',

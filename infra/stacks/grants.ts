@@ -4,6 +4,7 @@ import { developerScope, leadingKeys } from '../../shared/table/item-key.ts';
 import {
   consuming,
   keepingItems,
+  onAnswers,
   onFiles,
   onItems,
   onPlaces,
@@ -54,6 +55,15 @@ const grants: Readonly<Record<Use, Grant>> = {
     why: 'the control database and the projects that it holds',
     statement: ({ mongodbSecret }) => onSecret(mongodbSecret),
     variables: ({ mongodbSecret }) => ({ MONGODB_SECRET_ARN: mongodbSecret.secretArn }),
+  },
+  repeats: {
+    why: 'which requests with an Idempotency-Key were carried out, and what was answered',
+    statement: (stores) => onItems(stores, everyProject, ['UpdateItem']),
+  },
+  answers: {
+    why: 'the answers to them that are too large for the table',
+    statement: onAnswers,
+    variables: bucket,
   },
   encryption: {
     why: 'the master key: sealed keys and URIs of projects, signing keys, codes of mails, tokens of developers',

@@ -8,6 +8,9 @@ export const fileFolders = ['pending', 'files'] as const;
 /** Where exports and imports are, for two days. */
 export const transferFolders = ['exports', 'imports'] as const;
 
+/** Where large answers are that repeats get, for two days. */
+export const answerFolder = 'answers';
+
 /** The stores that functions are let into, by their addresses. */
 export interface Stores {
   readonly table: { readonly tableArn: string; readonly tableName: string };
@@ -54,6 +57,13 @@ export const onTransfers = ({ files: { bucketArn } }: Stores): PolicyStatement =
   new PolicyStatement({
     actions: ['s3:AbortMultipartUpload', 's3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
     resources: [bucketArn, ...transferFolders.map((folder) => `${bucketArn}/${folder}/*`)],
+  });
+
+/** Answers that are kept for repeats, in a folder of their own that no public address leads to. */
+export const onAnswers = ({ files: { bucketArn } }: Stores): PolicyStatement =>
+  new PolicyStatement({
+    actions: ['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
+    resources: [bucketArn, `${bucketArn}/${answerFolder}/*`],
   });
 
 /** Reading one secret. */

@@ -1,6 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ObjectId } from 'mongodb';
 import { logSettings } from './config.ts';
 import { isOurs } from './errors.ts';
+
+/** The ids of what one request stores, the same in each run of it. */
+export interface RequestIds {
+  readonly next: () => ObjectId;
+  /** The first of them, where an earlier run may have used them. */
+  readonly earlier: ((count: number) => readonly ObjectId[]) | undefined;
+}
 
 /** What the log line of a request contains besides its status; filled in while the request runs. */
 export interface RequestRecord {
@@ -13,6 +21,8 @@ export interface RequestRecord {
   code?: string;
   /** Milliseconds spent waiting for MongoDB and DynamoDB. */
   databaseMs: number;
+  /** Where the ids come from of what a request with an `Idempotency-Key` stores. */
+  ids?: RequestIds;
   /** The part of `databaseMs` that was spent on calls that failed. */
   lostMs?: number;
 }

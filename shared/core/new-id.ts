@@ -1,6 +1,7 @@
-import { randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { clock } from './clock.ts';
+import { currentRequest, type RequestIds } from './log.ts';
 
 /** What the two bytes of a second's fraction count. */
 const fractionsPerSecond = 2 ** 16;
@@ -41,5 +42,34 @@ export const idSource = (now: () => number, random: Random = randomInt): (() => 
   };
 };
 
+/** The same numbers for the same seed, which nobody can guess without it. */
+const seeded = (seed: string): Random => {
+  let drawn = 0;
+  return (min, max) => min + (hash('sha256', `${seed} ${drawn++}`, 'buffer').readUIntBE(0, 6) % (max - min));
+};
+
+/**
+ * The ids of what a request stores whose first run had this seed and began at `begunAt` (ms since 1970). A repeat gets
+ * the same, so that it finds what an earlier run stored, and cannot store it again.
+ */
+export const requestIds = (seed: string, begunAt: number, isRepeat: boolean): RequestIds => {
+  const source = () => idSource(() => begunAt, seeded(seed));
+  return {
+    next: source(),
+    earlier: isRepeat
+      ? (count) => {
+          const next = source();
+          return Array.from({ length: count }, () => next());
+        }
+      : undefined,
+  };
+};
+
+const freshId = idSource(() => clock.now());
+
 /** The `_id` of whatever is stored anew: `_id` descending is newest first over all processes (contract 1, "Ids"). */
-export const newId = idSource(() => clock.now());
+export const newId = (): ObjectId => (currentRequest.getStore()?.ids?.next ?? freshId)();
+
+/** The ids of the first things that this request stores, where an earlier run of it may have stored them. */
+export const earlierIds = (count: number): readonly ObjectId[] | undefined =>
+  currentRequest.getStore()?.ids?.earlier?.(count);

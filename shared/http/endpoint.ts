@@ -12,9 +12,13 @@ import {
   type WithOwnedProject,
   type WithSignedIn,
 } from './middleware/developer.ts';
+import { errorEnvelope } from './middleware/error-envelope.ts';
 import { input, type WithInput } from './middleware/input.ts';
+import { keptAnswers } from './middleware/kept-answers.ts';
+import { checkedKey, once } from './middleware/once.ts';
 import { linkKey, startProjectLookup } from './middleware/project-lookup.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
+import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
 import {
   enabledUsers,
@@ -27,8 +31,10 @@ import {
 import { type Endpoint, type Of, pathOf } from './public-endpoint.ts';
 import { refuseUnknown } from './refuse-unknown.ts';
 import type { NamedRoute, Route } from './route.ts';
-import type { LambdaHandler } from './stack.ts';
+import { type LambdaHandler, Stack } from './stack.ts';
 
+/** A row that says what becomes of its repeats. */
+type Repeatable<R> = R & Required<Pick<Route, 'repeats'>>;
 type ProjectAccess = 'anyKey' | 'publishableKey' | 'secretKey' | 'user';
 
 const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
@@ -36,9 +42,12 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
     route.access
   ];
 
+/** The same, of a row whose answers are kept for repeats. */
+const keptPathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(keptAnswers()).use(errorEnvelope());
+
 /** API key and origin; the project look-up runs in parallel with the rate limit, and a read `beside` it as a whole. */
-const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: 'beside') =>
-  pathOf(route)
+const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: 'beside', path = pathOf(route)) =>
+  path
     .use(rateLimitBeside(route, startProjectLookup(), reads === 'beside'))
     .use(apiKey(keyKindOf(route)))
     .use(allowedOrigin());
@@ -59,6 +68,11 @@ export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoin
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & WithInput<R>> =>
   keyed(route).use(input(route));
 
+/** The same, of a route that is carried out once for an `Idempotency-Key`. */
+export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(
+  route: R,
+): Endpoint<Keyed & WithInput<R>> => keyed(route, undefined, keptPathOf(route)).use(once(route)).use(input(route));
+
 /** A page that browsers are sent to: the key may stand in the address; no origin, as a navigation sends none. */
 export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & WithInput<R>> =>
   pathOf(route)
@@ -66,17 +80,25 @@ export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R):
     .use(apiKey(keyKindOf(route)))
     .use(input(route));
 
-/** A route of one collection of a project: its row security decided, its caller known. */
-export const dataEndpoint = <
-  const R extends Of<ProjectAccess> & { readonly path: `${string}{collectionName}${string}` },
->(
-  route: R,
-): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
-  keyed(route, 'beside')
+type OfCollection = Of<ProjectAccess> & { readonly path: `${string}{collectionName}${string}` };
+
+const ofCollection = (route: OfCollection, path: ReturnType<typeof pathOf>) =>
+  keyed(route, 'beside', path)
     .use(usersBlock())
     .use(collection())
-    .use(userToken(route.writes === true))
-    .use(input(route));
+    .use(userToken(route.writes === true));
+
+/** A route of one collection of a project: its row security decided, its caller known. */
+export const dataEndpoint = <const R extends OfCollection>(
+  route: R,
+): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
+  ofCollection(route, pathOf(route)).use(checkedKey(route)).use(input(route));
+
+/** The same, of a route that is carried out once for an `Idempotency-Key`. */
+export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(
+  route: R,
+): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
+  ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route));
 
 /** A route of user accounts that needs nobody to be signed in. */
 export const usersEndpoint = <const R extends Of<'publishableKey'>>(

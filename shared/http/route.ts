@@ -22,6 +22,11 @@ export interface Route {
   readonly credential?: true;
   /** Changes documents: a publishable key then needs row security and the owner's token. */
   readonly writes?: true;
+  /**
+   * Takes an `Idempotency-Key`: what a repeat does whose first run ended without an answer. `by id` it finds what that
+   * has stored by the ids, which are the same; otherwise what came of it is `unknown`.
+   */
+  readonly repeats?: 'by id' | 'unknown';
   /** Also has a function URL, which bypasses the gateway, for callers that are not browsers. */
   readonly ownUrl?: true;
   /** Dashboard: what the row deals with, for which personal access tokens have scopes; without one they are refused. */

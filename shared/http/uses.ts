@@ -6,6 +6,8 @@ import { type Access, isRead, type Route } from './route.ts';
  */
 export type Use =
   | 'mongodb'
+  | 'repeats'
+  | 'answers'
   | 'encryption'
   | 'sessions'
   | 'user-sessions'
@@ -32,7 +34,7 @@ export type Use =
   | 'health';
 
 /** A row as far as it says what it needs. */
-export type UsingRoute = Pick<Route, 'access' | 'method' | 'uses'>;
+export type UsingRoute = Pick<Route, 'access' | 'method' | 'uses' | 'repeats'>;
 
 /** What needs them whatever the row does: a key is looked up in the database, and of a developer the token verified. */
 const ofAccess: Readonly<Record<Access, readonly Use[]>> = {
@@ -48,7 +50,12 @@ const ofAccess: Readonly<Record<Access, readonly Use[]>> = {
 const ofChange = ({ access, method, uses = [] }: UsingRoute): readonly Use[] =>
   access === 'developer' && !isRead({ method }) && !uses.includes('sessions') ? ['session-check'] : [];
 
-/** Everything that the function of a row may use: what access and method imply, and what the row names besides. */
+/** Everything that the function of a row may use: what the row's other fields imply, and what it names besides. */
 export const usesOf = (route: UsingRoute): readonly Use[] => [
-  ...new Set([...ofAccess[route.access], ...(route.uses ?? []), ...ofChange(route)]),
+  ...new Set([
+    ...ofAccess[route.access],
+    ...(route.uses ?? []),
+    ...ofChange(route),
+    ...(route.repeats === undefined ? [] : (['repeats', 'answers'] as const)),
+  ]),
 ];

@@ -58,8 +58,6 @@ export const sweptUntil = { in: ['dueDone'], sk: '{queue}', by: 'files' } as con
 
 /** Mails of a month, rows of their log, mails whose place may come back. Expires 400 days after the month began. */
 export const mailMonth = { in: ['project'], sk: 'quota#mail#{month}', by: 'mail' } as const;
-/** The mails that an Idempotency-Key stands for, and what was answered. Expires after 24 hours. */
-export const idempotency = { in: ['project'], sk: 'idempotency#mail#{hash}', by: 'mail' } as const;
 /** Mails of a month that used the shared key, and their recipients. Expires a day after the month. */
 export const ownerMails = { in: ['owner'], sk: 'mails#{month}', by: 'mail' } as const;
 /** Mails of a day about accounts, of all projects of an owner. Expires a day after the day. */
@@ -75,6 +73,9 @@ export const invitations = { in: ['developers'], sk: 'invitations#{ownerKey}#{da
 export const serviceMails = { in: ['developers'], sk: 'service-mails#{day}', by: 'projects' } as const;
 /** Requests of an address, or deliveries to a project, in a window. Expires a minute after the window. */
 export const rateWindow = { in: ['rate'], sk: '{start}', by: 'projects' } as const;
+
+/** The run that is at work on a request with an Idempotency-Key, and what was answered. Expires after 24 hours. */
+export const idempotency = { in: ['project'], sk: 'idempotency#{hash}', by: 'work' } as const;
 
 /** The long aggregations of a project that are under way, each until its end at the latest. Expires an hour after. */
 export const longAggregations = { in: ['rate'], sk: 'aggregations', by: 'documents' } as const;

@@ -56,7 +56,9 @@ describe('CORS of the public API', () => {
     expect(headers.get('access-control-allow-methods')?.split(',')).toContain(method);
     expect(new Set(headers.get('access-control-allow-headers')?.split(','))).toEqual(
       new Set(
-        'content-type,authorization,x-api-key,x-refresh-token,x-refresh-token-mode,idempotency-key,if-match'.split(','),
+        'content-type,authorization,x-api-key,x-refresh-token,x-refresh-token-mode,idempotency-key,if-match,if-none-match'.split(
+          ',',
+        ),
       ),
     );
   });
@@ -73,7 +75,11 @@ describe('CORS of the public API', () => {
       expect(headers.get('access-control-allow-origin')).toBe(foreign);
       expect(headers.get('access-control-allow-credentials')).toBe('true');
       expect(new Set(headers.get('access-control-expose-headers')?.split(','))).toEqual(
-        new Set('retry-after,ratelimit-limit,ratelimit-remaining,ratelimit-reset,x-request-id,etag'.split(',')),
+        new Set(
+          'retry-after,ratelimit-limit,ratelimit-remaining,ratelimit-reset,x-request-id,etag,idempotent-replayed'.split(
+            ',',
+          ),
+        ),
       );
     }
   });

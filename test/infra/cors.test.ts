@@ -26,8 +26,9 @@ test('any web page may call the public API with credentials', () => {
       'x-refresh-token-mode',
       'idempotency-key',
       'if-match',
+      'if-none-match',
     ],
-    ExposeHeaders: [...exposed, 'etag'],
+    ExposeHeaders: [...exposed, 'etag', 'idempotent-replayed'],
     MaxAge: 7200,
   });
 });

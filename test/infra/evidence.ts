@@ -6,6 +6,12 @@ import type { Use } from '../../shared/http/uses.ts';
  */
 export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   mongodb: ['clients/mongo.ts#onControl', 'clients/mongo.ts#onManaged', 'clients/mongo.ts#onProject'],
+  repeats: ['work/once/claim.ts#claim'],
+  answers: [
+    'clients/objects.ts#putObject',
+    'clients/objects.ts#getObject',
+    'projects/removal/remove-deleted-projects.ts#removeProjectFiles',
+  ],
   encryption: [
     // Own databases have sealed URIs.
     'clients/mongo.ts#onProject',
@@ -70,7 +76,6 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'mail/outbox/mail-quota.ts#giveSlotsBack',
     'mail/outbox/mail-quota.ts#keepSlots',
     'mail/outbox/mail-quota.ts#mailUsage',
-    'mail/outbox/idempotency/claim.ts#claim',
   ],
   'mail-webhook': ['mail/events/signing-secrets.ts#sharedSecrets'],
   'language-model': ['clients/chat-completions.ts#askLanguageModel'],

@@ -30,6 +30,9 @@ import { countRequest } from '../../shared/projects/quota/rate-limit.ts';
 import { giveBack } from '../../shared/table/counter.ts';
 import { developerScope, projectScope } from '../../shared/table/item-key.ts';
 import { restoreItem } from '../../shared/table/single-use.ts';
+import { claim } from '../../shared/work/once/claim.ts';
+import { keyedRequest } from '../../shared/work/once/idempotency-key.ts';
+import { endWithoutAnswer, keepAnswer } from '../../shared/work/once/kept-answer.ts';
 import { type Asked, answerForAws } from '../support/faults/aws-answers.ts';
 import { newOwnerKey } from '../support/worlds/owner.ts';
 import {
@@ -95,6 +98,8 @@ const same = (grant: string): Readonly<Record<Sessions, string>> => ({ users: gr
 
 const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   mongodb: { users: 'GetSecretValue on MongodbUri', developers: 'GetSecretValue on MongodbUri' },
+  repeats: same('UpdateItem on Table keys "p#*"'),
+  answers: same('DeleteObject GetObject ListBucket PutObject on the bucket and its answers'),
   encryption: { users: 'GetSecretValue on EncryptionKey', developers: 'GetSecretValue on EncryptionKey' },
   sessions: { users: `${sessionActions} "p#*"`, developers: `${sessionActions} "d#developers"` },
   'user-sessions': same(`${sessionActions} "p#*"`),
@@ -166,7 +171,7 @@ describe('a function may do exactly what its row says it uses', () => {
 
 describe('no policy names more than it has to', () => {
   /** What may end with an asterisk, as nothing narrower says it: the objects of a folder. */
-  const narrow = /"\/(?:pending|files|exports|imports)\/\*"/g;
+  const narrow = /"\/(?:pending|files|exports|imports|answers)\/\*"/g;
 
   type Document = { readonly Statement: readonly Statement[] };
   const statementsIn = ({ Policies = [], PolicyDocument }: Resource['Properties']): readonly Statement[] =>
@@ -361,6 +366,16 @@ describe('every command that the code sends is granted', () => {
     expectGranted(granted['mail-quota'].users);
     expectGranted(granted['mail-quota'].developers);
     expect(sent()).toHaveLength(6);
+  });
+
+  test('carrying a request out once, and keeping what was answered', async () => {
+    answerWith({});
+    const state = await claim('0123456789abcdef01234567', keyedRequest('secret', 'key', ['POST']), true);
+    if (state.kind !== 'mine') throw new Error('The key was free');
+    await keepAnswer(state.run, { statusCode: 200, headers: {}, body: '{}' });
+    await endWithoutAnswer(state.run, false);
+    expectGranted(granted.repeats.users);
+    expect(sent()).toHaveLength(3);
   });
 
   test('removing the items of a project', async () => {

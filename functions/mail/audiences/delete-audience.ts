@@ -1,11 +1,11 @@
-import { projectEndpoint } from '../../../shared/http/endpoint.ts';
+import { projectWriteEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { deleteAudience } from '../../../shared/mail/marketing/contacts.ts';
 import { audienceRoutes } from './routes.ts';
 
 const route = audienceRoutes['delete-audience'];
 
-export const handler = projectEndpoint(route).handler(async (_event, { project, input }) =>
+export const handler = projectWriteEndpoint(route).handler(async (_event, { project, input }) =>
   respond(route, {
     success: true,
     data: await deleteAudience(project, input.params.audienceId),

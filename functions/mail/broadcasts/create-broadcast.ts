@@ -1,11 +1,11 @@
-import { projectEndpoint } from '../../../shared/http/endpoint.ts';
+import { projectWriteEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { createBroadcast } from '../../../shared/mail/marketing/broadcasts.ts';
 import { broadcastRoutes } from './routes.ts';
 
 const route = broadcastRoutes['create-broadcast'];
 
-export const handler = projectEndpoint(route).handler(async (_event, { project, input }) =>
+export const handler = projectWriteEndpoint(route).handler(async (_event, { project, input }) =>
   respond(route, {
     success: true,
     data: await createBroadcast(project, input.body),

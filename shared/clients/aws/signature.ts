@@ -24,7 +24,8 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 /** The key of one day, region and service; a process has those of one or two services. */
 const keys = new Map<string, { readonly secret: string; readonly key: Buffer }>();
 
-const keyFor = (secret: string, day: string, region: string, service: string): Buffer => {
+/** The key that a day, region and service are signed with. */
+export const keyFor = (secret: string, day: string, region: string, service: string): Buffer => {
   const known = keys.get(service);
   const name = `${secret} ${day} ${region}`;
   if (known?.secret === name) return known.key;

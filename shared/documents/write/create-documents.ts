@@ -1,19 +1,23 @@
-import { type Db, MongoBulkWriteError } from 'mongodb';
+import { type Db, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { allOrNone } from '../../clients/all-or-none.ts';
 import { onProject } from '../../clients/mongo.ts';
+import { mongoFailure } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
+import { unlessTaken } from '../../core/until-written.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import type { Document, JsonObject } from '../document.ts';
+import { presentStored } from '../present.ts';
 import { requireWriteAccess } from '../row-security.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
+import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
 
 /**
  * Inserts one document and returns it as stored, in one command. Under row security a publishable key owns what it
  * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
- * 409 `DUPLICATE_VALUE`; 413. Contract 2, "Insert".
+ * 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2, "Insert".
  */
 export const createDocument = async (
   project: Project,
@@ -22,9 +26,12 @@ export const createDocument = async (
   body: JsonObject,
 ): Promise<Document> => {
   requireWriteAccess(collection, caller);
+  const earlier = await storedEarlier(project, collection, 1);
+  if (earlier?.documents[0]) return presentStored(project, earlier.documents[0]);
   const { document, size } = newDocument(collection, caller, body, clock.now());
   await requireDatabaseRoom(project, size);
-  await onProject(project, (db) => db.collection(collection.name).insertOne(document));
+  const inserted = onProject(project, (db) => db.collection(collection.name).insertOne(document));
+  await unlessTaken(inserted, orEarlier);
   return document;
 };
 
@@ -63,16 +70,23 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
   return made;
 };
 
-/** A transaction leaves nothing of a failed one; without, what was written before a clash is removed again. */
-const insertAll = (db: Db, name: string, documents: readonly Document[]): Promise<void> =>
+const insertedOf = (ids: readonly ObjectId[]): Inserted => ({
+  insertedCount: ids.length,
+  ids: ids.map((id) => id.toHexString()),
+});
+
+/** A transaction leaves nothing of a failed one; without, what was written before a clash is removed again, of all `ids`. */
+const insertAll = (db: Db, name: string, documents: readonly Document[], ids: readonly ObjectId[]): Promise<void> =>
   allOrNone(db, async (session) => {
     const stored = db.collection(name);
     try {
       await stored.insertMany(documents, { ordered: true, ...(session ? { session } : {}) });
     } catch (error) {
-      if (!session && error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0) {
-        await stored.deleteMany({ _id: { $in: documents.map(({ _id }) => _id) } });
-      }
+      const failure = mongoFailure(error);
+      const clashes = error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0;
+      // Where an earlier run of the same request is storing them, they are not this one's to remove.
+      const isEarlier = failure instanceof AppError && isWithEarlier(failure);
+      if (!session && clashes && !isEarlier) await stored.deleteMany({ _id: { $in: [...ids] } });
       throw error;
     }
   });
@@ -92,12 +106,19 @@ export const createDocuments = async (
   if (bodies.length === 0 || bodies.length > maxItems) {
     throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
   }
+  const earlier = await storedEarlier(project, collection, bodies.length);
+  if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
   const made = newDocuments(collection, caller, bodies);
   await requireDatabaseRoom(
     project,
     made.reduce((bytes, { size }) => bytes + size, 0),
   );
-  const documents = made.map(({ document }) => document);
-  await onProject(project, (db) => insertAll(db, collection.name, documents));
-  return { insertedCount: documents.length, ids: documents.map(({ _id }) => _id.toHexString()) };
+  const ids = made.map(({ document }) => document._id);
+  const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
+  const missing = made.map(({ document }) => document).filter(({ _id }) => !there.has(_id.toHexString()));
+  await unlessTaken(
+    onProject(project, (db) => insertAll(db, collection.name, missing, ids)),
+    orEarlier,
+  );
+  return insertedOf(ids);
 };

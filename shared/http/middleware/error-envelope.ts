@@ -39,7 +39,7 @@ const toHttpError = (error: AppError, requestId: string) => ({
 
 /**
  * Turns whatever was thrown into the error body of contract 1. Only an `AppError` speaks to the caller; anything else
- * is a 500 that says nothing. The cause goes to the log with the request id.
+ * is a 500 that says nothing. The cause goes to the log with the request id. An answer that is there already stays.
  */
 export const errorEnvelope = (): Middleware<unknown, AnswerHeaders> => ({
   before: () => ({ answerHeaders: { 'x-request-id': currentRequest.getStore()?.requestId ?? '' } }),
@@ -47,6 +47,10 @@ export const errorEnvelope = (): Middleware<unknown, AnswerHeaders> => ({
     if (response) Object.assign(response.headers, context.answerHeaders);
   },
   onError: (request) => {
+    if (request.response) {
+      Object.assign(request.response.headers, request.context.answerHeaders);
+      return undefined;
+    }
     const record = currentRequest.getStore();
     const requestId = record?.requestId ?? '';
     const error = request.error instanceof AppError ? request.error : internal(request.error);

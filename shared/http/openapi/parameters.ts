@@ -46,13 +46,15 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
   'idempotency-key': {
     in: 'header',
     description:
-      'Up to 255 printable ASCII characters; a request that comes with it again within 24 hours gets the first answer, and nothing is sent twice.',
+      'Up to 255 visible ASCII characters; the same request that comes with it again within 24 hours gets the first answer, and nothing is done twice.',
   },
   'svix-id': { in: 'header', description: 'Id of the delivery.' },
   'svix-timestamp': { in: 'header', description: 'When it was signed, in seconds since 1970.' },
   'svix-signature': { in: 'header', description: 'Signatures over id, timestamp and body.' },
   dashboard_refresh: { in: 'cookie', description: 'The refresh token, as signing in has set it.' },
 };
+
+const idempotencyKey: JsonSchema = { type: 'string', pattern: '^[!-~]{1,255}$' };
 
 const inPath = (route: Route, example: Example): Parameter[] =>
   [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
@@ -107,18 +109,20 @@ const inQuery = ({ query }: Route, example: Readonly<Record<string, string>> = {
   ];
 };
 
-const inHeaders = ({ headers = {} }: Example): Parameter[] =>
-  Object.entries(headers).map(([name, example]) => ({
+const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] => {
+  const names = new Set([...Object.keys(headers), ...(repeats === undefined ? [] : ['idempotency-key'])]);
+  return ([...names] as SentHeader[]).map((name) => ({
     name,
-    ...sent[name as SentHeader],
+    ...sent[name],
     required: false,
-    schema: { type: 'string' },
-    example,
+    schema: name === 'idempotency-key' ? idempotencyKey : { type: 'string' },
+    ...(headers[name] !== undefined && { example: headers[name] }),
   }));
+};
 
 /** Everything that a request for a row carries besides its body, its key and its token. */
 export const parametersOf = (route: Route, example: Example): readonly Parameter[] => [
   ...inPath(route, example),
   ...inQuery(route, example.query),
-  ...inHeaders(example),
+  ...inHeaders(route, example),
 ];

@@ -52,6 +52,10 @@ const requestId = { 'x-request-id': header('Finds the request in the log.', { ty
 
 const retryAfter = { 'retry-after': header('Seconds after which to try again.') };
 
+const replayed = {
+  'idempotent-replayed': header('`true` where the same request was answered before.', { type: 'string' }),
+};
+
 /** The headers of answers that were counted, as `components.headers` has them. */
 export const limitHeaders = {
   'RateLimit-Limit': header('Requests that the window with the least left takes in 15 minutes.'),
@@ -96,6 +100,12 @@ const ofAccess: Readonly<Record<Route['access'], Codes>> = {
 const ofBody: Codes = ['INVALID_JSON', 'INVALID_BODY', 'NUMBER_NOT_EXACT', 'VALIDATION_FAILED', 'BODY_TOO_LARGE'];
 const ofProject: Codes = ['PROJECT_NOT_FOUND', 'ROLE_REQUIRED'];
 const ofCollection: Codes = ['COLLECTION_NOT_FOUND', 'USERS_RESERVED', 'OWN_DATABASE_UNAVAILABLE'];
+const ofRepeats: Codes = [
+  'VALIDATION_FAILED',
+  'IDEMPOTENCY_KEY_REUSED',
+  'IDEMPOTENCY_IN_PROGRESS',
+  'IDEMPOTENCY_OUTCOME_UNKNOWN',
+];
 const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER'];
 
 const ofDatabase = (route: Route): Codes => {
@@ -113,6 +123,7 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...(/^\/api\/data\/|\/documents/.test(route.path) ? ofCollection : []),
     ...(route.path.includes('{collectionName}') ? (['COLLECTION_NOT_FOUND'] as const) : []),
     ...(route.writes ? ofWrites : []),
+    ...(route.repeats === undefined ? [] : ofRepeats),
     ...ofDatabase(route),
     ...failures,
     ...always,
@@ -132,8 +143,9 @@ const refusalsOf = (route: Route, example: Example) => {
     ]);
 };
 
-const successOf = ({ response: { status, body, text } }: Route): unknown => {
-  const headers = { ...requestId, ...counted };
+const successOf = (route: Route): unknown => {
+  const { status, body, text } = route.response;
+  const headers = { ...requestId, ...counted, ...(route.repeats !== undefined && replayed) };
   if (status === 302) {
     const location = header('Where the browser is sent.', { type: 'string' });
     return { description: 'The browser is sent on.', headers: { ...headers, location } };

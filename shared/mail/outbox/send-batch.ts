@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { type BatchItem, type BatchOutcome, type OutgoingMail, postMails } from '../../clients/resend-mails.ts';
 import { AppError } from '../../core/errors.ts';
-import { newId } from '../../core/new-id.ts';
+import { earlierIds, newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import { type MailLog, mailTag, onMailLogs } from '../mail-log.ts';
@@ -10,8 +10,6 @@ import { providerFor } from '../provider-key.ts';
 import { fromOf } from '../sender.ts';
 import { receiversOf } from '../suppressions.ts';
 import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
-import { keyedRequest } from './idempotency/idempotency-key.ts';
-import { once } from './idempotency/once.ts';
 import { jobSlot } from './job-slot.ts';
 import { countRows, type Slots } from './mail-quota.ts';
 import { newJob, newLog } from './new-log.ts';
@@ -34,7 +32,8 @@ const resolvedSeconds = 45 * 60;
 /** The longest that a caller is kept waiting for a second try. */
 const maxPauseSeconds = 3;
 
-const entriesOf = async ({ id }: Project, mails: readonly BatchMail[], ids: readonly ObjectId[]): Promise<Entry[]> => {
+const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<Entry[]> => {
+  const ids = mails.map(() => newId());
   const receivers = await receiversOf(id, mails);
   return mails.map((mail, index) => ({
     ...mail,
@@ -58,7 +57,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots 
     : newLog({ ...row, status: 'failed', reason: 'suppressed' });
 };
 
-/** Rows that are there come from an earlier run for the same key; the next one tells what the log says of them. */
+/** Rows that are there come from an earlier run of the same request; the next one tells what the log says of them. */
 const write = async (rows: readonly MailLog[]): Promise<void> => {
   const inserted = onMailLogs((logs) => logs.insertMany(rows));
   await unlessTaken(inserted, (cause) => {
@@ -118,9 +117,9 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
 
 const toEntry = (item: BatchItem): BatchEntry => ('id' in item ? item : { error: { message: item.error } });
 
-const send = async (project: Project, mails: readonly BatchMail[], ids: readonly ObjectId[]): Promise<BatchEntry[]> => {
+const send = async (project: Project, mails: readonly BatchMail[]): Promise<BatchEntry[]> => {
   await requireVerifiedOwner(project);
-  const entries = await entriesOf(project, mails, ids);
+  const entries = await entriesOf(project, mails);
   const items = await sendAll(project, entries);
   return entries.map((entry) => toEntry(items.get(entry) ?? suppressedItem));
 };
@@ -133,7 +132,7 @@ const itemOf = (row: Told | undefined): BatchItem => {
 };
 
 /** A batch whose run did not come to answer is not sent again, as the provider may have it. */
-const recover = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
+const findSent = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
   const rows = await onMailLogs((logs) =>
     logs
       .find<Told>(
@@ -152,18 +151,11 @@ const recover = async ({ id }: Project, ids: readonly ObjectId[]): Promise<Batch
  * `INVALID_MAIL` for all, the shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, more than the quota has
  * left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its log, and those that were not sent give their
  * slots back. Without an answer the call is repeated once under the same key; what is unknown even then stays `queued`
- * in the log until an event of the provider tells, or has failed after an hour. With an idempotency key of the caller's
- * all of that happens once.
+ * in the log until an event of the provider tells, or has failed after an hour. A repeat of a request is answered what
+ * the log has of an earlier run of it.
  */
-export const sendBatch = async (
-  project: Project,
-  bodies: readonly MailBody[],
-  idempotencyKey?: string,
-): Promise<BatchEntry[]> => {
+export const sendBatch = async (project: Project, bodies: readonly MailBody[]): Promise<BatchEntry[]> => {
   const mails = checkBatch(bodies);
-  return once(project.id, keyedRequest(idempotencyKey, 'send-batch', bodies), {
-    mails: mails.length,
-    act: (ids) => send(project, mails, ids),
-    recover: (ids) => recover(project, ids),
-  });
+  const earlier = earlierIds(mails.length);
+  return (earlier && (await findSent(project, earlier))) ?? send(project, mails);
 };

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describeError, log } from '../../core/log.ts';
-import { newId } from '../../core/new-id.ts';
+import { earlierIds, newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import type { JobContent } from '../mail-content.ts';
@@ -9,8 +9,6 @@ import { receiversOf } from '../suppressions.ts';
 import { findTemplate } from '../templates/find-template.ts';
 import { type MailContent, renderTemplate } from '../templates/render-template.ts';
 import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';
-import { keyedRequest } from './idempotency/idempotency-key.ts';
-import { once } from './idempotency/once.ts';
 import { enqueueJob } from './mail-queue.ts';
 import { countRows, type MailUsage, mailUsage } from './mail-quota.ts';
 import { type NewLog, newLog, sendingJob } from './new-log.ts';
@@ -57,7 +55,7 @@ const answerOf = (
 
 type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | 'templateUsed'>;
 
-/** A row that is there already was written by an earlier run for the same key, whose answer did not come. */
+/** A row that is there already was written by an earlier run of the same request, whose answer did not come. */
 const write = async (row: NewLog): Promise<void> => {
   const inserted = onMailLogs((logs) => logs.insertOne(newLog(row)));
   await unlessTaken(inserted, () => undefined);
@@ -103,7 +101,7 @@ const accept = async (project: Project, request: MailRequest, _id: ObjectId): Pr
 };
 
 /** The answer for a mail that is in the log by now, though the run that wrote it did not come to say so. */
-const recover = async (project: Project, _id: ObjectId): Promise<AcceptedMail | undefined> => {
+const findAccepted = async (project: Project, _id: ObjectId): Promise<AcceptedMail | undefined> => {
   const found = await onMailLogs((logs) =>
     logs.findOne({ _id, projectId: new ObjectId(project.id) }, { projection: { usingByok: 1 }, maxTimeMS: 5000 }),
   );
@@ -115,13 +113,10 @@ const recover = async (project: Project, _id: ObjectId): Promise<AcceptedMail | 
  * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, the
  * shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, quota used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the
  * log is written the mail goes out, even if the queue is down at the moment. Where every receiver is suppressed the log
- * says so at once, and no slot is taken. With an idempotency key all of that happens once.
+ * says so at once, and no slot is taken. A repeat of a request is answered what an earlier run of it accepted.
  */
-export const sendMail = async (project: Project, body: MailBody, idempotencyKey?: string): Promise<AcceptedMail> => {
+export const sendMail = async (project: Project, body: MailBody): Promise<AcceptedMail> => {
   const request = checkMail(body, project.name);
-  return once(project.id, keyedRequest(idempotencyKey, 'send', body), {
-    mails: 1,
-    act: ([_id = newId()]) => accept(project, request, _id),
-    recover: async ([_id]) => _id && recover(project, _id),
-  });
+  const [earlier] = earlierIds(1) ?? [];
+  return (earlier && (await findAccepted(project, earlier))) ?? accept(project, request, newId());
 };

@@ -5,6 +5,7 @@ import { log } from '../../core/log.ts';
 import { managedBucket } from '../../files/bucket.ts';
 import { fileKey, pendingKey } from '../../files/file-path.ts';
 import { transferPrefixes } from '../../transfers/transfer-record.ts';
+import { answerPrefix } from '../../work/once/answer-prefix.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { removeProjectItems } from '../project-items.ts';
 import { onProjects, type ProjectRecord } from '../project-record.ts';
@@ -28,7 +29,12 @@ export const removeProjectFiles = async (
   projectId: string,
   pages: number,
 ): Promise<{ readonly removed: number; readonly complete: boolean }> => {
-  const prefixes = [pendingKey(`${projectId}/`), fileKey(`${projectId}/`), ...transferPrefixes(projectId)];
+  const prefixes = [
+    pendingKey(`${projectId}/`),
+    fileKey(`${projectId}/`),
+    ...transferPrefixes(projectId),
+    answerPrefix(projectId),
+  ];
   let removed = 0;
   for (let page = 0; page < pages; page++) {
     const [prefix] = prefixes;

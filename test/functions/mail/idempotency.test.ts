@@ -6,12 +6,13 @@ import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { requestIds } from '../../../shared/core/new-id.ts';
 import type { LambdaHandler } from '../../../shared/http/stack.ts';
 import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
-import { claim, newRun, noteAnswer, updateHeld } from '../../../shared/mail/outbox/idempotency/claim.ts';
-import { type KeyedRequest, keyedRequest } from '../../../shared/mail/outbox/idempotency/idempotency-key.ts';
 import { mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
+import { claim, noteAnswer, noteFailure, type Run } from '../../../shared/work/once/claim.ts';
+import { keyedRequest } from '../../../shared/work/once/idempotency-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -51,7 +52,7 @@ const logs = (): Promise<MailLog[]> =>
   onMailLogs((collection) => collection.find({ projectId: new ObjectId(project.id) }).toArray());
 const batches = () => provider.asked.filter(({ path }) => path === '/emails/batch').length;
 
-const inUse = { status: 409, body: { code: 'IDEMPOTENCY_KEY_IN_USE' } };
+const inProgress = { status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } };
 const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
 const later = (seconds: number): void => {
@@ -60,16 +61,16 @@ const later = (seconds: number): void => {
   forgetProjects();
 };
 
+/** The request of a body as it is told from others. */
+const requestOf = (key: string, body: unknown) =>
+  keyedRequest('secret', key, ['POST', '/', '', '', JSON.stringify(body)]);
+
 /** A key as a run leaves it that ends before it does anything, and the ids of the mails that it stands for. */
-const claimed = async (key: string, kind: string, body: unknown, mails = 1) => {
-  const ids = Array.from({ length: mails }, () => new ObjectId());
-  const run = newRun(project.id, keyedRequest(key, kind, body) as KeyedRequest);
-  const standing = await claim(
-    run,
-    ids.map((id) => id.toHexString()),
-  );
-  expect(standing.kind).toBe('mine');
-  return { run, ids };
+const claimed = async (key: string, body: unknown, mails = 1): Promise<{ run: Run; ids: readonly ObjectId[] }> => {
+  const state = await claim(project.id, requestOf(key, body), true);
+  if (state.kind !== 'mine') throw new Error('The key was free');
+  const { seed, begunAt } = state.run;
+  return { run: state.run, ids: requestIds(seed, begunAt, true).earlier?.(mails) ?? [] };
 };
 
 const rowOf = (_id: ObjectId, more: Partial<MailLog> = {}): MailLog => ({
@@ -84,12 +85,22 @@ const rowOf = (_id: ObjectId, more: Partial<MailLog> = {}): MailLog => ({
   ...more,
 });
 
-/** All who were answered got the same; the others are told to come again. */
-const oneAnswer = (answers: readonly { readonly status: number; readonly body: object }[]): unknown => {
-  const given = answers.filter(({ status }) => status === 200).map(({ body }) => JSON.stringify(body));
-  for (const answer of answers.filter(({ status }) => status !== 200)) expect(answer).toMatchObject(inUse);
-  expect(new Set(given).size).toBe(1);
-  return JSON.parse(given[0] ?? '');
+type Asked = ReturnType<typeof call>;
+
+/** One that is told to come again does so. */
+const untilAnswered = async (ask: () => Asked): Asked => {
+  const answer = await ask();
+  if (answer.status !== 409) return answer;
+  expect(answer).toMatchObject(inProgress);
+  return untilAnswered(ask);
+};
+
+/** What 50 at once are answered, all of them the same. */
+const oneAnswer = async (ask: () => Asked): Promise<unknown> => {
+  const answers = await inParallel(50, () => untilAnswered(ask));
+  expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+  expect(answers[0]?.status).toBe(200);
+  return answers[0]?.body;
 };
 
 describe('a mail with an Idempotency-Key', () => {
@@ -111,7 +122,7 @@ describe('a mail with an Idempotency-Key', () => {
 
   test('200 for 50 at once, of which one sends, in whatever order they come', async () => {
     const [key, body] = [newKey(), mailOf()];
-    const answer = oneAnswer(await inParallel(50, () => call(sendMail, key, body)));
+    const answer = await oneAnswer(() => call(sendMail, key, body));
     expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: answer as object });
     await mailTo(body.to);
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
@@ -137,10 +148,14 @@ describe('a mail with an Idempotency-Key', () => {
     expect(await logs()).toHaveLength(2);
   });
 
-  test('404 frees the key, for the mail as it should have been', async () => {
+  test('404 is kept as well: the mail as it should have been needs another key', async () => {
     const [key, body] = [newKey(), mailOf()];
-    expect((await call(sendMail, key, { to: body.to, templateName: 'none' })).status).toBe(404);
-    expect((await call(sendMail, key, body)).status).toBe(200);
+    const wrong = { to: body.to, templateName: 'none' };
+    const refused = await call(sendMail, key, wrong);
+    expect(refused.status).toBe(404);
+    const again = await call(sendMail, key, wrong);
+    expect([again.status, again.body, again.headers.get('idempotent-replayed')]).toEqual([404, refused.body, 'true']);
+    expect(await call(sendMail, key, body)).toMatchObject(reused);
   });
 
   test.each(['', ' ', 'x'.repeat(256), 'ü', 'a\u0000b', 'a\nb'])(
@@ -156,12 +171,12 @@ describe('a mail with an Idempotency-Key', () => {
 });
 
 describe('a run that ended after it took the key', () => {
-  test('409 IDEMPOTENCY_KEY_IN_USE for a minute; then 50 at once send once, under the same id', async () => {
+  test('409 IDEMPOTENCY_IN_PROGRESS until no function could still be at it; then 50 at once send once, under the same id', async () => {
     const [key, body] = [newKey(), mailOf()];
-    const { ids } = await claimed(key, 'send', body);
-    expect(await call(sendMail, key, body)).toMatchObject(inUse);
-    later(61);
-    const answer = oneAnswer(await inParallel(50, () => call(sendMail, key, body)));
+    const { ids } = await claimed(key, body);
+    expect(await call(sendMail, key, body)).toMatchObject(inProgress);
+    later(36);
+    const answer = await oneAnswer(() => call(sendMail, key, body));
     expect(answer).toMatchObject({ data: { id: ids[0]?.toHexString() } });
     await mailTo(body.to);
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
@@ -169,8 +184,8 @@ describe('a run that ended after it took the key', () => {
 
   test('200 at once where it failed and said so', async () => {
     const [key, body] = [newKey(), mailOf()];
-    const { run, ids } = await claimed(key, 'send', body);
-    await updateHeld(run, { nothingDone: false });
+    const { run, ids } = await claimed(key, body);
+    await noteFailure(run, { nothingDone: false });
     expect(await call(sendMail, key, body)).toMatchObject({
       status: 200,
       body: { data: { id: ids[0]?.toHexString() } },
@@ -189,28 +204,26 @@ describe('a run that ended after it took the key', () => {
 
   test('is taken over by one of 50 at once, and what it says too late changes nothing', async () => {
     const [key, body] = [newKey(), mailOf()];
-    const { run, ids } = await claimed(key, 'send', body);
-    later(61);
-    const wanted = ids.map((id) => id.toHexString());
-    const request = keyedRequest(key, 'send', body) as KeyedRequest;
-    const take = () => claim(newRun(project.id, request), wanted);
+    const { run } = await claimed(key, body);
+    later(36);
+    const take = () => claim(project.id, requestOf(key, body), true);
     const standings = await inParallel(50, take);
     expect(standings.filter(({ kind }) => kind === 'mine')).toHaveLength(1);
     expect(standings.filter(({ kind }) => kind === 'under way')).toHaveLength(49);
-    await noteAnswer(run, '"too late"');
+    await noteAnswer(run, { status: 200, headers: '{}', body: '"too late"' });
     expect(await take()).toEqual({ kind: 'under way' });
     for (const nothingDone of [true, false]) {
-      await updateHeld(run, { nothingDone });
+      await noteFailure(run, { nothingDone });
       expect(await take()).toEqual({ kind: 'under way' });
     }
   });
 
   test('200 with its mail where that was accepted, and none is sent besides', async () => {
     const [key, body] = [newKey(), mailOf()];
-    const { ids } = await claimed(key, 'send', body);
+    const { ids } = await claimed(key, body);
     const [id = new ObjectId()] = ids;
     await onMailLogs((collection) => collection.insertOne(rowOf(id, { status: 'sent' })));
-    later(61);
+    later(36);
     for (let times = 0; times < 2; times++) {
       expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: { data: { id: id.toHexString() } } });
     }
@@ -221,7 +234,7 @@ describe('a run that ended after it took the key', () => {
 describe('a batch with an Idempotency-Key', () => {
   test('200 for 50 at once, by one call of the provider; repeats get the ids of the first', async () => {
     const [key, body, asked] = [newKey(), batchOf(3), batches()];
-    const answer = oneAnswer(await inParallel(50, () => call(sendBatch, key, body)));
+    const answer = await oneAnswer(() => call(sendBatch, key, body));
     expect(await call(sendBatch, key, body)).toMatchObject({ status: 200, body: answer as object });
     expect([batches() - asked, (await logs()).length, await used()]).toEqual([1, 3, 3]);
     for (const { to } of body) expect(await mailsTo(to)).toHaveLength(1);
@@ -229,8 +242,8 @@ describe('a batch with an Idempotency-Key', () => {
 
   test('200 after a run that ended before it wrote anything: sent once, under its ids', async () => {
     const [key, body, asked] = [newKey(), batchOf(2), batches()];
-    const { ids } = await claimed(key, 'send-batch', body, 2);
-    later(61);
+    const { ids } = await claimed(key, body, 2);
+    later(36);
     expect((await call(sendBatch, key, body)).status).toBe(200);
     expect((await logs()).map(({ _id }) => _id.toHexString()).sort()).toEqual(ids.map((id) => id.toHexString()).sort());
     expect(batches() - asked).toBe(1);
@@ -238,7 +251,7 @@ describe('a batch with an Idempotency-Key', () => {
 
   test('200 with what the log tells after a run that ended later: nothing is sent twice', async () => {
     const [key, body, asked] = [newKey(), batchOf(3), batches()];
-    const { ids } = await claimed(key, 'send-batch', body, 3);
+    const { ids } = await claimed(key, body, 3);
     const [sent = new ObjectId(), open = new ObjectId(), nobody = new ObjectId()] = ids;
     await onMailLogs((collection) =>
       collection.insertMany([
@@ -247,7 +260,7 @@ describe('a batch with an Idempotency-Key', () => {
         rowOf(nobody, { status: 'failed', reason: 'suppressed' }),
       ]),
     );
-    later(61);
+    later(36);
     const message = (text: string) => ({ error: { message: expect.stringContaining(text) as unknown } });
     expect(await call(sendBatch, key, body)).toMatchObject({
       status: 200,

@@ -113,8 +113,9 @@ export class ApiWalk {
     const { operationId, path, method, parameters = [], requestBody } = operation;
     const headers = new Map<string, string>();
     for (const { name, in: place, example } of parameters) {
-      const value = known.headers?.[name] ?? String(example);
-      if (place === 'header') headers.set(name, value);
+      const value = known.headers?.[name] ?? example;
+      if (value === undefined) continue;
+      if (place === 'header') headers.set(name, String(value));
       if (place === 'cookie') headers.set('cookie', `${name}=${value}`);
     }
     if (known.headers?.cookie) headers.set('cookie', known.headers.cookie);

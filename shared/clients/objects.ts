@@ -1,0 +1,57 @@
+import { awsAddress, awsCredentials, awsRegion, fileSettings } from '../core/config.ts';
+import { signedObjectHeaders } from './aws/object-signature.ts';
+import { publish } from './commands.ts';
+import { serviceUnavailable } from './service-client.ts';
+import { timed } from './timed.ts';
+
+// Texts in our bucket, without the SDK, which would double the bundles of functions that hardly ever need them.
+
+const contentType = 'text/plain; charset=utf-8';
+const tryMs = 2400;
+const limitMs = 5000;
+const maxTries = 2;
+
+const ask = async (method: 'GET' | 'PUT', key: string, body: string): Promise<Response> => {
+  const url = new URL(`${awsAddress('s3')}/${fileSettings().FILES_BUCKET}/${key}`);
+  const request = { method, region: awsRegion(), host: url.host, path: url.pathname, body };
+  publish({ system: 's3', name: method === 'GET' ? 'GetObjectCommand' : 'PutObjectCommand' });
+  const answer = await fetch(url, {
+    method,
+    headers: { ...signedObjectHeaders(request, awsCredentials(), Date.now()), 'content-type': contentType },
+    ...(method === 'PUT' && { body }),
+    signal: AbortSignal.timeout(tryMs),
+  });
+  if (answer.ok || answer.status === 404) return answer;
+  throw new Error(`S3 answered ${answer.status} to ${method}`);
+};
+
+/** Asks once more where the first try brought nothing; both may be repeated without harm. */
+const askTwice = async <T>(run: () => Promise<T>): Promise<T> => {
+  try {
+    return await timed(limitMs, async () => {
+      for (let tried = 1; ; tried++) {
+        try {
+          return await run();
+        } catch (error) {
+          if (tried === maxTries) throw error;
+        }
+      }
+    });
+  } catch (error) {
+    throw serviceUnavailable(error);
+  }
+};
+
+/** Writes a text; `key` has characters of URLs that need no encoding. Out of reach → 503 `SERVICE_UNAVAILABLE`. */
+export const putObject = (key: string, text: string): Promise<void> =>
+  askTwice(async () => {
+    const { status } = await ask('PUT', key, text);
+    if (status === 404) throw new Error('There is no bucket');
+  });
+
+/** The text of an object; `undefined` where there is none. */
+export const getObject = (key: string): Promise<string | undefined> =>
+  askTwice(async () => {
+    const answer = await ask('GET', key, '');
+    return answer.status === 404 ? undefined : answer.text();
+  });
