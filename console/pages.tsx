@@ -1,13 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import lazy from 'preact-iso/lazy';
 import { Route, Router, useLocation } from 'preact-iso/router';
+import { onceBack } from './api/ask.ts';
 import type { Problem } from './api/problem.ts';
 import { problemOf } from './api/problem.ts';
 import { begin, developer } from './api/session.ts';
+import { FromSignIn } from './pages/sign-in/from-sign-in.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';
+import { Boundary } from './ui/boundary.tsx';
 import { Frame } from './ui/frame.tsx';
 import { Gone } from './ui/gone.tsx';
+import { lazy } from './ui/lazy.ts';
 import { ProblemNote } from './ui/problem-note.tsx';
 import { Redirect } from './ui/redirect.tsx';
 
@@ -36,29 +39,33 @@ const Account = lazy(() => import('./pages/account/account.tsx').then((page) => 
 
 const githubReturn = '/auth/callback';
 
-const Signed = () => (
+const Signed = ({ path }: { readonly path: string }) => (
   <Frame>
-    <Router>
-      <Route path="/" component={Projects} />
-      <Route path="/account" component={Account} />
-      <Route path="/verify-email" component={VerifyEmail} />
-      <Route path="/reset-password" component={ResetPassword} />
-      <Route path="/invitations/accept" component={AcceptInvitation} />
-      <Route path="/projects/:projectId/api" component={Api} />
-      <Route path="/projects/:projectId" component={Overview} />
-      <Route path="/projects/:projectId/documents/:collectionName" component={Documents} />
-      <Route path="/projects/:projectId/documents/:collectionName/trash" component={Trash} />
-      <Route path="/projects/:projectId/documents/:collectionName/schema" component={Schema} />
-      <Route path="/projects/:projectId/documents/:collectionName/indexes" component={Indexes} />
-      <Route path="/projects/:projectId/documents/:collectionName/transfers" component={Transfers} />
-      <Route path="/projects/:projectId/new-collection" component={NewCollection} />
-      <Route path="/projects/:projectId/users" component={Users} />
-      <Route path="/projects/:projectId/files" component={Files} />
-      <Route path="/projects/:projectId/mail/:part?" component={Mail} />
-      <Route path="/projects/:projectId/usage" component={Usage} />
-      <Route path="/projects/:projectId/settings/:part?" component={Settings} />
-      <Route default component={Gone} />
-    </Router>
+    <Boundary path={path}>
+      <Router>
+        <Route path="/" component={Projects} />
+        <Route path="/sign-in" component={FromSignIn} />
+        <Route path="/sign-up" component={FromSignIn} />
+        <Route path="/account" component={Account} />
+        <Route path="/verify-email" component={VerifyEmail} />
+        <Route path="/reset-password" component={ResetPassword} />
+        <Route path="/invitations/accept" component={AcceptInvitation} />
+        <Route path="/projects/:projectId/api" component={Api} />
+        <Route path="/projects/:projectId" component={Overview} />
+        <Route path="/projects/:projectId/documents/:collectionName" component={Documents} />
+        <Route path="/projects/:projectId/documents/:collectionName/trash" component={Trash} />
+        <Route path="/projects/:projectId/documents/:collectionName/schema" component={Schema} />
+        <Route path="/projects/:projectId/documents/:collectionName/indexes" component={Indexes} />
+        <Route path="/projects/:projectId/documents/:collectionName/transfers" component={Transfers} />
+        <Route path="/projects/:projectId/new-collection" component={NewCollection} />
+        <Route path="/projects/:projectId/users" component={Users} />
+        <Route path="/projects/:projectId/files" component={Files} />
+        <Route path="/projects/:projectId/mail/:part?" component={Mail} />
+        <Route path="/projects/:projectId/usage" component={Usage} />
+        <Route path="/projects/:projectId/settings/:part?" component={Settings} />
+        <Route default component={Gone} />
+      </Router>
+    </Boundary>
   </Frame>
 );
 
@@ -83,7 +90,14 @@ export const Pages = () => {
       problem.value = problemOf(error);
     });
   };
+  const { againAt, status } = problem.value ?? {};
   useEffect(start, []);
+  useEffect(() => {
+    if (status === 0) return onceBack(start);
+    if (againAt === undefined) return undefined;
+    const timer = setTimeout(start, againAt - Date.now());
+    return () => clearTimeout(timer);
+  }, [againAt, status]);
   if (developer.value === undefined) {
     return problem.value ? (
       <div class="alone">
@@ -94,5 +108,5 @@ export const Pages = () => {
     ) : null;
   }
   // Who comes back from GitHub may be signed in already, as somebody else.
-  return developer.value === null || path === githubReturn ? <Unsigned /> : <Signed />;
+  return developer.value === null || path === githubReturn ? <Unsigned /> : <Signed path={path} />;
 };

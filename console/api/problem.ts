@@ -4,14 +4,17 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** What to wait before the next try of what can succeed later, where the service does not say. */
+const defaultWaitSeconds = 3;
+
 /** An answer that is no success, or none at all (`status` 0). */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
-  /** Whole seconds that the service asks to wait. */
-  readonly retryAfter: number | undefined;
+  /** When the same request may succeed, in ms since 1970: as the service asks, for 429 and 503. */
+  readonly againAt: number | undefined;
   readonly fields: readonly FieldProblem[];
 
   constructor(status: number, body: Readonly<Record<string, unknown>>, retryAfter?: number) {
@@ -19,13 +22,9 @@ export class Problem extends Error {
     this.status = status;
     this.code = typeof body.code === 'string' ? body.code : '';
     this.requestId = typeof body.requestId === 'string' ? body.requestId : undefined;
-    this.retryAfter = retryAfter;
+    const passes = status === 429 || status === 503;
+    this.againAt = passes ? Date.now() + (retryAfter ?? defaultWaitSeconds) * 1000 : undefined;
     this.fields = Array.isArray(body.errors) ? (body.errors as FieldProblem[]) : [];
-  }
-
-  /** True where the same request can succeed later. */
-  get passes(): boolean {
-    return this.status === 0 || this.status === 429 || this.status === 503;
   }
 }
 

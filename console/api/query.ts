@@ -1,8 +1,10 @@
-import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { offline } from './ask.ts';
 import { type Problem, problemOf } from './problem.ts';
 import { onAnswered, request } from './request.ts';
 import { callOf, type Data, type Input, type RowId } from './rows.ts';
+import { developer } from './session.ts';
 
 /** What is known of an answer: what was last there, and what went wrong since. */
 export interface Known<T> {
@@ -16,6 +18,8 @@ interface Entry {
   readonly state: Signal<Known<unknown>>;
   readonly load: () => void;
   readers: number;
+  /** When it was last answered, in ms since 1970. */
+  answeredAt: number;
   running?: AbortController;
   again?: ReturnType<typeof setTimeout>;
 }
@@ -24,13 +28,23 @@ interface Entry {
 const entries = new Map<string, Entry>();
 const mostEntries = 200;
 
-const defaultWaitSeconds = 3;
+/** Parts of one screen come one after another; what the first of them asked for is not asked again for the next. */
+const sameScreenMs = 5000;
+
+/** More is said and not waited for: the reader will have gone on. */
+const longestWaitMs = 3_600_000;
 
 const forgetOldest = (): void => {
   for (const [key, entry] of entries) {
     if (entries.size <= mostEntries) return;
     if (entry.readers === 0) entries.delete(key);
   }
+};
+
+const stop = (entry: Entry): void => {
+  clearTimeout(entry.again);
+  entry.running?.abort();
+  delete entry.running;
 };
 
 const makeEntry = <Id extends RowId>(id: Id, input: Input<Id>, path: string): Entry => {
@@ -42,8 +56,10 @@ const makeEntry = <Id extends RowId>(id: Id, input: Input<Id>, path: string): En
     entry.running = running;
     state.value = { ...state.peek(), loading: true };
     const settle = (next: Known<unknown>): void => {
-      if (entry.running === running) delete entry.running;
-      if (!running.signal.aborted) state.value = next;
+      if (running.signal.aborted) return;
+      delete entry.running;
+      entry.answeredAt = Date.now();
+      state.value = next;
     };
     request(id, input, running.signal).then(
       (answer) => settle({ data: (answer as { readonly data: unknown }).data, loading: false }),
@@ -51,24 +67,21 @@ const makeEntry = <Id extends RowId>(id: Id, input: Input<Id>, path: string): En
         const problem = problemOf(error);
         const { data } = state.peek();
         settle({ ...(data === undefined ? {} : { data }), problem, loading: false });
-        if (problem.passes && entry.readers > 0)
-          entry.again = setTimeout(load, (problem.retryAfter ?? defaultWaitSeconds) * 1000);
+        const wait = (problem.againAt ?? Number.POSITIVE_INFINITY) - Date.now();
+        if (wait < longestWaitMs && entry.readers > 0) entry.again = setTimeout(load, wait);
       },
     );
   };
-  const entry: Entry = { path, state, load, readers: 0 };
+  const entry: Entry = { path, state, load, readers: 0, answeredAt: 0 };
   return entry;
 };
 
 const read = (entry: Entry): (() => void) => {
   entry.readers += 1;
-  entry.load();
+  if (entry.readers === 1 || Date.now() - entry.answeredAt > sameScreenMs) entry.load();
   return () => {
     entry.readers -= 1;
-    if (entry.readers > 0) return;
-    clearTimeout(entry.again);
-    entry.running?.abort();
-    delete entry.running;
+    if (entry.readers === 0) stop(entry);
   };
 };
 
@@ -97,25 +110,43 @@ export const useQuery = <Id extends RowId>(
 /** Everything of one collection belongs together: what is restored from the trash is among the documents. */
 const collectionOf = (path: string): string => /^\/api\/projects\/[^/]+\/collections\/[^/]+/.exec(path)?.[0] ?? path;
 
+/** How far above what was written a list or a record can tell of it: `…/members` of `…/members/{id}/…`. */
+const stepsAbove = 2;
+
 const isConcerned = (path: string, written: string): boolean => {
   const changed = collectionOf(written);
-  return path === changed || path.startsWith(`${changed}/`) || written.startsWith(`${path}/`);
+  if (path === changed || path.startsWith(`${changed}/`)) return true;
+  return written.startsWith(`${path}/`) && written.slice(path.length).split('/').length - 1 <= stepsAbove;
+};
+
+/** Asks again for those that are read, and forgets the others. */
+const renewEach = (isStale: (entry: Entry) => boolean): void => {
+  for (const [key, entry] of entries) {
+    if (!isStale(entry)) continue;
+    stop(entry);
+    if (entry.readers > 0) entry.load();
+    else entries.delete(key);
+  }
 };
 
 onAnswered((path, written) => {
-  if (!written) return;
-  for (const [key, entry] of entries) {
-    if (!isConcerned(entry.path, path)) continue;
-    if (entry.readers > 0) {
-      entry.running?.abort();
-      delete entry.running;
-      entry.load();
-    } else entries.delete(key);
-  }
+  if (written) renewEach((entry) => isConcerned(entry.path, path));
 });
 
-/** Forgets all answers: somebody else may be signed in from now on. */
-export const forgetAnswers = (): void => {
-  for (const { running } of entries.values()) running?.abort();
-  entries.clear();
-};
+offline.subscribe((isOffline) => {
+  if (!isOffline) renewEach(({ state }) => state.peek().problem?.status === 0);
+});
+
+/** Answers are of one reader: those that were given to somebody else are forgotten. */
+let reader: string | undefined;
+effect(() => {
+  const next = developer.value?._id;
+  if (next === undefined || next === reader) return;
+  reader = next;
+  for (const [key, entry] of entries) {
+    stop(entry);
+    entry.state.value = { loading: true };
+    if (entry.readers > 0) entry.load();
+    else entries.delete(key);
+  }
+});

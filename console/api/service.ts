@@ -1,3 +1,6 @@
+import { ask, onceBack } from './ask.ts';
+import { problemOf } from './problem.ts';
+
 /** Where the parts of this deployment are, as `/console.json` says it. */
 export interface Service {
   /** The public API, without a slash at the end. */
@@ -6,9 +9,15 @@ export interface Service {
 
 let known: Service = { api: '' };
 
-/** Asked once, before the first page is shown. */
+/** Asked before the first page is shown, until it answers. */
 export const loadService = async (): Promise<void> => {
-  known = (await (await fetch('/console.json')).json()) as Service;
+  try {
+    known = (await ask('/console.json', {})) as { readonly api: string };
+  } catch (error) {
+    if (problemOf(error).status !== 0) throw error;
+    await new Promise<void>((resolve) => onceBack(resolve));
+    await loadService();
+  }
 };
 
 export const service = (): Service => known;

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { Problem } from './problem.ts';
+import { ask } from './ask.ts';
+import { problemOf } from './problem.ts';
 import { callOf, type Data } from './rows.ts';
 
 type SignIn = Data<'sign-in-developer'>;
@@ -16,39 +17,58 @@ const others = new BroadcastChannel('basalt-session');
 
 export const tokenNow = (): string | undefined => accessToken;
 
-/** Takes what a sign-in answered. */
-export const signedIn = ({ accessToken: token, developer: who }: SignIn): void => {
+const take = ({ accessToken: token, developer: who }: SignIn): void => {
   accessToken = token;
   developer.value = who;
 };
 
-/** Forgets who was signed in, here and in the other tabs. */
-export const signedOut = (): void => {
+const forget = (): void => {
   accessToken = undefined;
   developer.value = null;
+};
+
+/** Takes what a sign-in answered; other tabs that wait at the sign-in go on. */
+export const signedIn = (answer: SignIn): void => {
+  take(answer);
+  others.postMessage('signed in');
+};
+
+/** Forgets who was signed in, here and in the other tabs. */
+export const signedOut = (): void => {
+  forget();
   others.postMessage('signed out');
 };
 
-others.onmessage = () => {
-  accessToken = undefined;
-  developer.value = null;
+others.onmessage = ({ data }) => {
+  if (data === 'signed out') forget();
+  // A tab with somebody's work in it keeps it until its token ends.
+  else if (developer.value === null) renew().catch(() => undefined);
+};
+
+/** A page that is left may have renewed, and its answer set the cookie a moment later than this one was asked. */
+const secondTryMs = 1000;
+
+const exchange = async (): Promise<SignIn> => {
+  const { method, path } = callOf('refresh-developer', {});
+  // The answer sets the next cookie, so it has to arrive even where the page is left meanwhile.
+  return (await ask(path, { method, keepalive: true })).data as SignIn;
 };
 
 const renewNow = async (): Promise<string | undefined> => {
-  const { method, path } = callOf('refresh-developer', {});
-  const response = await fetch(path, { method }).catch(() => {
-    throw new Problem(0, {});
-  });
-  const body = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-  if (response.ok) {
-    signedIn(body.data as SignIn);
+  try {
+    take(
+      await exchange().catch(async (error: unknown) => {
+        if (problemOf(error).code !== 'REFRESH_TOKEN_INVALID') throw error;
+        await new Promise((resolve) => setTimeout(resolve, secondTryMs));
+        return exchange();
+      }),
+    );
     return accessToken;
+  } catch (error) {
+    if (problemOf(error).status !== 401) throw error;
+    forget();
+    return undefined;
   }
-  if (response.status !== 401)
-    throw new Problem(response.status, body, Number(response.headers.get('retry-after')) || undefined);
-  accessToken = undefined;
-  developer.value = null;
-  return undefined;
 };
 
 /**
@@ -65,18 +85,21 @@ export const renew = (): Promise<string | undefined> => {
 const linkParameter = 'link';
 
 /** Trades the token of the link that `npm start` prints, if the address has one, for a session. */
-const followLink = async (): Promise<string | undefined> => {
+const followLink = async (): Promise<boolean> => {
   const token = new URLSearchParams(location.hash.slice(1)).get(linkParameter);
-  if (token === null) return undefined;
+  if (token === null) return false;
   history.replaceState(null, '', location.pathname + location.search);
   const headers = { 'content-type': 'application/json' };
-  const response = await fetch('/api/auth/link', { method: 'POST', headers, body: JSON.stringify({ token }) });
-  if (!response.ok) return undefined;
-  signedIn(((await response.json()) as { readonly data: SignIn }).data);
-  return accessToken;
+  try {
+    const { data } = await ask('/api/auth/link', { method: 'POST', headers, body: JSON.stringify({ token }) });
+    signedIn(data as SignIn);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /** Finds out who is signed in: by the link that led here, else by the cookie. */
 export const begin = async (): Promise<void> => {
-  if ((await followLink()) === undefined) await renew();
+  if (!(await followLink())) await renew();
 };

@@ -2,6 +2,12 @@
 export const en = {
   brand: 'Basalt',
   loading: 'Loading',
+  time: (seconds: number) =>
+    seconds < 120
+      ? `${seconds} s`
+      : seconds < 7200
+        ? `${Math.ceil(seconds / 60)} min`
+        : `${Math.ceil(seconds / 3600)} h`,
   acts: {
     cancel: 'Cancel',
     close: 'Close',
@@ -22,7 +28,8 @@ export const en = {
     title: 'That did not work',
     none: 'The service does not answer.',
     unknown: 'Something went wrong on the way.',
-    waits: (seconds: number) => `Trying again in ${seconds} s.`,
+    waits: (time: string) => `It is tried again in ${time}.`,
+    later: (time: string) => `Try again in ${time}.`,
     role: 'Your role in this project does not allow it. An admin or the owner can.',
     requestId: 'Request id',
   },

@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { problemOf } from '../api/problem.ts';
-import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
+import { problemText } from './problem-text.ts';
 import { say } from './toast.tsx';
 
 interface Props {
@@ -20,7 +19,7 @@ export const Act = ({ kind, label, onAct, children }: Props) => {
     try {
       await onAct();
     } catch (error) {
-      say(problemOf(error).message || t.problem.unknown);
+      say(problemText(error));
     } finally {
       busy.value = false;
     }

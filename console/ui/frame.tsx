@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { forgetAnswers, useQuery } from '../api/query.ts';
-import { offline, request } from '../api/request.ts';
+import { useQuery } from '../api/query.ts';
+import { request } from '../api/request.ts';
 import { developer, signedOut } from '../api/session.ts';
 import { type Theme, theme } from '../api/theme.ts';
 import { t } from '../text/words.ts';
@@ -18,7 +18,6 @@ const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 const signOut = async (): Promise<void> => {
   await request('sign-out-developer', {});
-  forgetAnswers();
   signedOut();
 };
 
@@ -69,11 +68,6 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
   }, [path]);
   return (
     <>
-      {offline.value && (
-        <p class="line" role="alert">
-          {t.offline}
-        </p>
-      )}
       <div class="frame">
         <header class="top">
           {projectId && (

@@ -1,8 +1,19 @@
-import { problemOf } from '../api/problem.ts';
+import { useLocation } from 'preact-iso/router';
+import { type Problem, problemOf } from '../api/problem.ts';
 import { t } from '../text/words.ts';
-import { Button } from './button.tsx';
+import { Button, LinkButton } from './button.tsx';
+import { Countdown } from './countdown.tsx';
 
-/** What went wrong, in the service's own words, with the id that its log has it under. */
+/** Where one finds what is still there when something is gone: the project, or the list of all. */
+const wayUp = (path: string, { code }: Problem): readonly [href: string, label: string] => {
+  const project = /^\/projects\/[^/]+(?=\/)/.exec(path)?.[0];
+  return project && code !== 'PROJECT_NOT_FOUND' ? [project, t.nav.overview] : ['/', t.nav.projects];
+};
+
+/**
+ * What went wrong, in the service's own words, with the id that its log has it under. With `onRetry` it is tried again
+ * by itself as soon as that may help.
+ */
 export const ProblemNote = ({
   problem: error,
   onRetry,
@@ -10,19 +21,26 @@ export const ProblemNote = ({
   readonly problem: unknown;
   readonly onRetry?: (() => void) | undefined;
 }) => {
+  const { path } = useLocation();
   const problem = problemOf(error);
-  const { status, code, message, requestId, retryAfter, passes } = problem;
+  const { status, code, message, requestId, againAt } = problem;
+  const [href, label] = wayUp(path, problem);
   return (
     <div class="note problem" role="alert">
       <p>{message || (status === 0 ? t.problem.none : t.problem.unknown)}</p>
       {code === 'ROLE_REQUIRED' && <p>{t.problem.role}</p>}
-      {passes && retryAfter !== undefined && <p>{t.problem.waits(retryAfter)}</p>}
+      {againAt !== undefined && <Countdown at={againAt} text={onRetry ? t.problem.waits : t.problem.later} />}
       {requestId && (
         <p class="small muted">
           {code} · {t.problem.requestId} <span class="mono">{requestId}</span>
         </p>
       )}
-      {onRetry && <Button onClick={onRetry}>{t.acts.retry}</Button>}
+      {(onRetry || status === 404) && (
+        <div class="row">
+          {onRetry && <Button onClick={onRetry}>{t.acts.retry}</Button>}
+          {status === 404 && <LinkButton href={href}>{label}</LinkButton>}
+        </div>
+      )}
     </div>
   );
 };

@@ -44,10 +44,15 @@ describe('every screen', () => {
     await signIn(page, developer);
     await page.getByRole('heading', { name: 'Projects' }).waitFor();
     const found: string[] = [];
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));
     for (const screen of screens) {
+      asked.length = 0;
       await page.goto(`${inject('stack').dashboardUrl}/projects/${id}${screen}`);
       await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
+      const twice = asked.filter((request, place) => asked.indexOf(request) !== place);
+      found.push(...twice.map((request) => `${screen || '/'} makes twice: ${request}`));
       await page.setViewportSize({ width: 390, height: 844 });
       const width = await page.evaluate<number>('document.documentElement.scrollWidth');
       if (width > 390) found.push(`${screen || '/'} is ${width} pixels wide on a phone`);

@@ -10,7 +10,8 @@ import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
 
 const OwnDatabase = ({ projectId }: { readonly projectId: string }) => {
-  const { data, problem } = useQuery('get-database', { projectId }).value;
+  const found = useQuery('get-database', { projectId });
+  const { data, problem } = found.value;
   const { draft, set } = useDraft({ uri: '' });
   const connect = async () => {
     await request('connect-database', { projectId, body: draft.value });
@@ -20,7 +21,7 @@ const OwnDatabase = ({ projectId }: { readonly projectId: string }) => {
   return (
     <section class="card stack">
       <h2>{t.connections.database}</h2>
-      {problem && <ProblemNote problem={problem} />}
+      {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       {data?.external && (
         <div class="row">
           <Badge kind="good">{t.connections.own}</Badge>

@@ -1,5 +1,4 @@
 import { useLocation } from 'preact-iso/router';
-import { forgetAnswers } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { signedIn } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
@@ -15,7 +14,6 @@ export const SignIn = () => {
   const { draft, set } = useDraft({ email: '', password: '' });
   const submit = async () => {
     const { data } = await request('sign-in-developer', { body: draft.value });
-    forgetAnswers();
     signedIn(data);
     route(placeAfter(query.to), true);
   };

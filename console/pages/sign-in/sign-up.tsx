@@ -1,5 +1,4 @@
 import { useLocation } from 'preact-iso/router';
-import { forgetAnswers } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { signedIn } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
@@ -14,7 +13,6 @@ export const SignUp = () => {
   const { draft, set } = useDraft({ email: '', password: '' });
   const submit = async () => {
     const { data } = await request('sign-up-developer', { body: draft.value });
-    forgetAnswers();
     signedIn(data);
     route('/', true);
   };

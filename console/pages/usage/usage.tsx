@@ -34,8 +34,9 @@ const routeColumns: readonly Column<Route>[] = [
 ];
 
 const Limits = ({ projectId }: { readonly projectId: string }) => {
-  const { data, problem } = useQuery('get-usage', { projectId }).value;
-  if (problem) return <ProblemNote problem={problem} />;
+  const found = useQuery('get-usage', { projectId });
+  const { data, problem } = found.value;
+  if (problem) return <ProblemNote problem={problem} onRetry={found.reload} />;
   if (!data) return null;
   return (
     <div class="meters">
@@ -89,7 +90,8 @@ const MissingIndexes = ({ projectId }: { readonly projectId: string }) => {
 export const Usage = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
-  const { data, problem } = useQuery('get-request-stats', { projectId, query: { day: query.day } }).value;
+  const stats = useQuery('get-request-stats', { projectId, query: { day: query.day } });
+  const { data, problem } = stats.value;
   return (
     <Page title={t.nav.usage}>
       <div class="stack">
@@ -108,7 +110,7 @@ export const Usage = () => {
             }}
           />
         </div>
-        {problem && <ProblemNote problem={problem} />}
+        {problem && <ProblemNote problem={problem} onRetry={stats.reload} />}
         {data && data.routes.length > 0 && (
           <Chart
             label={t.usage.byRoute}

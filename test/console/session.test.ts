@@ -1,0 +1,144 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openChromium, signIn } from '../support/clients/chromium.ts';
+import { newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
+import { users } from '../support/worlds/users.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newProject([users])]);
+});
+
+afterAll(() => browser.close());
+
+const urlOf = (path: string): string => `${inject('stack').dashboardUrl}${path}`;
+const pathOf = (url: string): string => new URL(url).pathname;
+const screen = (path: string): string => `/projects/${project.id}${path}`;
+
+/** A window in which the owner of the project is signed in. */
+const openAt = async (path: string) => {
+  const opened = await browser.openAs(project.developer, urlOf(path));
+  return { ...opened, context: opened.page.context() };
+};
+
+const goTo = (page: Page, area: string) => page.getByRole('link', { name: area, exact: true }).click();
+const usageIsThere = (page: Page) => page.getByText('Mails this month').waitFor();
+
+describe('a session in the console', () => {
+  /** Has the access tokens that were used so far refused from now on, as those are that have expired. */
+  const tokensOf = async (context: BrowserContext) => {
+    const seen = new Set<string>();
+    const ended = new Set<string>();
+    let renewals = 0;
+    await context.route('**/api/**', (route) => {
+      const { authorization, ...headers } = route.request().headers();
+      if (pathOf(route.request().url()) === '/api/auth/refresh') renewals += 1;
+      if (authorization === undefined) return route.continue();
+      seen.add(authorization);
+      return route.continue({
+        headers: { ...headers, authorization: ended.has(authorization) ? `${authorization}x` : authorization },
+      });
+    });
+    return {
+      end: () => {
+        for (const token of seen) ended.add(token);
+        renewals = 0;
+      },
+      renewals: () => renewals,
+    };
+  };
+
+  test('whose access token expires renews it once for all requests of a screen, and stays there', async () => {
+    const { page, context, problems } = await openAt(screen('/users'));
+    const tokens = await tokensOf(context);
+    await goTo(page, 'Files');
+    await page.getByText('Nothing was uploaded yet').waitFor();
+    tokens.end();
+    await goTo(page, 'Usage');
+    await usageIsThere(page);
+    await page.getByText('No list was slow').waitFor();
+    expect(tokens.renewals()).toBe(1);
+    expect(pathOf(page.url())).toBe(screen('/usage'));
+    expect(problems).toEqual([]);
+  });
+
+  test('is not ended by two tabs that renew it at the same moment, time after time', async () => {
+    const { page: first, context } = await openAt(screen('/users'));
+    const tokens = await tokensOf(context);
+    const second = await context.newPage();
+    await second.goto(urlOf(screen('/users')));
+    const both = [first, second];
+    for (const area of ['Files', 'Usage', 'Mail', 'Users'] as const) {
+      await Promise.all(both.map((page) => page.getByRole('heading', { level: 1 }).waitFor()));
+      tokens.end();
+      await Promise.all(both.map((page) => goTo(page, area)));
+      await Promise.all(both.map((page) => page.getByRole('heading', { name: area, level: 1 }).waitFor()));
+      await Promise.all(both.map((page) => page.waitForLoadState('networkidle')));
+      expect(both.map((page) => pathOf(page.url()))).toEqual([
+        expect.stringContaining(area.toLowerCase()),
+        expect.stringContaining(area.toLowerCase()),
+      ]);
+    }
+  });
+
+  test('outlives a page that is left while it renews', async () => {
+    const { page } = await openAt(screen('/usage'));
+    await usageIsThere(page);
+    for (let left = 0; left < 6; left += 1) {
+      const renewing = page.waitForRequest((request) => pathOf(request.url()) === '/api/auth/refresh');
+      await Promise.all([renewing, page.goto(urlOf(screen('/usage')), { waitUntil: 'commit' })]);
+    }
+    await usageIsThere(page);
+    expect(pathOf(page.url())).toBe(screen('/usage'));
+  });
+
+  test('401 of the renewal leads to the sign-in, and from there back to the same address', async () => {
+    const { page, context } = await openAt(screen('/users'));
+    const tokens = await tokensOf(context);
+    await goTo(page, 'Files');
+    await page.getByText('Nothing was uploaded yet').waitFor();
+    await context.clearCookies();
+    tokens.end();
+    await goTo(page, 'Usage');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, project.developer);
+    await usageIsThere(page);
+    expect(pathOf(page.url())).toBe(screen('/usage'));
+  });
+
+  test('ends in all tabs at once, and begins in all tabs at once', async () => {
+    const { page: first, context } = await openAt(screen('/users'));
+    await first.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
+    const second = await context.newPage();
+    await second.goto(urlOf(screen('/usage')));
+    await usageIsThere(second);
+    await first.getByTitle('Account').click();
+    await first.getByRole('button', { name: 'Sign out' }).click();
+    await second.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(first, project.developer);
+    await usageIsThere(second);
+    expect(pathOf(second.url())).toBe(screen('/usage'));
+  });
+
+  test('401 for a wrong present password is no reason to send it a second time', async () => {
+    const { page, context } = await openAt('/account');
+    const sent: string[] = [];
+    context.on('request', (request) => sent.push(`${request.method()} ${pathOf(request.url())}`));
+    await page.getByLabel('Present password').fill('not the password');
+    await page.getByLabel('New password').fill('a password that is long enough');
+    await page.getByRole('button', { name: 'Change the password' }).click();
+    await page.getByText('The current password is not right.').waitFor();
+    expect(sent.filter((one) => !one.startsWith('GET'))).toEqual(['PUT /api/auth/change-password']);
+  });
+
+  test('shows nothing of whoever was signed in on the page before', async () => {
+    const { page } = await openAt('/');
+    await page.getByRole('link', { name: 'test project' }).waitFor();
+    await page.getByTitle('Account').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, await newDeveloper());
+    await page.getByText('A project is one app').waitFor();
+  });
+});
