@@ -9,6 +9,7 @@ export const dataExamples = defineExamples(dataRoutes, {
   'create-document': {
     params: { collectionName },
     body: { title: 'Hello', views: 10, tags: ['first'], meta: { source: 'import' } },
+    isRevised: true,
     failures: ['DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'],
   },
   'create-documents': {
@@ -37,12 +38,17 @@ export const dataExamples = defineExamples(dataRoutes, {
   'get-document': {
     params: { collectionName, id },
     query: { include_deleted: 'false' },
+    headers: { 'if-none-match': '"0"' },
+    isRevised: true,
     failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'TOKEN_MISSING', 'TOKEN_INVALID'],
   },
   'update-document': {
     params: { collectionName, id },
     body: { views: 11, 'meta.source': 'editor' },
+    headers: { 'if-match': '*' },
+    isRevised: true,
     failures: [
+      'REVISION_MISMATCH',
       'INVALID_ID',
       'INVALID_UPDATE',
       'NOTHING_TO_UPDATE',
@@ -56,11 +62,15 @@ export const dataExamples = defineExamples(dataRoutes, {
   'delete-document': {
     params: { collectionName, id },
     query: { permanent: 'false' },
-    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'],
+    headers: { 'if-match': '*' },
+    isRevised: true,
+    failures: ['VALIDATION_FAILED', 'REVISION_MISMATCH', 'INVALID_ID', 'DOCUMENT_NOT_FOUND'],
   },
   'restore-document': {
     params: { collectionName, id },
-    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
+    headers: { 'if-match': '*' },
+    isRevised: true,
+    failures: ['VALIDATION_FAILED', 'REVISION_MISMATCH', 'INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
   },
   'aggregate-documents': {
     params: { collectionName },

@@ -44,7 +44,10 @@ export const ListQuery = v.looseObject({
   populate,
   expand,
   count: yesOrNo('Whether only the number of documents is wanted, which is exact however many match.'),
-  meta: yesOrNo('false leaves the system fields out, but for _id.'),
+  meta: parameter({
+    enum: ['true', 'false', 'rev'],
+    description: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
+  }),
   where: parameter({
     description:
       'A condition as percent-encoded JSON, up to 8 KiB: {"$or":[{"views":{"$gte":5}},{"tags":"first"}]}. Longer ones are sent to the query of the collection.',
@@ -138,7 +141,10 @@ export const QueryBody = v.pipe(
       populate: texts('Up to 5 fields of type Ref to show the documents of.'),
       count: { type: 'boolean', description: 'Whether only the number of documents is wanted.' },
       include_deleted: { type: 'boolean', description: 'Whether trashed documents are listed too.' },
-      meta: { type: 'boolean', description: 'false leaves the system fields out, but for _id.' },
+      meta: {
+        anyOf: [{ type: 'boolean' }, { const: 'rev' }],
+        description: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
+      },
     },
     additionalProperties: false,
   }),

@@ -1,11 +1,13 @@
 import { updateDocument } from '../../shared/documents/write/update-document.ts';
 import { dataWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
+import { ifMatchOf } from '../../shared/http/revision-headers.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['update-document'];
 
-export const handler = dataWriteEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
-  const data = await updateDocument(project, collection, caller, input.params.id, input.body);
-  return respond(route, { success: true, message: 'Updated', data });
+export const handler = dataWriteEndpoint(route).handler(async (event, { project, collection, caller, input }) => {
+  const { id } = input.params;
+  const { document, revision } = await updateDocument(project, collection, caller, id, input.body, ifMatchOf(event));
+  return respond(route, { success: true, message: 'Updated', data: document }, { revision });
 });

@@ -12,7 +12,13 @@ export interface CorsPolicy {
 }
 
 /** What answers say about limits and the request, readable by web pages. */
-const exposedHeaders = ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'];
+const exposedHeaders = [
+  ...['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'],
+  'etag',
+];
+
+/** By which a request says what revision of a document it knows. */
+const conditions = ['if-match', 'if-none-match'];
 
 const shared = { methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], maxAgeSeconds: 7200 } as const;
 
@@ -27,14 +33,13 @@ export const publicCorsPolicy: CorsPolicy = {
     'x-refresh-token',
     'x-refresh-token-mode',
     'idempotency-key',
-    'if-match',
-    'if-none-match',
+    ...conditions,
   ],
-  exposedHeaders: [...exposedHeaders, 'etag', 'idempotent-replayed'],
+  exposedHeaders: [...exposedHeaders, 'idempotent-replayed'],
 };
 
 /** The dashboard API may be called from the configured origins only; from no web page where none is configured. */
 export const dashboardCorsPolicy = (origins: readonly string[]): CorsPolicy | undefined =>
   origins.length === 0
     ? undefined
-    : { ...shared, origins, requestHeaders: ['content-type', 'authorization'], exposedHeaders };
+    : { ...shared, origins, requestHeaders: ['content-type', 'authorization', ...conditions], exposedHeaders };

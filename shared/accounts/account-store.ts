@@ -58,6 +58,8 @@ interface Kind {
   readonly mailOrigin: () => MailOrigin;
   /** True where whoever calls has asked whether the session of the access token still stands. */
   readonly hasCheckedSession: boolean;
+  /** What each write to an account adds to, where there is something that counts them. */
+  readonly counts?: Readonly<Record<string, 1>>;
   /** Ends what lets in beside sessions, where there is such a thing. */
   readonly revokeTokens?: (accountId: ObjectId) => Promise<void>;
 }
@@ -78,7 +80,11 @@ export const accountStore = <R extends AccountRecord>(
   run: <T>(operation: (accounts: Collection<R>) => Promise<T>) => Promise<T>,
 ): AccountStore<R> => {
   const among = (filter: AccountFilter) => ({ ...filter, ...present }) as Filter<R>;
-  const dated = (change: Document) => ({ ...change, $set: { ...change.$set, updatedAt: new Date(clock.now()) } });
+  const dated = (change: Document) => ({
+    ...change,
+    ...(kind.counts && { $inc: { ...change.$inc, ...kind.counts } }),
+    $set: { ...change.$set, updatedAt: new Date(clock.now()) },
+  });
   const options = { returnDocument: 'after', maxTimeMS: 5000 } as const;
   const orNone = (found: unknown) => (found ?? undefined) as R | undefined;
   return {

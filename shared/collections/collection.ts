@@ -60,5 +60,14 @@ export const noRowSecurity: RowSecurity = {
   trash: 'everyone',
 };
 
+/** What nobody sees of a document: its revision, its position among the changes, and the mark of a tombstone. */
+export const hiddenFields: readonly string[] = ['_rev', '_pos', '_gone'];
+
 /** Fields the service alone writes; clients cannot set them (specification, "Document"). */
-export const systemFields: ReadonlySet<string> = new Set(['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt']);
+export const systemFields: ReadonlySet<string> = new Set([
+  ...['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt'],
+  ...hiddenFields,
+]);
+
+/** Whether a dotted path leads to a field that nobody sees, or into it. */
+export const isHiddenPath = (path: string): boolean => hiddenFields.includes(path.split('.', 1)[0] ?? '');

@@ -91,6 +91,7 @@ export const statusOf = {
   IDEMPOTENCY_KEY_REUSED: 409,
   IDEMPOTENCY_IN_PROGRESS: 409,
   IDEMPOTENCY_OUTCOME_UNKNOWN: 409,
+  REVISION_MISMATCH: 412,
   BODY_TOO_LARGE: 413,
   DOCUMENT_TOO_LARGE: 413,
   FILE_TOO_LARGE: 413,
@@ -149,6 +150,8 @@ export interface AppErrorOptions {
   readonly errors?: readonly FieldError[];
   /** Whole seconds, sent as `Retry-After`; every 429 and 503 has some, 5 where none are given. */
   readonly retryAfter?: number;
+  /** Sent as `ETag`: what the document is at now. */
+  readonly etag?: string;
 }
 
 /** Errors that are temporary: the caller is always told when to retry (contract 1, "Headers"). */
@@ -161,11 +164,13 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly errors: readonly FieldError[] | undefined;
   readonly retryAfter: number | undefined;
+  readonly etag: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.errors = options.errors;
+    this.etag = options.etag;
     this.retryAfter = options.retryAfter ?? (passes(code) ? usualRetryAfter : undefined);
   }
 }

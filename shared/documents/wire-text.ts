@@ -23,11 +23,21 @@ const {
   null: nullType,
   object: objectType,
   array: arrayType,
+  timestamp: timestampType,
 } = BSON.BSONType;
 
 /** What was met at the top of the document: how many of the two fields that every document of ours has, and the trash. */
 let states = 0;
 let isTrashed = false;
+
+/** Its revision, and whether that is shown. */
+let revision = 0;
+let showsRevision = false;
+
+const underscore = 0x5f;
+const rev = Buffer.from('_rev');
+const pos = Buffer.from('_pos');
+const gone = Buffer.from('_gone');
 
 const isDeleted = Buffer.from('isDeleted');
 const deletedAt = Buffer.from('deletedAt');
@@ -46,6 +56,21 @@ const changesObject = (bytes: Uint8Array, from: number, to: number): boolean => 
     if (byte < 0x30 || byte > 0x39) return false;
   }
   return from < to;
+};
+
+/**
+ * Passes over a field at the top that nobody sees; where its value ends, 0 for any other field, or -1 where the value is
+ * not as the service writes it.
+ */
+const passHidden = (type: number, bytes: Uint8Array, name: number, end: number): number => {
+  const from = end + 1;
+  if (isNamed(bytes, name, end, rev)) {
+    revision = getInt32LE(bytes, from);
+    return type === intType && revision >= 0 ? from + 4 : -1;
+  }
+  if (isNamed(bytes, name, end, pos)) return type === timestampType ? from + 8 : -1;
+  if (isNamed(bytes, name, end, gone)) return type === boolType ? from + 1 : -1;
+  return 0;
 };
 
 /** Writes the value of a type that begins there; where it ends, or -1 for what has a form of its own. */
@@ -91,6 +116,14 @@ const putFields = (bytes: Uint8Array, from: number, isArray: boolean, isTop: boo
     const name = at + 1;
     at = name;
     while (bytes[at] !== 0) at += 1;
+    if (isTop && bytes[name] === underscore) {
+      const next = passHidden(type, bytes, name, at);
+      if (next < 0) return -1;
+      if (next > 0) {
+        at = next;
+        continue;
+      }
+    }
     if (!isFirst) putByte(0x2c);
     isFirst = false;
     if (!isArray) {
@@ -106,26 +139,34 @@ const putFields = (bytes: Uint8Array, from: number, isArray: boolean, isTop: boo
     at = putValue(type, bytes, at + 1);
     if (at < 0) return -1;
   }
+  if (isTop && showsRevision) {
+    put(isFirst ? '"_rev":' : ',"_rev":');
+    putNumber(revision);
+  }
   putByte(isArray ? 0x5d : 0x7d);
   return at + 1;
 };
 
-/** The JSON of a document, whether it has both fields that say if it is in the trash, and whether it is. */
+/** The JSON of a document, whether it has both fields that say if it is in the trash, whether it is, and its revision. */
 export interface WireText {
   readonly json: JsonText;
+  readonly revision: number;
   readonly hasState: boolean;
   readonly isTrashed: boolean;
 }
 
 /**
- * What `JSON.stringify(wireDocument(document))` gives, from the document's bytes, without any objects between: for
- * documents as the service itself writes them. `undefined` for one that is large, or holds what JSON does not have.
+ * What `JSON.stringify(wireDocument(document))` gives, from the document's bytes, without any objects between and what
+ * nobody sees of it: for documents as the service itself writes them. `undefined` for one that is large, or holds what
+ * JSON does not have. `withRevision`: its revision is shown.
  */
-export const wireText = (bytes: Uint8Array): WireText | undefined => {
+export const wireText = (bytes: Uint8Array, withRevision = false): WireText | undefined => {
   if (bytes.byteLength > maxWrittenBytes) return undefined;
   beginText();
   states = 0;
   isTrashed = false;
+  revision = 0;
+  showsRevision = withRevision;
   if (putFields(bytes, 0, false, true) < 0) return undefined;
-  return { json: new JsonText(endText()), hasState: states === 2, isTrashed };
+  return { json: new JsonText(endText()), revision, hasState: states === 2, isTrashed };
 };

@@ -2,6 +2,7 @@ import { type InferInput, parse } from 'valibot';
 import { fitsAnswer } from '../core/answer-size.ts';
 import { AppError } from '../core/errors.ts';
 import { type JsonText, jsonOf } from '../core/json-text.ts';
+import { etagOf } from '../documents/revision.ts';
 import type { Route } from './route.ts';
 
 /** An answer in the form API Gateway takes (payload 2.0). */
@@ -36,20 +37,32 @@ export const requireFitting = (text: string): string => {
 
 /**
  * A response with the route's status and a body that fits its schema. `maxAgeSeconds` is for content that is the same
- * for everyone: caches may keep it that long. Larger than a response can be → 400 `RESULT_TOO_LARGE`.
+ * for everyone: caches may keep it that long; `revision` of a document becomes its `ETag`. Larger than a response can be → 400 `RESULT_TOO_LARGE`.
  */
 export const respond = <const R extends Route>(
   route: R,
   body: Frozen<InferInput<R['response']['body']>>,
-  extra: { readonly cookies?: readonly string[]; readonly maxAgeSeconds?: number } = {},
+  extra: {
+    readonly cookies?: readonly string[];
+    readonly maxAgeSeconds?: number;
+    readonly revision?: number | undefined;
+  } = {},
 ): Reply => ({
   statusCode: route.response.status,
   headers: {
     ...jsonHeaders(),
+    ...(extra.revision !== undefined && { etag: etagOf(extra.revision) }),
     ...(extra.maxAgeSeconds !== undefined && { 'cache-control': `public, max-age=${extra.maxAgeSeconds}` }),
   },
   ...(extra.cookies ? { cookies: [...extra.cookies] } : {}),
   body: requireFitting(jsonOf(body)),
+});
+
+/** Says that a document is still at the revision that the caller has. */
+export const notModified = (revision: number): Reply => ({
+  statusCode: 304,
+  headers: { 'cache-control': 'no-store', etag: etagOf(revision) },
+  body: '',
 });
 
 /** A response with the fields that the route's schema declares and no others, for data about people. */

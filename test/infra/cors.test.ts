@@ -38,8 +38,8 @@ test('only the configured web pages may call the dashboard API', () => {
     AllowCredentials: true,
     AllowOrigins: ['https://app.example.com', 'http://localhost:3000'],
     AllowMethods: methods,
-    AllowHeaders: ['content-type', 'authorization'],
-    ExposeHeaders: exposed,
+    AllowHeaders: ['content-type', 'authorization', 'if-match', 'if-none-match'],
+    ExposeHeaders: [...exposed, 'etag'],
     MaxAge: 7200,
   });
 });

@@ -6,6 +6,6 @@ import { dashboardDocumentRoutes } from './routes.ts';
 const route = dashboardDocumentRoutes['create-project-document'];
 
 export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const data = await createDocument(owned.project, collection, { kind: 'secret' }, input.body);
-  return respond(route, { success: true, data, message: 'Document created' });
+  const { document, revision } = await createDocument(owned.project, collection, { kind: 'secret' }, input.body);
+  return respond(route, { success: true, data: document, message: 'Document created' }, { revision });
 });

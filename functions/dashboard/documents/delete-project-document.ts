@@ -1,12 +1,16 @@
 import { deleteDocument } from '../../../shared/documents/trash/delete-document.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { ifMatchOf } from '../../../shared/http/revision-headers.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['delete-project-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const { id } = input.params;
-  const message = await deleteDocument(owned.project, collection, { kind: 'secret' }, id, input.query.permanent);
-  return respond(route, { success: true, data: { id }, message });
+export const handler = ownedCollectionEndpoint(route).handler(async (event, { owned, collection, input }) => {
+  const { params, query } = input;
+  const { id } = params;
+  const caller = { kind: 'secret' } as const;
+  const deletion = await deleteDocument(owned.project, collection, caller, id, query.permanent, ifMatchOf(event));
+  const { message, revision } = deletion;
+  return respond(route, { success: true, data: { id }, message }, { revision });
 });

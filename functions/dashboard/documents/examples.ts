@@ -20,21 +20,28 @@ export const dashboardDocumentExamples = defineExamples(dashboardDocumentRoutes,
   'create-project-document': {
     params: { projectId, collectionName },
     body: { title: 'Hello', views: 10, tags: ['first'] },
+    isRevised: true,
     failures: failuresOf('create-document'),
   },
   'get-project-document': {
     params: { projectId, collectionName, id },
     query: { include_deleted: 'true' },
+    headers: { 'if-none-match': '"0"' },
+    isRevised: true,
     failures: failuresOf('get-document'),
   },
   'update-project-document': {
     params: { projectId, collectionName, id },
     body: { views: 11, 'meta.source': 'editor' },
+    headers: { 'if-match': '*' },
+    isRevised: true,
     failures: failuresOf('update-document'),
   },
   'delete-project-document': {
     params: { projectId, collectionName, id },
     query: { permanent: 'false' },
+    headers: { 'if-match': '*' },
+    isRevised: true,
     failures: failuresOf('delete-document'),
   },
 });

@@ -10,7 +10,9 @@ export const dashboardTrashExamples = defineExamples(dashboardTrashRoutes, {
   'empty-trash': { params },
   'restore-project-document': {
     params: { ...params, id },
-    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
+    headers: { 'if-match': '*' },
+    isRevised: true,
+    failures: ['VALIDATION_FAILED', 'REVISION_MISMATCH', 'INVALID_ID', 'DOCUMENT_NOT_FOUND', 'DUPLICATE_VALUE'],
   },
   'delete-trashed-document': { params: { ...params, id }, failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'] },
 });

@@ -1,6 +1,7 @@
 import { onManaged } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { revisionField } from '../../documents/revision.ts';
 import { plainName } from '../../mail/sender.ts';
 import type { Project } from '../../projects/project.ts';
 import { projectScope } from '../../table/item-key.ts';
@@ -32,6 +33,7 @@ export const userAccounts = (project: Project): AccountStore<UserRecord> =>
       goneMessage: 'The account of this access token does not exist any more, or is disabled.',
       mailOrigin: () => mailOrigin(project),
       hasCheckedSession: false,
+      counts: { [revisionField]: 1 },
     },
     { isDeleted: { $ne: true } },
     (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection))),

@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import type { JsonObject } from '../../documents/document.ts';
+import { revisionField } from '../../documents/revision.ts';
 import { requireFit, sizeOf } from '../../documents/write/document-size.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
@@ -84,6 +85,7 @@ export const insertUser = async (project: Project, users: Collection, user: NewU
     deletedAt: null,
     createdAt: now,
     updatedAt: now,
+    [revisionField]: 1,
   };
   const size = sizeOf(record);
   requireFit(record, size);

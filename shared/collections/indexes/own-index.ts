@@ -1,6 +1,6 @@
 import type { IndexDescription } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import { type IndexKeys, isPrivate, type RowSecurity } from '../collection.ts';
+import { type IndexKeys, isHiddenPath, isPrivate, type RowSecurity } from '../collection.ts';
 import { unsafeNames } from '../schema/field-key.ts';
 import { managedPrefix } from './indexes.ts';
 
@@ -28,6 +28,7 @@ const invalid = (message: string): AppError => new AppError('INVALID_INDEX', mes
 
 const isPath = (path: string): boolean =>
   path.length <= 200 &&
+  !isHiddenPath(path) &&
   path
     .split('.')
     .every((part) => part !== '' && !part.startsWith('$') && !part.includes('\0') && !unsafeNames.has(part));

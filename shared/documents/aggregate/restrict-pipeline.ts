@@ -3,6 +3,7 @@ import { barrier } from '../read/revealing-condition.ts';
 import { isActive } from '../trash/trash-conditions.ts';
 import { convertMatch } from './convert-match.ts';
 import { firstStages, tellsOfOthers } from './first-stages.ts';
+import { hideFields, hideIn, refuseHidden } from './hide-fields.ts';
 import { joinByFields } from './join-by-fields.ts';
 import { both, type Pipeline, type Source, type Sources, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
@@ -33,12 +34,12 @@ const joinedSource = (name: unknown, { joined }: Rewriting): Source => {
 const restrictLookup = (lookup: JsonObject, rewriting: Rewriting): JsonObject => {
   const source = joinedSource(lookup.from, rewriting);
   const theirs = (lookup.pipeline as Pipeline | undefined) ?? [];
+  refuseHidden('$lookup.foreignField', lookup.foreignField);
   if (source.visibilityFilter) {
     const [rest, comparison] = joinByFields(lookup, source.collection.name);
     return { ...rest, pipeline: restrictSource(theirs, source, rewriting, comparison) };
   }
-  const pipeline = restrictSource(theirs, source, rewriting);
-  return lookup.pipeline === undefined && pipeline.length === 0 ? lookup : { ...lookup, pipeline };
+  return { ...lookup, pipeline: restrictSource(theirs, source, rewriting) };
 };
 
 const restrictUnion = (operand: unknown, rewriting: Rewriting): JsonObject => {
@@ -50,6 +51,8 @@ const restrictUnion = (operand: unknown, rewriting: Rewriting): JsonObject => {
 const restrictGraph = (graph: JsonObject, rewriting: Rewriting): JsonObject => {
   const source = joinedSource(graph.from, rewriting);
   if (source.visibilityFilter) throw tellsOfOthers('$graphLookup', source);
+  const { connectFromField, connectToField } = graph;
+  refuseHidden('$graphLookup', [connectFromField, connectToField, graph.restrictSearchWithMatch]);
   const theirs = convertMatch(source.collection, (graph.restrictSearchWithMatch as JsonObject | undefined) ?? {});
   const restrictSearchWithMatch = both(conditionOf(source, rewriting), theirs);
   return Object.keys(restrictSearchWithMatch).length === 0 ? graph : { ...graph, restrictSearchWithMatch };
@@ -83,7 +86,10 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
       case '$unionWith':
         return [{ $unionWith: restrictUnion(operand, rewriting) }];
       case '$graphLookup':
-        return [{ $graphLookup: restrictGraph(operand as JsonObject, rewriting) }];
+        return [
+          { $graphLookup: restrictGraph(operand as JsonObject, rewriting) },
+          ...hideIn((operand as JsonObject).as),
+        ];
       default:
         return [stage];
     }
@@ -103,7 +109,8 @@ const restrictSource = (
 ): Stage[] => {
   const stages = rewriteStages(pipeline, source, true, rewriting);
   const [first, rest] = firstStages(stages, source, conditionOf(source, rewriting));
-  return [...first, ...(source.visibilityFilter ? [barrier] : []), ...behind, ...rest];
+  if (rest.length < stages.length) refuseHidden(...stageParts(pipeline[0] ?? {}));
+  return [...first, ...(source.visibilityFilter ? [barrier] : []), ...behind, ...hideFields(rest)];
 };
 
 /**

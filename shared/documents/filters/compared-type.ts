@@ -1,11 +1,11 @@
-import type { Collection, ValueType } from '../../collections/collection.ts';
+import { type Collection, hiddenFields, type ValueType } from '../../collections/collection.ts';
 import { type FieldType, fieldTypes, withArticle } from '../../collections/schema/field-types.ts';
 import { typeAt } from '../read/field-at.ts';
 import { isFieldPath } from '../read/field-path.ts';
 import { invalidFilter } from './filter.ts';
 
 /** Fields by which nobody can filter, since other parameters decide about them. */
-const hidden: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
+const hidden: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt', ...hiddenFields]);
 
 /**
  * Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it; `inElement`: a

@@ -6,6 +6,7 @@ import type { JsonText } from '../../core/json-text.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
 import { present } from '../present.ts';
+import { revisionOf } from '../revision.ts';
 import { mayRead, mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
@@ -20,6 +21,12 @@ export interface GetDocumentOptions {
   readonly populate?: readonly string[];
 }
 
+/** A document as it is shown, and its revision, unless others stand in it. */
+interface Found {
+  readonly document: Document | JsonText;
+  readonly revision?: number;
+}
+
 /**
  * Reads one document by its id. Missing, trashed (unless `includeDeleted`) and, in a private collection, another user's
  * → 404; malformed id → 400; private without a user → 401. Asks by `_id` alone and decides the rest here: MongoDB's
@@ -31,20 +38,17 @@ export const getDocument = async (
   caller: Caller,
   id: string,
   { includeDeleted, populate = [] }: GetDocumentOptions,
-): Promise<Document | JsonText> => {
+): Promise<Found> => {
   visibilityFilter(collection, caller, includeDeleted);
   refPaths(collection, populate);
   const _id = documentId(id);
   const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }, { maxTimeMS: 5000 }));
   if (!raw) throw documentNotFound();
   const text = populate.length === 0 && mayReadAll(collection, caller) ? plainText(project, raw, whole) : undefined;
-  if (text && !text.isTrashed) return text.json;
+  if (text && !text.isTrashed) return { document: text.json, revision: text.revision };
   const document = deserialize(raw) as Document;
   if ((isTrashed(document) && !includeDeleted) || !mayRead(collection, caller, document)) throw documentNotFound();
-  return populate.length === 0
-    ? textOf(project, raw, whole)
-    : populateDocument(
-        { project, collection, caller, paths: populate, includeDeleted },
-        present(wireDocument(document)),
-      );
+  if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
+  const population = { project, collection, caller, paths: populate, includeDeleted };
+  return { document: await populateDocument(population, present(wireDocument(document))) };
 };

@@ -21,8 +21,8 @@ export interface ListQuery {
   readonly count: boolean;
   /** Paths to project; `undefined` is all. */
   readonly fields: readonly string[] | undefined;
-  /** False drops the system fields but `_id`. */
-  readonly meta: boolean;
+  /** False drops the system fields but `_id`; `rev` adds the revision. */
+  readonly meta: boolean | 'rev';
   /** Paths of `Ref` fields to populate. */
   readonly populate: readonly string[];
   /** Everything that is not a reserved parameter. */
@@ -64,10 +64,10 @@ const wholeNumber = (name: string, text: string | undefined, least: number, fall
   return value;
 };
 
-const flag = (name: string, text: string | undefined, fallback: boolean): boolean => {
+const flag = (name: string, text: string | undefined, fallback: boolean, kinds = ' or false'): boolean => {
   if (text === undefined) return fallback;
   if (text !== 'true' && text !== 'false') {
-    throw new AppError('INVALID_QUERY', `${name} must be true or false, not "${shown(text)}".`);
+    throw new AppError('INVALID_QUERY', `${name} must be true${kinds}, not "${shown(text)}".`);
   }
   return text === 'true';
 };
@@ -124,7 +124,7 @@ export const listQueryOf = (
     includeDeleted: flag('include_deleted', given.get('include_deleted'), false),
     count: flag('count', given.get('count'), false),
     fields: projected(given.get('fields')),
-    meta: flag('meta', given.get('meta'), true),
+    meta: given.get('meta') === 'rev' ? 'rev' : flag('meta', given.get('meta'), true, ', false or rev'),
     populate: parsePopulate(given.get('populate'), given.get('expand')),
     ...rest,
   };

@@ -1,9 +1,10 @@
 import { deserialize } from '../../clients/raw-documents.ts';
-import { systemFields } from '../../collections/collection.ts';
+import { isHiddenPath, systemFields } from '../../collections/collection.ts';
 import { JsonText } from '../../core/json-text.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
-import { present } from '../present.ts';
+import { present, withoutHidden } from '../present.ts';
+import { revisionField, revisionOf } from '../revision.ts';
 import { type WireText, wireText } from '../wire-text.ts';
 import { wireDocument } from '../wire-value.ts';
 import type { ListQuery } from './list-query.ts';
@@ -18,20 +19,25 @@ const isDropped = (path: string): boolean => dropped.includes(path.split('.')[0]
 /** What MongoDB must leave out or keep for `fields` and `meta`; `_id` always comes. */
 export const toProjection = ({ fields, meta }: Wanted): Readonly<Record<string, 0 | 1>> => {
   if (!fields) return meta ? {} : Object.fromEntries(dropped.map((field) => [field, 0]));
-  const kept = meta ? fields : fields.filter((path) => !isDropped(path));
-  return Object.fromEntries([['_id', 1], ...kept.map((path) => [path, 1])]);
+  const kept = fields.filter((path) => !(meta ? isHiddenPath(path) : isDropped(path)));
+  const shown = ['_id', ...kept, ...(meta === 'rev' ? [revisionField] : [])];
+  return Object.fromEntries(shown.map((path) => [path, 1]));
 };
 
-/** A projected document as the caller sees it: missing system fields have their defaults where wanted. */
-export const presentProjected = (document: Document, { fields, meta }: Wanted): Document => {
-  if (!meta) return document;
-  if (!fields) return present(document);
+const presentFields = (document: Document, fields: readonly string[]): Document => {
   const { isDeleted, deletedAt } = present(document);
   return {
     ...document,
     ...(fields.includes('isDeleted') ? { isDeleted } : {}),
     ...(fields.includes('deletedAt') ? { deletedAt } : {}),
   };
+};
+
+/** A projected document as the caller sees it: missing system fields have their defaults where wanted. */
+export const presentProjected = (stored: Document, { fields, meta }: Wanted): Document => {
+  if (!meta) return stored;
+  const shown = fields ? presentFields(withoutHidden(stored), fields) : present(stored);
+  return meta === 'rev' ? { ...shown, [revisionField]: revisionOf(stored) } : shown;
 };
 
 const showsAll = (text: WireText, { fields, meta }: Wanted): boolean => {
@@ -51,7 +57,7 @@ export const plainText = (
   raw: Uint8Array,
   wanted: Wanted,
 ): WireText | undefined => {
-  const text = placement.kind === 'managed' ? wireText(raw) : undefined;
+  const text = placement.kind === 'managed' ? wireText(raw, wanted.meta === 'rev') : undefined;
   return text && showsAll(text, wanted) ? text : undefined;
 };
 

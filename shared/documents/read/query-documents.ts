@@ -24,7 +24,7 @@ const members: ReadonlyMap<string, readonly [described: string, read: Read]> = n
   ['cursor', ['a text', text]],
   ['count', ['true or false', flag]],
   ['include_deleted', ['true or false', flag]],
-  ['meta', ['true or false', flag]],
+  ['meta', ['true, false or rev', (value) => flag(value) ?? (value === 'rev' ? value : undefined)]],
 ]);
 
 const refusal = (code: 'INVALID_BODY' | 'INVALID_QUERY', field: string, message: string): AppError =>

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isHiddenPath } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { isFieldPath, shown } from './field-path.ts';
 
@@ -20,6 +21,7 @@ const parseKey = (text: string): SortKey => {
   const named = /^(.*):(asc|desc)$/s.exec(text);
   const path = named?.[1] ?? (text.startsWith('-') ? text.slice(1) : text);
   const descending = named ? named[2] === 'desc' : text.startsWith('-');
+  if (isHiddenPath(path)) throw new AppError('INVALID_QUERY', `sort: documents cannot be sorted by ${shown(path)}.`);
   if (!isFieldPath(path) || path.includes(':') || (named && path.startsWith('-'))) {
     throw new AppError(
       'INVALID_QUERY',

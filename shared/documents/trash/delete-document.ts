@@ -1,8 +1,11 @@
+import { onProject } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { writeCondition } from '../row-security.ts';
-import { changeDocument } from '../write/change-document.ts';
+import { documentId } from '../document.ts';
+import { isAt, nextOf, revisionField, revisionMismatch, revisionOf } from '../revision.ts';
+import { requireWriteAccess, writeCondition } from '../row-security.ts';
+import { changeDocument, writable } from '../write/change-document.ts';
 import { mergingWhere } from '../write/merge-fields.ts';
 import { isStillActive } from './trash-conditions.ts';
 
@@ -13,26 +16,72 @@ const deletePermanently = (
   caller: Caller,
   id: string,
   state: 'any' | 'trashed',
+  ifMatch?: number,
 ): Promise<true> =>
   changeDocument(project, collection, caller, id, {
     state,
+    ifMatch,
     write: async (documents, filter) => ((await documents.deleteOne(filter)).deletedCount === 1 ? true : null),
   });
 
-/** Moves an active document to the trash, in one command; one that stays as it is MongoDB reports as not modified. */
-const trash = (project: Project, collection: Collection, caller: Caller, id: string): Promise<true> =>
-  changeDocument(project, collection, caller, id, {
+const trashed = () => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
+
+/** In a database of a project's own, which may compare owners in another way than we do, the filter decides. */
+const trashInOwn = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  id: string,
+  ifMatch: number | undefined,
+): Promise<number> => {
+  const after = await changeDocument(project, collection, caller, id, {
     state: 'active',
-    write: async (documents, _filter, _id) => {
-      const may = { $and: [isStillActive, writeCondition(collection, caller)] };
-      const trashed = mergingWhere(may, { isDeleted: true, deletedAt: new Date(clock.now()) });
-      return (await documents.updateOne({ _id }, trashed)).modifiedCount === 1 ? true : null;
-    },
+    ifMatch,
+    write: (documents, filter, { where, operators }) =>
+      documents.findOneAndUpdate(
+        { ...filter, ...where },
+        { ...operators, $set: { ...trashed(), ...operators.$set } },
+        { returnDocument: 'after', projection: { [revisionField]: 1 } },
+      ),
   });
+  return revisionOf(after);
+};
+
+/** Moves an active document to the trash, in one command; what it was before tells whether that happened. */
+const trash = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  id: string,
+  ifMatch: number | undefined,
+): Promise<number> => {
+  requireWriteAccess(collection, caller);
+  const _id = documentId(id);
+  const asked = ifMatch === undefined ? [] : [isAt(ifMatch)];
+  const may = { $and: [isStillActive, writeCondition(collection, caller), ...asked] };
+  const { ownerField } = collection.rls;
+  const raw = await onProject(project, (db) =>
+    db.collection(collection.name).findOneAndUpdate({ _id }, mergingWhere(may, trashed()), {
+      returnDocument: 'before',
+      projection: { isDeleted: 1, [ownerField]: 1, [revisionField]: 1 },
+      raw: true,
+    }),
+  );
+  const { document } = writable(collection, caller, 'active', raw);
+  const revision = revisionOf(document);
+  if (ifMatch !== undefined && revision !== ifMatch) throw revisionMismatch(revision);
+  return nextOf(document);
+};
+
+/** What a deletion did, for people, and the revision of a document that is in the trash now. */
+export interface Deletion {
+  readonly message: string;
+  readonly revision?: number;
+}
 
 /**
- * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed; returns what was
- * done, for people. Missing → 404, also where it is in the trash already; another user's → 403 `NOT_OWNER`.
+ * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404, also
+ * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412.
  * Specification, "Document lifecycle".
  */
 export const deleteDocument = async (
@@ -41,10 +90,15 @@ export const deleteDocument = async (
   caller: Caller,
   id: string,
   permanent: boolean,
-): Promise<string> => {
-  if (permanent) await deletePermanently(project, collection, caller, id, 'any');
-  else await trash(project, collection, caller, id);
-  return permanent ? 'Document permanently deleted' : 'Document moved to trash';
+  ifMatch?: number,
+): Promise<Deletion> => {
+  if (permanent) {
+    await deletePermanently(project, collection, caller, id, 'any', ifMatch);
+    return { message: 'Document permanently deleted' };
+  }
+  const move = project.placement.kind === 'managed' ? trash : trashInOwn;
+  const revision = await move(project, collection, caller, id, ifMatch);
+  return { message: 'Document moved to trash', revision };
 };
 
 /** Removes a trashed document for good; missing, or not in the trash → 404, malformed id → 400. */

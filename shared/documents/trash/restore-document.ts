@@ -1,8 +1,8 @@
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import type { Document } from '../document.ts';
 import { presentStored } from '../present.ts';
+import type { Revised } from '../revision.ts';
 import { changeDocument } from '../write/change-document.ts';
 import { mustHaveRoom, nothingAdded } from '../write/document-size.ts';
 
@@ -12,20 +12,26 @@ const tooLargeToAnswer = (): AppError =>
 
 /**
  * Takes a document back out of the trash and returns it, in one command. Not trashed → 404; its unique value taken
- * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413. Contract 2,
- * "Restore".
+ * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413; another
+ * revision than `ifMatch` → 412. Contract 2, "Restore".
  */
 export const restoreDocument = async (
   project: Project,
   collection: Collection,
   caller: Caller,
   id: string,
-): Promise<Document> => {
+  ifMatch?: number,
+): Promise<Revised> => {
   const recovered = await changeDocument(project, collection, caller, id, {
     state: 'trashed',
     guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
-    write: (documents, filter) =>
-      documents.findOneAndUpdate(filter, { $set: { isDeleted: false, deletedAt: null } }, { returnDocument: 'after' }),
+    ifMatch,
+    write: (documents, filter, { where, operators }) =>
+      documents.findOneAndUpdate(
+        { ...filter, ...where },
+        { ...operators, $set: { isDeleted: false, deletedAt: null, ...operators.$set } },
+        { returnDocument: 'after' },
+      ),
   });
   return presentStored(project, recovered);
 };

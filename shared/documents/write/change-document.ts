@@ -1,9 +1,10 @@
-import type { Collection as Documents, Filter, Document as MongoDocument, ObjectId } from 'mongodb';
+import type { Collection as Documents, Filter, Document as MongoDocument } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
+import { type Counting, counting, countingOf, mustBeAt } from '../revision.ts';
 import { mayWrite, notOwner, writeFilter } from '../row-security.ts';
 import { isActive, isTrashed } from '../trash/trash-conditions.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
@@ -13,8 +14,10 @@ export interface DocumentChange<T> {
   /** What the document must be for the write to happen. */
   readonly state: 'active' | 'trashed' | 'any';
   readonly guards?: readonly Guard[];
-  /** The one command, with every condition in it; `null` where they did not hold. */
-  readonly write: (documents: Documents, filter: Filter<MongoDocument>, _id: ObjectId) => Promise<T | null>;
+  /** The revision that it must be at. */
+  readonly ifMatch?: number | undefined;
+  /** The one command, with every condition in it; `null` where they did not hold. An operator update counts by `counting`. */
+  readonly write: (documents: Documents, filter: Filter<MongoDocument>, counting: Counting) => Promise<T | null>;
 }
 
 /** A large document must be unchanged since it was measured, while others may be writing to it. */
@@ -58,18 +61,21 @@ export const changeDocument = async <T>(
   collection: Collection,
   caller: Caller,
   id: string,
-  { state, guards = [], write }: DocumentChange<T>,
+  { state, guards = [], ifMatch, write }: DocumentChange<T>,
 ): Promise<T> => {
   const mine = writeFilter(collection, caller);
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
-  return writeGuarded(guards, {
+  let counted = counting;
+  return writeGuarded(ifMatch === undefined ? guards : [mustBeAt(ifMatch), ...guards], {
     write: (conditions) =>
-      onDocuments((documents) => write(documents, { _id, ...states[state], ...mine, ...conditions }, _id)),
+      onDocuments((documents) => write(documents, { _id, ...states[state], ...mine, ...conditions }, counted)),
     read: async () => {
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
-      return writable(collection, caller, state, raw);
+      const found = writable(collection, caller, state, raw);
+      counted = countingOf(found.document);
+      return found;
     },
     attempts,
     busy: 'The document is being changed by others right now. Please try again.',

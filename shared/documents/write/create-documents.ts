@@ -9,7 +9,8 @@ import { unlessTaken } from '../../core/until-written.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import type { Document, JsonObject } from '../document.ts';
-import { presentStored } from '../present.ts';
+import { presentStored, withoutHidden } from '../present.ts';
+import { type Revised, revisionOf } from '../revision.ts';
 import { requireWriteAccess } from '../row-security.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
 import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
@@ -24,7 +25,7 @@ export const createDocument = async (
   collection: Collection,
   caller: Caller,
   body: JsonObject,
-): Promise<Document> => {
+): Promise<Revised> => {
   requireWriteAccess(collection, caller);
   const earlier = await storedEarlier(project, collection, 1);
   if (earlier?.documents[0]) return presentStored(project, earlier.documents[0]);
@@ -32,7 +33,7 @@ export const createDocument = async (
   await requireDatabaseRoom(project, size);
   const inserted = onProject(project, (db) => db.collection(collection.name).insertOne(document));
   await unlessTaken(inserted, orEarlier);
-  return document;
+  return { document: withoutHidden(document), revision: revisionOf(document) };
 };
 
 const maxItems = 100;

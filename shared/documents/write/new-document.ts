@@ -4,6 +4,7 @@ import { newId } from '../../core/new-id.ts';
 import type { Caller } from '../../projects/project.ts';
 import { fieldsOf } from '../collection-fields.ts';
 import type { Document, JsonObject } from '../document.ts';
+import { revisionField } from '../revision.ts';
 import { requireFit, sizeOf } from './document-size.ts';
 import { sanitizeInsert } from './sanitize.ts';
 import { convertFields } from './schema-values.ts';
@@ -42,6 +43,7 @@ export const newDocument = (collection: Collection, caller: Caller, body: JsonOb
     deletedAt: null,
     createdAt: date,
     updatedAt: date,
+    [revisionField]: 1,
   };
   const size = sizeOf(document);
   requireFit(document, size);

@@ -6,6 +6,7 @@ import type { Caller, Project } from '../../projects/project.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import { type Document, documentId, type JsonObject } from '../document.ts';
 import { presentStored } from '../present.ts';
+import type { Revised } from '../revision.ts';
 import { requireWriteAccess, writeCondition } from '../row-security.ts';
 import { isStillActive } from '../trash/trash-conditions.ts';
 import { changeDocument, writable } from './change-document.ts';
@@ -54,7 +55,7 @@ const mergeFields = async (
 /**
  * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the
  * refusals of `planUpdate`: missing or trashed → 404; another user's → 403 `NOT_OWNER`; 403 `DATABASE_QUOTA_EXCEEDED`
- * where the document would grow; 409 `DUPLICATE_VALUE`. A document that may be too large for its answer is read first.
+ * where the document would grow; 409 `DUPLICATE_VALUE`; another revision than `ifMatch` → 412. A document that may be too large for its answer is read first.
  * Contract 2, "Update".
  */
 export const updateDocument = async (
@@ -63,18 +64,26 @@ export const updateDocument = async (
   caller: Caller,
   id: string,
   body: JsonObject,
-): Promise<Document> => {
+  ifMatch?: number,
+): Promise<Revised> => {
   requireWriteAccess(collection, caller);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
+  const merged = ifMatch === undefined ? await mergeFields(project, collection, caller, id, fields, plan) : undefined;
   const updated =
-    (await mergeFields(project, collection, caller, id, fields, plan)) ??
+    merged ??
     (await changeDocument(project, collection, caller, id, {
       state: 'active',
       guards: plan.guards,
-      write: (documents, filter) => documents.findOneAndUpdate(filter, { $set: fields }, { returnDocument: 'after' }),
+      ifMatch,
+      write: (documents, filter, { where, operators }) =>
+        documents.findOneAndUpdate(
+          { ...filter, ...where },
+          { ...operators, $set: { ...fields, ...operators.$set } },
+          { returnDocument: 'after' },
+        ),
     }));
   return presentStored(project, updated);
 };

@@ -27,6 +27,7 @@ const toHttpError = (error: AppError, requestId: string) => ({
   headers: {
     'cache-control': 'no-store',
     ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
+    ...(error.etag === undefined ? {} : { etag: error.etag }),
   },
   message: JSON.stringify({
     success: false,

@@ -7,6 +7,8 @@ export type SentHeader =
   | 'x-refresh-token'
   | 'x-refresh-token-mode'
   | 'idempotency-key'
+  | 'if-match'
+  | 'if-none-match'
   | 'svix-id'
   | 'svix-timestamp'
   | 'svix-signature'
@@ -18,6 +20,8 @@ export interface Example {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Partial<Record<SentHeader, string>>>;
   readonly body?: unknown;
+  /** Its answer has the revision of a document as `ETag`. */
+  readonly isRevised?: true;
   /** Refusals of this row's own; those of its kind of access are known. */
   readonly failures?: readonly ErrorCode[];
 }

@@ -48,6 +48,15 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
     description:
       'Up to 255 visible ASCII characters; the same request that comes with it again within 24 hours gets the first answer, and nothing is done twice.',
   },
+  'if-match': {
+    in: 'header',
+    description:
+      'The revision that the document must be at, as ETag gives it, or *. At another it stays as it is: 412.',
+  },
+  'if-none-match': {
+    in: 'header',
+    description: 'The revision that the caller has, as ETag gave it: 304 while the document is at it.',
+  },
   'svix-id': { in: 'header', description: 'Id of the delivery.' },
   'svix-timestamp': { in: 'header', description: 'When it was signed, in seconds since 1970.' },
   'svix-signature': { in: 'header', description: 'Signatures over id, timestamp and body.' },

@@ -38,6 +38,7 @@ const summaries: Readonly<Record<number, string>> = {
   403: 'Whoever calls may not do this.',
   404: 'There is no such thing, as far as whoever calls may know.',
   409: 'What is there already stands against it.',
+  412: 'It is not what If-Match says any more. ETag says what it is.',
   413: 'Too large.',
   422: 'The mail provider could not do it.',
   429: 'Too often. Retry-After says when to try again.',
@@ -143,9 +144,12 @@ const refusalsOf = (route: Route, example: Example) => {
     ]);
 };
 
-const successOf = (route: Route): unknown => {
+const revision = { etag: header('The revision of the document, in quotes.', { type: 'string' }) };
+
+const successOf = (route: Route, { isRevised }: Example): unknown => {
   const { status, body, text } = route.response;
-  const headers = { ...requestId, ...counted, ...(route.repeats !== undefined && replayed) };
+  const repeated = route.repeats !== undefined && replayed;
+  const headers = { ...requestId, ...counted, ...repeated, ...(isRevised && revision) };
   if (status === 302) {
     const location = header('Where the browser is sent.', { type: 'string' });
     return { description: 'The browser is sent on.', headers: { ...headers, location } };
@@ -157,6 +161,15 @@ const successOf = (route: Route): unknown => {
   };
 };
 
+const notModified = {
+  description: 'The document is still at the revision of If-None-Match.',
+  headers: { ...requestId, ...counted, ...revision },
+};
+
 /** Every answer that a row gives: status → response. */
 export const responsesOf = (route: Route, example: Example): Readonly<Record<string, unknown>> =>
-  Object.fromEntries([[String(route.response.status), successOf(route)], ...refusalsOf(route, example)]);
+  Object.fromEntries([
+    [String(route.response.status), successOf(route, example)],
+    ...(example.headers && 'if-none-match' in example.headers ? [['304', notModified]] : []),
+    ...refusalsOf(route, example),
+  ]);

@@ -85,9 +85,10 @@ describe('a warm request costs', () => {
     expect(await commandsOf(update)).toEqual([count, 'mongodb findAndModify']);
   });
 
-  test('soft delete: 1 update and 1 count', async () => {
+  test('soft delete: 1 findAndModify and 1 count', async () => {
     const id = nextId();
-    expect(await commandsOf(run(deleteDocument, { params: { ...params, id } }))).toEqual([count, 'mongodb update']);
+    const trash = run(deleteDocument, { params: { ...params, id } });
+    expect(await commandsOf(trash)).toEqual([count, 'mongodb findAndModify']);
   });
 
   test('permanent delete: 1 delete and 1 count', async () => {

@@ -87,7 +87,7 @@ describe('update-profile', () => {
     };
     expect(await update(token, { ...forged, name: 'Ann' })).toMatchObject({ status: 200 });
     const [after] = await storedUsers(project, { _id: before?._id });
-    expect(after).toEqual({ ...before, name: 'Ann', updatedAt: after?.updatedAt });
+    expect(after).toEqual({ ...before, name: 'Ann', _rev: 2, updatedAt: after?.updatedAt });
   });
 
   test.each<[string, unknown]>([

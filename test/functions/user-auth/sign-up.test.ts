@@ -101,6 +101,7 @@ describe('sign-up', () => {
       credentialVersion: 0,
       isDeleted: false,
       deletedAt: null,
+      _rev: 1,
     });
     expect(JSON.stringify(answer.body)).not.toMatch(/\$2[aby]\$|hasPassword|planSlot|credentialVersion/);
   });

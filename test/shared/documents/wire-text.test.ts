@@ -161,6 +161,32 @@ describe('the JSON of a document, made of its bytes', () => {
     expect(stateIn({ in: { isDeleted: true, deletedAt: null } })).toEqual({ hasState: false, isTrashed: false });
   });
 
+  test.each<[string, object, number]>([
+    ['as the service writes them', { _id: 1, a: 'x', _rev: 7, _pos: new Timestamp({ t: 9, i: 1 }), b: 2 }, 7],
+    ['alone', { _rev: 3 }, 3],
+    ['not at all', { a: 1 }, 0],
+    ['inside others, where they are anybody’s', { a: { _rev: 4, _pos: 5, _gone: 6 }, _reverse: 1, _: 2 }, 0],
+    ['of a tombstone', { _id: 1, isDeleted: true, deletedAt: null, _rev: 2, _gone: true }, 2],
+  ])('hides revision and position that are there %s, and tells the revision', (_title, document, revision) => {
+    for (const meta of [true, 'rev'] as const) {
+      const stored = { ...document, isDeleted: false, deletedAt: null };
+      const text = wireText(bytesOf(stored), meta === 'rev');
+      expect(text?.json.text).toBe(byObjects(bytesOf(stored), { fields: undefined, meta }));
+      expect(text?.revision).toBe(revision);
+    }
+  });
+
+  test.each<[string, object]>([
+    ['a text', { _rev: '1' }],
+    ['a fraction', { _rev: new Double(1.5) }],
+    ['a negative number', { _rev: -1 }],
+    ['a long one', { _rev: Long.fromNumber(2 ** 40) }],
+    ['a position of another type', { _pos: 1 }],
+    ['a mark of another type', { _gone: 'x' }],
+  ])('is left to objects where %s stands where the service has its own', (_title, document) => {
+    expect(wireText(bytesOf(document))).toBeUndefined();
+  });
+
   test('two fields of one name, which a project’s own database can hold, are one there', () => {
     const twice = Buffer.from([19, 0, 0, 0, 16, 97, 0, 1, 0, 0, 0, 16, 97, 0, 2, 0, 0, 0, 0]);
     const external = { placement: { kind: 'external', encryptedUri: '', host: 'h', openUri: async () => '' } } as const;

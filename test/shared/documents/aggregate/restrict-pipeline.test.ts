@@ -27,8 +27,19 @@ const publicOnly = new Map([['people', whole(people)]]);
 
 type Rows = readonly (readonly [title: string, pipeline: Pipeline, expected: Pipeline])[];
 
-const run = (pipeline: Pipeline, main: Source, includeDeleted = false, sources = joined) =>
-  restrictPipeline(pipeline, { main, joined: sources, includeDeleted });
+const hide = JSON.stringify({ $unset: ['_rev', '_pos', '_gone'] });
+
+/** Without the stages that remove hidden fields, which hide-fields.test.ts looks at. */
+const shown = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.filter((stage) => JSON.stringify(stage) !== hide).map(shown);
+  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  if (!isPlain) return value;
+  const kept = Object.entries(value).filter(([, inner]) => JSON.stringify(inner) !== `[${hide}]`);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, shown(inner)]));
+};
+
+const run = (pipeline: Pipeline, main: Source, includeDeleted = false, sources = joined): Pipeline =>
+  shown(restrictPipeline(pipeline, { main, joined: sources, includeDeleted })) as Pipeline;
 
 describe('the pipeline of a collection that all may read', () => {
   test.each<Rows[number]>([
@@ -96,7 +107,7 @@ describe('the pipeline of a collection that all may read', () => {
     [[{ $geoNear: { near: [1, 1] } }]],
     [[{ $lookup: { from: 'people', ...join } }]],
     [[{ $graphLookup: { from: 'people' } }]],
-    [[{ $unionWith: { coll: 'people', pipeline: [] } }]],
+    [[{ $unionWith: { coll: 'people' } }]],
   ])('stays as it is with the trash included: %j', (pipeline) => {
     expect(run(pipeline, whole(posts), true, publicOnly)).toEqual(pipeline);
   });

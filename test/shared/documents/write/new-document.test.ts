@@ -16,7 +16,7 @@ const made = (collection: Collection, caller: Caller, body: JsonObject) =>
 describe('a new document', () => {
   test('has its id first, the fields as sent, then the system fields', () => {
     const document = made(everything, secret, { _id: 'mine', at: '2026-01-01', title: 't', isDeleted: true });
-    expect(Object.keys(document).join(' ')).toBe('_id at title views isDeleted deletedAt createdAt updatedAt');
+    expect(Object.keys(document).join(' ')).toBe('_id at title views isDeleted deletedAt createdAt updatedAt _rev');
     expect(JSON.parse(JSON.stringify(document))).toEqual({
       _id: expect.stringMatching(/^[0-9a-f]{24}$/),
       at: '2026-01-01T00:00:00.000Z',
@@ -26,6 +26,7 @@ describe('a new document', () => {
       deletedAt: null,
       createdAt: '2026-01-02T00:00:00.000Z',
       updatedAt: '2026-01-02T00:00:00.000Z',
+      _rev: 1,
     });
   });
 
