@@ -8,6 +8,8 @@ declare module 'basalt:rows' {
 /** The public API's routes with an example of each, for the page that shows them in the project's own names. */
 declare module 'basalt:api' {
   export interface ApiExample {
+    /** The name of its row. */
+    readonly id: string;
     readonly area: string;
     readonly summary: string;
     readonly method: string;

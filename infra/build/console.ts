@@ -35,6 +35,7 @@ const examples = (): string => {
       return row
         ? [
             {
+              id,
               area,
               summary: row.summary,
               method: methodsOf(row)[0],

@@ -5,47 +5,51 @@ import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Page } from '../../ui/page.tsx';
-import { Snippet } from '../../ui/snippet.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { codeOf, isLanguage, type Language, languages } from './code.ts';
+import { ApiCall } from './api-call.tsx';
+import { isLanguage, type Language, languages } from './code.ts';
 
-/** Every route of the public API in the project's own names, in three languages. */
+/** Every route of the public API in the project's own names, in three languages, and to be called in place. */
 export const Api = () => {
   const { projectId = '' } = useRoute().params;
-  const { path, query } = useLocation();
+  const { path, query, route } = useLocation();
   const { data: project } = useQuery('get-project', { projectId }).value;
   const { data: collections } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
   const language: Language = isLanguage(query.in) ? query.in : 'curl';
   const collectionName = collections?.items.find(({ name }) => name !== 'users')?.name ?? 'notes';
   const names = { api: service().api, collectionName, publishableKey: project?.publishableKey ?? '' };
+  const toggle = (id: string, open: boolean) => {
+    if (open !== (query.open === id)) route(addressWith(path, query, { open: open ? id : undefined }), true);
+  };
   const areas = [...new Set(examples.map(({ area }) => area))];
   return (
     <Page title={t.nav.api}>
       <p class="muted">{t.api.intro}</p>
       <Tabs
         label={t.nav.api}
-        present={addressWith(path, {}, { in: language })}
-        tabs={languages.map((one) => [addressWith(path, {}, { in: one }), t.api.languages[one]])}
+        present={addressWith(path, query, { in: language })}
+        tabs={languages.map((one) => [addressWith(path, query, { in: one }), t.api.languages[one]])}
       />
       <div class="stack">
-        {areas.map((area) => (
-          <section key={area} class="stack">
-            <h2>{area}</h2>
-            {examples
-              .filter((example) => example.area === area)
-              .map((example) => (
-                <details key={example.summary} class="card">
-                  <summary>
-                    <span class="mono">
-                      {example.method} {example.path}
-                    </span>{' '}
-                    <span class="muted">{example.summary}</span>
-                  </summary>
-                  <Snippet code={codeOf(language, example, names)} label={example.summary} />
-                </details>
-              ))}
-          </section>
-        ))}
+        {project &&
+          areas.map((area) => (
+            <section key={area} class="stack">
+              <h2>{area}</h2>
+              {examples
+                .filter((example) => example.area === area)
+                .map((example) => (
+                  <ApiCall
+                    key={example.id}
+                    example={example}
+                    language={language}
+                    names={names}
+                    project={project}
+                    isOpen={query.open === example.id}
+                    onToggle={(open) => toggle(example.id, open)}
+                  />
+                ))}
+            </section>
+          ))}
       </div>
     </Page>
   );

@@ -12,13 +12,13 @@ export interface Names {
   readonly publishableKey: string;
 }
 
-/** The secret key is known to nobody but who has kept it, so its place is named. */
-const secretKey = 'SECRET_KEY';
-const userToken = 'ACCESS_TOKEN';
+/** What is known to nobody but who has kept it: its place is named. */
+const places = { secretKey: 'SECRET_KEY', userToken: 'ACCESS_TOKEN' } as const;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-const urlOf = ({ path, params, query }: ApiExample, { api, collectionName }: Names): string => {
+/** The address that it is called at. */
+export const urlOf = ({ path, params, query }: ApiExample, { api, collectionName }: Names): string => {
   const values: Readonly<Record<string, string>> = {
     ...params,
     ...('collectionName' in params ? { collectionName } : {}),
@@ -28,9 +28,19 @@ const urlOf = ({ path, params, query }: ApiExample, { api, collectionName }: Nam
   return `${api}${filled}${search.size === 0 ? '' : `?${search}`}`;
 };
 
-const headersOf = ({ access, body }: ApiExample, { publishableKey }: Names): Record<string, string> => ({
+interface Credentials {
+  readonly publishableKey: string;
+  readonly secretKey: string;
+  readonly userToken: string;
+}
+
+/** The headers that it is called with. */
+export const headersOf = (
+  { access, body }: ApiExample,
+  { publishableKey, secretKey, userToken }: Credentials,
+): Record<string, string> => ({
   ...(access === 'public' ? {} : { 'x-api-key': access === 'secretKey' ? secretKey : publishableKey }),
-  ...(access === 'user' ? { authorization: `Bearer ${userToken}` } : {}),
+  ...(access === 'user' || (access === 'anyKey' && userToken) ? { authorization: `Bearer ${userToken}` } : {}),
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
 });
 
@@ -75,4 +85,8 @@ const writers = { curl, javascript, python } as const;
 
 /** A request as it is written in a language, with the project's own address, key and collection. */
 export const codeOf = (language: Language, example: ApiExample, names: Names): string =>
-  writers[language](example, urlOf(example, names), headersOf(example, names));
+  writers[language](
+    example,
+    urlOf(example, names),
+    headersOf(example, { ...names, ...places, ...(example.access === 'user' ? {} : { userToken: '' }) }),
+  );

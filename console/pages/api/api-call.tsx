@@ -1,0 +1,39 @@
+import type { ApiExample } from 'basalt:api';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Snippet } from '../../ui/snippet.tsx';
+import { codeOf, type Language, type Names } from './code.ts';
+import { RunCall } from './run-call.tsx';
+
+/** One route: as it is called from elsewhere, and to be called from here. */
+export const ApiCall = ({
+  example,
+  language,
+  names,
+  project,
+  isOpen,
+  onToggle,
+}: {
+  readonly example: ApiExample;
+  readonly language: Language;
+  readonly names: Names;
+  readonly project: Data<'get-project'>;
+  readonly isOpen: boolean;
+  readonly onToggle: (open: boolean) => void;
+}) => (
+  <details class="card" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
+    <summary>
+      <span class="mono">
+        {example.method} {example.path}
+      </span>{' '}
+      <span class="muted">{example.summary}</span>
+    </summary>
+    {isOpen && (
+      <div class="stack">
+        <Snippet code={codeOf(language, example, names)} label={example.summary} />
+        <h3>{t.api.run}</h3>
+        <RunCall example={example} names={names} project={project} />
+      </div>
+    )}
+  </details>
+);

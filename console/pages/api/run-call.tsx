@@ -1,0 +1,115 @@
+import type { ApiExample } from 'basalt:api';
+import { useSignal } from '@preact/signals';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { Answer } from './answer.tsx';
+import { type Answered, pasted, sendCall } from './call.ts';
+import { headersOf, type Names, urlOf } from './code.ts';
+
+const keep = (name: keyof typeof pasted.value) => (event: { readonly currentTarget: { readonly value: string } }) => {
+  pasted.value = { ...pasted.value, [name]: event.currentTarget.value.trim() };
+};
+
+/** Where either key does, the publishable one is sent unless the reader has pasted the other. */
+const credentialsFor = ({ access }: ApiExample, { publishableKey }: Names) => {
+  const { secretKey, userToken } = pasted.value;
+  const key = access === 'anyKey' && secretKey ? secretKey : publishableKey;
+  return { publishableKey: key, secretKey, userToken };
+};
+
+/** Keys that only their owner has: pasted here, and kept nowhere. */
+const Credentials = ({ access }: Pick<ApiExample, 'access'>) => (
+  <>
+    {(access === 'secretKey' || access === 'anyKey') && (
+      <Field
+        label={t.keys.secret}
+        hint={access === 'anyKey' ? t.api.keyInstead : t.api.keyWhy}
+        type="password"
+        autocomplete="off"
+        required={access === 'secretKey'}
+        value={pasted.value.secretKey}
+        onInput={keep('secretKey')}
+      />
+    )}
+    {(access === 'user' || access === 'anyKey') && (
+      <Field
+        label={t.api.userToken}
+        hint={t.api.tokenWhy}
+        type="password"
+        autocomplete="off"
+        required={access === 'user'}
+        value={pasted.value.userToken}
+        onInput={keep('userToken')}
+      />
+    )}
+  </>
+);
+
+/** A request to change and to send from here, with the project's own key, and what comes back. */
+export const RunCall = ({
+  example,
+  names,
+  project,
+}: {
+  readonly example: ApiExample;
+  readonly names: Names;
+  readonly project: Data<'get-project'>;
+}) => {
+  const { method, access } = example;
+  const { draft, set } = useDraft({
+    path: urlOf(example, names).slice(names.api.length),
+    body: example.body === undefined ? '' : JSON.stringify(example.body, null, 2),
+  });
+  const answered = useSignal<Answered | undefined>(undefined);
+  const asking = useSignal(false);
+  const send = async () => {
+    answered.value = undefined;
+    answered.value = await sendCall({
+      method,
+      url: names.api + draft.value.path,
+      headers: headersOf(example, credentialsFor(example, names)),
+      body: example.body === undefined ? undefined : draft.value.body,
+    }).catch(() => {
+      throw new Error(t.api.unreadable);
+    });
+    asking.value = false;
+  };
+  const submit = async () => {
+    if (method !== 'DELETE') return send();
+    asking.value = true;
+    return undefined;
+  };
+  return (
+    <div class="stack">
+      <Form act={t.api.send(method)} onSubmit={submit}>
+        {() => (
+          <>
+            <Field label={t.api.path} required pattern="/.*" value={draft.value.path} onInput={set('path')} />
+            {example.body !== undefined && (
+              <TextField label={t.api.body} rows={6} value={draft.value.body} onInput={set('body')} />
+            )}
+            <Credentials access={access} />
+          </>
+        )}
+      </Form>
+      {answered.value && <Answer answered={answered.value} project={project} />}
+      {asking.value && (
+        <Confirm
+          title={t.api.sure}
+          text={`${method} ${draft.value.path}`}
+          name={method}
+          label={t.api.typeMethod(method)}
+          act={t.api.send(method)}
+          onClose={() => {
+            asking.value = false;
+          }}
+          onConfirm={send}
+        />
+      )}
+    </div>
+  );
+};

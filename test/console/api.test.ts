@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+
+beforeAll(async () => {
+  browser = await openChromium();
+  project = await newProject([{ name: 'posts' }]);
+  await project.api('POST', '/api/data/posts', { body: { title: 'Hello', text: '<b>bold</b>' } });
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/api`);
+});
+
+afterAll(() => browser.close());
+
+describe('the API page', () => {
+  test('calls a route in place with the project’s own names and key, and shows the answer as text', async () => {
+    const { page, problems } = opened;
+    await page.getByText('List, filter, sort').first().click();
+    const list = page.locator('details[open]');
+    expect(await list.getByLabel('Path and query').inputValue()).toMatch(/^\/api\/data\/posts\?/);
+    await list.getByLabel('Path and query').fill('/api/data/posts?fields=title,text');
+    await list.getByRole('button', { name: 'Send GET' }).click();
+    const answer = list.getByRole('region', { name: 'Answer' });
+    await answer.getByText('200').waitFor();
+    await answer.getByText('<b>bold</b>').waitFor();
+    await answer.getByText(/content-type: application\/json/).waitFor();
+    expect(new URL(page.url()).searchParams.get('open')).toBe('list-documents');
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('takes the secret key for as long as the page is open, and keeps it nowhere', async () => {
+    const { page, problems } = opened;
+    await page.getByText('Insert a document').first().click();
+    const create = page.locator('details[open]');
+    await create.getByLabel('Body').fill('{"title": "From the page"}');
+    await create.getByLabel('Secret key').fill(project.secretKey);
+    await create.getByRole('button', { name: 'Send POST' }).click();
+    await create.getByText('201').waitFor();
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+    );
+    expect(kept).not.toContain(project.secretKey);
+    expect(problems).toEqual([]);
+  });
+
+  test('asks before what deletes', async () => {
+    const { page, problems } = opened;
+    await page.getByText('DELETE /api/data/{collectionName}/{id}').click();
+    const remove = page.locator('details[open]');
+    const { body } = await project.api<{ data: { items: { _id: string }[] } }>('GET', '/api/data/posts?title=Hello');
+    await remove.getByLabel('Path and query').fill(`/api/data/posts/${body.data.items[0]?._id}`);
+    await remove.getByRole('button', { name: 'Send DELETE' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Type DELETE').fill('DELETE');
+    await dialog.getByRole('button', { name: 'Send DELETE' }).click();
+    await remove.getByRole('region', { name: 'Answer' }).getByText('200').waitFor();
+    expect(await dialog.count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('403 ORIGIN_NOT_ALLOWED says what is missing, and adds it', async () => {
+    const { page, problems } = opened;
+    const path = `/api/projects/${project.id}`;
+    await project.developer.dashboard('PATCH', path, { allowedDomains: ['https://app.example.com'] });
+    await page.goto(`${new URL(page.url()).origin}/projects/${project.id}/api?open=list-documents`);
+    const list = page.locator('details[open]');
+    await list.getByLabel('Path and query').fill('/api/data/posts');
+    await list.getByRole('button', { name: 'Send GET' }).click();
+    await list.getByText('ORIGIN_NOT_ALLOWED').waitFor();
+    await list.getByRole('button', { name: 'Add this page to them' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { body } = await project.developer.dashboard<{ data: { allowedDomains: string[] } }>('GET', path);
+    expect(body.data.allowedDomains).toEqual(['https://app.example.com', new URL(page.url()).origin]);
+    expect(problems).toEqual([]);
+  });
+});
