@@ -58,7 +58,7 @@ export const callOf = (
   const values = input as Readonly<Record<string, unknown>>;
   return {
     method,
-    path: path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name]))),
+    path: path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name]).toWellFormed())),
     query: queryText(values.query as Query | undefined),
   };
 };

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
 import { newMember } from '../support/worlds/members.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
 import { users } from '../support/worlds/users.ts';
@@ -28,7 +29,7 @@ describe('a console whose service fails', () => {
   let problems: string[];
 
   beforeAll(async () => {
-    ({ page, problems } = await browser.openAs(project.developer, urlOf(screen('/users'))));
+    ({ page, problems } = await openAs(browser, project.developer, screen('/users')));
     context = page.context();
   });
 
@@ -130,7 +131,7 @@ describe('a console whose service fails', () => {
 
   test('403 says which role is needed, and who has it', async () => {
     const viewer = await newMember(project, 'viewer');
-    const opened = await browser.openAs(viewer, urlOf(screen('/settings/general')));
+    const opened = await openAs(browser, viewer, screen('/settings/general'));
     await opened.page.getByLabel('Name').fill('Mine');
     await opened.page.getByRole('button', { name: 'Save' }).click();
     const note = opened.page.getByRole('alert');

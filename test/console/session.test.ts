@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openChromium, signIn } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
 import { newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
 import { users } from '../support/worlds/users.ts';
 
@@ -19,7 +20,7 @@ const screen = (path: string): string => `/projects/${project.id}${path}`;
 
 /** A window in which the owner of the project is signed in. */
 const openAt = async (path: string) => {
-  const opened = await browser.openAs(project.developer, urlOf(path));
+  const opened = await openAs(browser, project.developer, path);
   return { ...opened, context: opened.page.context() };
 };
 

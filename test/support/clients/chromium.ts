@@ -8,12 +8,6 @@ export interface OpenPage {
   readonly problems: string[];
 }
 
-/** Who signs in. */
-interface Account {
-  readonly email: string;
-  readonly password: string;
-}
-
 /** A real browser, which is unpacked from npm; nothing has to be installed for it. */
 export const openChromium = async () => {
   // The package's own flags are for one page in a Lambda function: one process for all, and no policy of origins.
@@ -22,30 +16,21 @@ export const openChromium = async () => {
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
   const contexts: BrowserContext[] = [];
-  const newPage = async (options: Parameters<typeof browser.newContext>[0] = {}): Promise<OpenPage> => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    contexts.push(context);
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('pageerror', ({ message }) => problems.push(message));
-    page.on('console', (message) => {
-      // The browser itself says so of each answer that is no success.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
-        problems.push(message.text());
-      }
-    });
-    return { page, problems };
-  };
   return {
     /** A window of its own: nobody is signed in there. */
-    newPage,
-    /** A window of its own on which somebody is signed in, at an address. */
-    openAs: async (who: Account, url: string, options?: Parameters<typeof newPage>[0]): Promise<OpenPage> => {
-      const opened = await newPage(options);
-      await opened.page.goto(url);
-      await signIn(opened.page, who);
-      await opened.page.getByTitle('Account').waitFor();
-      return opened;
+    newPage: async (options: Parameters<typeof browser.newContext>[0] = {}): Promise<OpenPage> => {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      contexts.push(context);
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('pageerror', ({ message }) => problems.push(message));
+      page.on('console', (message) => {
+        // The browser itself says so of each answer that is no success.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+          problems.push(message.text());
+        }
+      });
+      return { page, problems };
     },
     close: async (): Promise<void> => {
       await Promise.all(contexts.map((context) => context.close()));
@@ -61,7 +46,10 @@ export const obstacles = async (page: Page): Promise<readonly string[]> => {
 };
 
 /** Fills in the sign-in page. */
-export const signIn = async (page: Page, { email, password }: Account) => {
+export const signIn = async (
+  page: Page,
+  { email, password }: { readonly email: string; readonly password: string },
+) => {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();

@@ -12,5 +12,6 @@ export const openAs = async (
   const opened = await browser.newPage(options);
   await opened.page.goto(`${inject('stack').dashboardUrl}${path}`);
   await signIn(opened.page, developer);
+  await opened.page.getByTitle('Account').waitFor();
   return opened;
 };
