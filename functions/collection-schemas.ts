@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { fieldTypeNames } from '../shared/collections/schema/field-types.ts';
+import { searchLanguages } from '../shared/collections/schema/search-rules.ts';
 
 /**
  * Where the API description has the schema of a field, which holds itself; `Field` and `Items` in
@@ -13,11 +14,20 @@ export const FieldAnswer = v.object({
   type: v.picklist(fieldTypeNames),
   required: v.boolean(),
   unique: v.boolean(),
+  searchable: v.optional(v.boolean()),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
   ref: v.optional(v.string()),
   items: v.optional(v.pipe(v.unknown(), v.metadata({ $ref: '#/components/schemas/Items' }))),
   fields: v.optional(v.pipe(v.unknown(), v.metadata({ type: 'array', items: fieldReference }))),
 });
+
+/** The language of the searchable fields of a collection. */
+export const Language = v.pipe(
+  v.picklist(searchLanguages, `must be one of ${searchLanguages.join(', ')}`),
+  v.metadata({
+    description: 'With none, which is the default, every word is just itself; else its forms are found too.',
+  }),
+);
 
 /** What a publishable key may see of the trash. */
 export const TrashAudience = v.pipe(

@@ -423,6 +423,7 @@ export const en = {
     type: 'Type',
     required: 'Required',
     unique: 'Unique',
+    searchable: 'Searchable',
     fallback: 'Default',
     ref: 'Refers to',
     inside: 'Holds',

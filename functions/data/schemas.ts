@@ -48,6 +48,10 @@ export const ListQuery = v.looseObject({
     enum: ['true', 'false', 'rev'],
     description: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
   }),
+  search: parameter({
+    description:
+      'Words that must occur in searchable fields, "phrases", and -words that must not; best first without sort.',
+  }),
   where: parameter({
     description:
       'A condition as percent-encoded JSON, up to 8 KiB: {"$or":[{"views":{"$gte":5}},{"tags":"first"}]}. Longer ones are sent to the query of the collection.',
@@ -132,6 +136,7 @@ export const QueryBody = v.pipe(
   v.metadata({
     properties: {
       where: { type: 'object', description: 'A condition: {"$or":[{"views":{"$gte":5}},{"tags":"first"}]}.' },
+      search: { type: 'string', description: 'Words that must occur in searchable fields.' },
       sort: texts('Up to 4 fields: -a or a:desc. Otherwise the newest come first.'),
       fields: texts('The fields to show; _id always comes.'),
       limit: { type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' },

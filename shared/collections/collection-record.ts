@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
 import { keysBuilt, type OwnIndex } from './indexes/own-index.ts';
+import type { SearchLanguage } from './schema/search-rules.ts';
 
 /**
  * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept
@@ -23,6 +24,7 @@ export interface CollectionRecord {
   readonly schema: readonly Field[] | null;
   /** `trash` is absent in records from before there was a choice. */
   readonly rls: Omit<RowSecurity, 'trash'> & Partial<RowSecurity>;
+  readonly searchLanguage?: SearchLanguage;
   readonly indexes?: readonly OwnIndex[];
   /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
@@ -39,6 +41,7 @@ export const toCollection = (record: CollectionRecord): Collection => ({
   name: record.name,
   schema: record.schema,
   rls: { ...noRowSecurity, ...record.rls },
+  ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   ...(isPrivate(record.rls) && record.indexes
     ? { ownIndexes: record.indexes.filter(({ ready }) => ready).map(({ keys }) => keysBuilt(keys, record.rls)) }
     : {}),

@@ -6,11 +6,14 @@ import type { Collection, Field, RowSecurity } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { activeIn, collectionNotFound, onCollections, requireRecord } from './control-collections.ts';
 import { estimateDocuments } from './on-collection.ts';
+import type { SearchLanguage } from './schema/search-rules.ts';
 
 /** A collection as the dashboard returns it (contract 6, "Records"); `documents` counts the active ones, roughly. */
 export interface CollectionSummary extends Pick<CollectionRecord, 'name' | 'createdAt' | 'updatedAt'> {
   readonly schema: Field[] | null;
   readonly rls: RowSecurity;
+  /** Absent where it is `none` and was never said. */
+  readonly searchLanguage?: SearchLanguage;
   readonly documents: number;
 }
 
@@ -19,6 +22,7 @@ export const summarize = async (project: Project, record: CollectionRecord): Pro
   name: record.name,
   schema: record.schema && [...record.schema],
   rls: toCollection(record).rls,
+  ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   documents: await estimateDocuments(project, record.name),
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,

@@ -1,4 +1,5 @@
 import type { FieldType } from './schema/field-types.ts';
+import type { SearchLanguage } from './schema/search-rules.ts';
 
 /** What a schema says of a value: of a field, of every element of an `Array`. */
 export interface ValueType {
@@ -17,6 +18,8 @@ export interface Field extends ValueType {
   readonly required: boolean;
   readonly unique: boolean;
   readonly default?: string | number | boolean;
+  /** Whether searches go through it. */
+  readonly searchable?: true;
 }
 
 /**
@@ -49,6 +52,8 @@ export interface Collection {
   readonly name: string;
   readonly schema: readonly Field[] | null;
   readonly rls: RowSecurity;
+  /** The language of its searchable fields; `none` where nothing is said. */
+  readonly searchLanguage?: SearchLanguage;
   /** Those of the developer's own indexes that are built, of a private collection. */
   readonly ownIndexes?: readonly IndexKeys[];
 }

@@ -9,6 +9,7 @@ export interface FieldDraft {
   readonly type: FieldType;
   readonly required: boolean;
   readonly unique: boolean;
+  readonly searchable: boolean;
   readonly fallback: string;
   readonly ref: string;
   /** `items` and `fields`, as JSON. */
@@ -20,17 +21,19 @@ export const newField: FieldDraft = {
   type: 'String',
   required: false,
   unique: false,
+  searchable: false,
   fallback: '',
   ref: '',
   inside: '',
 };
 
 export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] =>
-  (schema ?? []).map(({ key, type, required, unique, default: fallback, ref, items, fields }) => ({
+  (schema ?? []).map(({ key, type, required, unique, searchable = false, default: fallback, ref, items, fields }) => ({
     key,
     type,
     required,
     unique,
+    searchable,
     fallback: fallback === undefined ? '' : JSON.stringify(fallback),
     ref: ref ?? '',
     inside:
@@ -51,11 +54,12 @@ const parsed = (text: string, name: string): unknown => {
 export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string, unknown>[] | null =>
   fields.length === 0
     ? null
-    : fields.map(({ key, type, required, unique, fallback, ref, inside }) => ({
+    : fields.map(({ key, type, required, unique, searchable, fallback, ref, inside }) => ({
         key,
         type,
         required,
         unique,
+        ...(searchable && { searchable }),
         ...(fallback === '' ? {} : { default: parsed(fallback, `The default of ${key}`) }),
         ...(ref === '' ? {} : { ref }),
         ...(inside === '' ? {} : (parsed(inside, `What ${key} holds`) as object)),

@@ -29,6 +29,7 @@ export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly Field
                 t.schema.type,
                 t.schema.required,
                 t.schema.unique,
+                t.schema.searchable,
                 t.schema.fallback,
                 t.schema.ref,
                 t.schema.inside,
@@ -78,6 +79,15 @@ export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly Field
                     aria-label={t.schema.unique}
                     checked={field.unique}
                     onChange={(event) => change(place, { unique: event.currentTarget.checked })}
+                  />
+                </td>
+                <td>
+                  <input
+                    type="checkbox"
+                    aria-label={t.schema.searchable}
+                    disabled={field.type !== 'String' && field.type !== 'Array'}
+                    checked={field.searchable}
+                    onChange={(event) => change(place, { searchable: event.currentTarget.checked })}
                   />
                 </td>
                 <td>

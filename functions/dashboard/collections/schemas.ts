@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { FieldAnswer, fieldReference, RowSecurityAnswer, TrashAudience } from '../../collection-schemas.ts';
+import { FieldAnswer, fieldReference, Language, RowSecurityAnswer, TrashAudience } from '../../collection-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -28,11 +28,17 @@ const schema = v.pipe(
   }),
 );
 
-export const NewCollectionBody = strictBody({ name: text, schema, rls: v.optional(v.nullable(NewRowSecurity)) });
+export const NewCollectionBody = strictBody({
+  name: text,
+  schema,
+  rls: v.optional(v.nullable(NewRowSecurity)),
+  searchLanguage: v.optional(Language),
+});
 export const CollectionChangesBody = strictBody({
   name: v.optional(text),
   schema: v.optional(schema),
   rls: v.optional(v.nullable(RowSecurityChanges)),
+  searchLanguage: v.optional(Language),
   force: v.optional(flag),
 });
 
@@ -47,6 +53,7 @@ const Collection = v.object({
   name: v.string(),
   schema: v.nullable(v.array(FieldAnswer)),
   rls: RowSecurityAnswer,
+  searchLanguage: v.optional(Language),
   documents: v.number(),
   createdAt: v.date(),
   updatedAt: v.date(),

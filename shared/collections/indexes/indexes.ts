@@ -1,11 +1,19 @@
+import { createHash } from 'node:crypto';
 import type { IndexDescription } from 'mongodb';
 import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from '../collection.ts';
 import { usersCollection } from '../schema/collection-name.ts';
 import { fieldTypes } from '../schema/field-types.ts';
 import { schemaError } from '../schema/schema-error.ts';
+import { type SearchLanguage, searchableFields } from '../schema/search-rules.ts';
 
 /** Every index of the service's own begins so, and none of a developer's may. */
 export const managedPrefix = 'basalt_';
+
+/** Of the index that searches go by. */
+export const searchPrefix = `${managedPrefix}search_`;
+
+/** With MongoDB's own default a field `language` of a document would change how its texts are read. */
+export const noLanguageField = 'basaltTextLanguage';
 
 /** Of the 64 that MongoDB takes: 20 own ones, `_id`, the trash, the owner or users; the rest is for fields. */
 const roomForFields = 40;
@@ -42,6 +50,21 @@ const trashIndex: IndexDescription = {
   partialFilterExpression: { isDeleted: true },
 };
 
+/** The name of each tells what it was made of, so that another replaces it. */
+const searchIndexes = (fields: readonly Field[], language: SearchLanguage): readonly IndexDescription[] => {
+  const keys = searchableFields({ schema: fields }).map(({ key }) => key);
+  if (keys.length === 0) return [];
+  const hash = createHash('sha256').update(JSON.stringify([language, [...keys].sort()]));
+  return [
+    {
+      name: `${searchPrefix}${hash.digest('hex').slice(0, 12)}`,
+      key: Object.fromEntries(keys.map((key) => [key, 'text' as const])),
+      default_language: language,
+      language_override: noLanguageField,
+    },
+  ];
+};
+
 /** One account an identity of a provider, and one a place of the plan, whoever signs up at once. */
 const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].map((key) => ({
   name: `${managedPrefix}${key}`,
@@ -58,7 +81,8 @@ export const managedIndexes = ({
   name,
   schema,
   rls,
-}: Pick<Collection, 'name' | 'schema' | 'rls'>): readonly IndexDescription[] => {
+  searchLanguage = 'none',
+}: Omit<Collection, 'ownIndexes'>): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];
   const read = new Set(
@@ -72,9 +96,16 @@ export const managedIndexes = ({
     trashIndex,
     ...fields.filter(({ unique }) => unique).map(uniqueIndex),
     ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
+    ...searchIndexes(fields, searchLanguage),
     ...(isUsers ? userIndexes : []),
   ];
 };
+
+/** Those by which lists find what they filter and sort by. */
+export const orderedIndexes = (collection: Collection): readonly IndexDescription[] =>
+  managedIndexes(collection).filter(
+    ({ name, partialFilterExpression }) => !partialFilterExpression && !name?.startsWith(searchPrefix),
+  );
 
 /** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */
 export const requireIndexRoom = (fields: readonly Field[]): void => {

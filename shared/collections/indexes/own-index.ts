@@ -2,7 +2,7 @@ import type { IndexDescription } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import { type IndexKeys, isHiddenPath, isPrivate, type RowSecurity } from '../collection.ts';
 import { unsafeNames } from '../schema/field-key.ts';
-import { managedPrefix } from './indexes.ts';
+import { managedPrefix, noLanguageField } from './indexes.ts';
 
 export type IndexKind = IndexKeys[number][1];
 
@@ -84,6 +84,6 @@ export const toIndexDescription = (
   return {
     name: built === keys ? name : ownerFirstName(name),
     key: new Map(built),
-    ...(keys.some(([, kind]) => kind === 'text') && { language_override: 'basaltTextLanguage' }),
+    ...(keys.some(([, kind]) => kind === 'text') && { language_override: noLanguageField }),
   };
 };

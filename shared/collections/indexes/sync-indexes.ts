@@ -2,7 +2,7 @@ import { type Db, type IndexDescription, type IndexDescriptionInfo, MongoServerE
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { onCollection } from '../on-collection.ts';
-import { managedPrefix } from './indexes.ts';
+import { managedPrefix, searchPrefix } from './indexes.ts';
 
 /** Building an index reads the whole collection; API Gateway waits 30 s. */
 export const buildLimitMs = 22_000;
@@ -41,7 +41,7 @@ const isText = (key: IndexDescription['key']): boolean =>
 
 const hasKeysOf = (existing: IndexDescriptionInfo, wanted: IndexDescription): boolean =>
   JSON.stringify(keysOf(existing.key)) === JSON.stringify(keysOf(wanted.key)) ||
-  (isText(existing.key) && isText(wanted.key));
+  (isText(existing.key) && isText(wanted.key) && !wanted.name?.startsWith(searchPrefix));
 
 const documentsIn = ({ partialFilterExpression }: IndexDescription | IndexDescriptionInfo): string =>
   JSON.stringify(partialFilterExpression ?? {});

@@ -14,6 +14,7 @@ import { isInOwnDatabase, onCollection } from '../on-collection.ts';
 import { requireCollectionName, usersCollection } from '../schema/collection-name.ts';
 import { parseRowSecurity, type RowSecurityInput, withoutOwnerDefault } from '../schema/row-security-rules.ts';
 import { parseSchema } from '../schema/schema-rules.ts';
+import type { SearchLanguage } from '../schema/search-rules.ts';
 import { toUsersSchema } from '../schema/users-rules.ts';
 import { dropCollection, mayGoOn } from './drop-collection.ts';
 import { reserveCollection } from './reserve-collection.ts';
@@ -27,15 +28,21 @@ const namespaceExists = 48;
 export interface CollectionInput {
   readonly schema: unknown;
   readonly rls?: RowSecurityInput | null | undefined;
+  readonly searchLanguage?: SearchLanguage | undefined;
 }
 
 /** A collection as a developer defines it; not by the rules → 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
-export const parseCollection = (name: string, { schema: given, rls }: CollectionInput): Collection => {
+export const parseCollection = (name: string, { schema: given, rls, searchLanguage }: CollectionInput): Collection => {
   requireCollectionName(name);
   const parsed = parseSchema(given);
   const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
   const rowSecurity = parseRowSecurity(rls, name, schema);
-  return { name, schema: withoutOwnerDefault(schema, rowSecurity), rls: rowSecurity };
+  return {
+    name,
+    schema: withoutOwnerDefault(schema, rowSecurity),
+    rls: rowSecurity,
+    ...(searchLanguage && { searchLanguage }),
+  };
 };
 
 /** Documents that an insert left behind while the collection was being deleted belong to no collection any more. */

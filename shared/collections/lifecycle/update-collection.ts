@@ -1,5 +1,5 @@
 import { clock } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, statusOf } from '../../core/errors.ts';
 import { projectSaved } from '../../core/saved-projects.ts';
 import type { Project } from '../../projects/project.ts';
 import { takeOver } from '../../work/lease.ts';
@@ -10,6 +10,8 @@ import { leasedCollections, requireRecord } from '../control-collections.ts';
 import { buildConstraints, tidyIndexes } from '../indexes/apply-indexes.ts';
 import { changedRowSecurity, type RowSecurityChanges } from '../schema/row-security-rules.ts';
 import { refuseConflicts, schemaConflict } from '../schema/schema-conflicts.ts';
+import { schemaError } from '../schema/schema-error.ts';
+import { type SearchLanguage, searchableFields } from '../schema/search-rules.ts';
 import { parseCollection } from './create-collection.ts';
 import { beginEdit, endEdit } from './tidy-edited.ts';
 
@@ -18,16 +20,38 @@ export interface CollectionChanges {
   readonly name?: string | undefined;
   readonly schema?: unknown;
   readonly rls?: RowSecurityChanges | null | undefined;
+  readonly searchLanguage?: SearchLanguage | undefined;
   readonly force?: boolean | undefined;
 }
 
 /** The edit takes effect only on the record it was checked against. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
-  const saved = await takeOver(leasedCollections, before, { $set: { schema: now.schema, rls: now.rls, updatedAt } });
+  const { schema, rls, searchLanguage } = now;
+  const changes = { schema, rls, ...(searchLanguage && { searchLanguage }), updatedAt };
+  const saved = await takeOver(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
   return saved;
 };
+
+/** MongoDB has one text index a collection. */
+const requireRoomForSearch = (now: Collection, { indexes = [] }: CollectionRecord): void => {
+  const own = indexes.find(({ keys }) => keys.some(([, kind]) => kind === 'text'));
+  const [searchable] = searchableFields(now);
+  if (!own || !searchable) return;
+  throw schemaError(
+    searchable.key,
+    `is searchable, which needs the one text index that a collection can have. Delete your index "${own.name}" first`,
+  );
+};
+
+/** An index for searches may take longer than a request: what is left of the edit is then done as if it was cut short. */
+const inBackground =
+  (now: Collection) =>
+  (error: unknown): void => {
+    const mayWait = searchableFields(now).length > 0 && error instanceof AppError && statusOf[error.code] === 503;
+    if (!mayWait) throw error;
+  };
 
 /**
  * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is
@@ -37,14 +61,16 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
 export const updateCollection = async (
   project: Project,
   name: string,
-  { name: sameName = name, schema, rls, force = false }: CollectionChanges,
+  { name: sameName = name, schema, rls, searchLanguage, force = false }: CollectionChanges,
 ): Promise<CollectionSummary> => {
   const before = await requireRecord(project, name);
   if (sameName !== name) throw new AppError('INVALID_NAME', 'A collection cannot be renamed.');
   const now = parseCollection(name, {
     schema: schema === undefined ? before.schema : schema,
     rls: changedRowSecurity(before.rls, rls),
+    searchLanguage: searchLanguage ?? before.searchLanguage,
   });
+  requireRoomForSearch(now, before);
   await refuseConflicts(project, name, now.schema, before.schema, force);
   const mark = await beginEdit(project, name);
   const tidy = async (): Promise<void> => {
@@ -55,7 +81,7 @@ export const updateCollection = async (
     await buildConstraints(project, now);
     const saved = await save(before, now);
     projectSaved(project.id);
-    await tidy();
+    await tidy().catch(inBackground(now));
     return await summarize(project, saved);
   } catch (error) {
     if (error instanceof AppError && error.code === 'SCHEMA_CONFLICT') await tidy().catch(() => undefined);

@@ -21,6 +21,7 @@ export const FieldShape = v.strictObject({
   type,
   required: flag('required'),
   unique: flag('unique'),
+  searchable: flag('searchable'),
   default: v.optional(v.unknown()),
   ...details,
 });

@@ -5,6 +5,7 @@ import { requireFieldKey } from './field-key.ts';
 import { FieldShape, ItemsShape, keyOf, parseShape, type RawField, type RawItems } from './field-shape.ts';
 import { fieldTypes, listTypes, withArticle } from './field-types.ts';
 import { schemaError } from './schema-error.ts';
+import { requireSearchable } from './search-rules.ts';
 
 const maxFields = 100;
 const maxLevels = 8;
@@ -55,12 +56,14 @@ const parseField = (value: unknown, parent: string, position: number, level: num
   requireFieldKey(raw.key, path, level === 1);
   if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
   if (raw.unique && !fieldTypes[raw.type].unique) throw schemaError(path, `is unique, which no ${raw.type} may be`);
+  if (raw.searchable && level > 1) throw schemaError(path, 'is searchable, which only a field of the top level may be');
   return {
     key: raw.key,
     required: raw.required,
     unique: raw.unique,
     // A required field is never absent, so a default would never be used (specification, "default").
     ...(raw.default == null || raw.required ? {} : { default: parseDefault(raw, path) }),
+    ...(raw.searchable && { searchable: true as const }),
     ...parseDetails(raw, path, level),
   };
 };
@@ -90,5 +93,6 @@ export const parseSchema = (value: unknown): readonly Field[] | null => {
   if (allFields(fields).length > maxFieldsInAll)
     throw schemaError('', `schema has more than ${maxFieldsInAll} fields in all`);
   requireIndexRoom(fields);
+  requireSearchable(fields);
   return fields;
 };

@@ -1,5 +1,6 @@
 import type { Field } from '../collection.ts';
 import { schemaError } from './schema-error.ts';
+import { searchableFields } from './search-rules.ts';
 
 /** Fields of a user that the service alone writes and never shows; no schema may name them. */
 export const hiddenUserFields: ReadonlySet<string> = new Set([
@@ -48,5 +49,7 @@ export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[]
   if (schema.some(({ key, unique }) => key === 'password' && unique)) {
     throw schemaError('password', 'is unique, which a password may not be');
   }
+  const [searchable] = searchableFields({ schema });
+  if (searchable) throw schemaError(searchable.key, 'is searchable, but nobody lists or searches users');
   return schema.map((field) => (field.key === 'email' ? { ...field, unique: true } : field));
 };

@@ -13,7 +13,7 @@ import { PageBudget } from './page-size.ts';
 import { toProjection } from './projection.ts';
 import { Row } from './row.ts';
 import { isById, type Sort, sortKeyField, sortKeyOf, toMongoSort } from './sort.ts';
-import { afterBySortKey, needsSortKey, withPatterns } from './sort-key-pipeline.ts';
+import { afterBySortKey, bestFirst, needsSortKey, withPatterns } from './sort-key-pipeline.ts';
 
 /** The documents of one page, in order. */
 export interface RowPage {
@@ -61,6 +61,12 @@ const takePage = async (project: Project, { batches, hasKeys }: Opened, query: L
   return { rows, cut: false, more: false };
 };
 
+/** Of two that fit as well the newer comes first. */
+const byTextScore = new Map<string, 1 | -1 | { readonly $meta: 'textScore' }>([
+  ['score', { $meta: 'textScore' }],
+  ['_id', -1],
+]);
+
 const open = (
   db: Db,
   name: string,
@@ -82,10 +88,12 @@ const open = (
   };
   if (position && needsSortKey(sort, position)) return piped(afterBySortKey(selection, sort, position, limit));
   const conditions = position ? [...selection.conditions, afterPosition(sort, position, ids)] : selection.conditions;
+  if (selection.best?.score) return piped(bestFirst(selection, selection.best.score, { skip, limit }));
   if (selection.afterwards.length > 0) return piped(withPatterns({ ...selection, conditions }, sort, { skip, limit }));
   // Only a cursor tells where a page ended.
   const keys = query.cursor === undefined ? {} : sortKeyOf(sort);
-  const find = { sort: toMongoSort(sort), projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
+  const order = selection.best ? byTextScore : toMongoSort(sort);
+  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
   return { batches: findRaw(db, name, allOf(conditions), find), hasKeys: Object.keys(keys).length > 0 };
 };
 

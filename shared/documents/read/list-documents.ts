@@ -11,6 +11,7 @@ import { parseSuffixFilters } from '../filters/suffix-filters.ts';
 import { toConditions } from '../filters/to-conditions.ts';
 import { parseWhere } from '../filters/where.ts';
 import { mayReadAll, visibilityFilter } from '../row-security.ts';
+import { planSearch, type SearchPlan } from '../search/search-conditions.ts';
 import { isActive } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
@@ -55,6 +56,7 @@ interface Request {
   /** The request's own filters, as they were parsed and as the database takes them. */
   readonly parsed: readonly ParsedFilter[];
   readonly filters: readonly Condition[];
+  readonly search: SearchPlan | undefined;
 }
 
 const parseFilters = (collection: Collection, { filters, where }: ListQuery): readonly ParsedFilter[] => {
@@ -65,13 +67,15 @@ const parseFilters = (collection: Collection, { filters, where }: ListQuery): re
 const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
 
 /** The selection of a request; only if row security hides documents are patterns deferred and an index named. */
-const selectionOf = ({ collection, caller, query, readable, parsed, filters }: Request): Selection => {
+const selectionOf = ({ collection, caller, query, readable, parsed, filters: asked, search }: Request): Selection => {
+  const filters = search ? [...search.conditions, ...asked] : asked;
+  const best = search && query.bestFirst ? { best: { score: search.score } } : {};
   const active = query.includeDeleted ? [] : [isActive];
-  if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [] };
+  if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [], ...best };
   const afterwards = filters.filter(mayReveal);
   const beside = filters.filter((filter) => !afterwards.includes(filter));
   const hint = hintForList(collection, caller, { ...comparedFields(parsed).always, sort: query.sort });
-  return { conditions: [...readable, ...active, ...beside], afterwards, hint };
+  return { conditions: [...readable, ...active, ...beside], afterwards, hint, ...best };
 };
 
 const countAll = async (request: Request): Promise<DocumentCount> => ({
@@ -104,10 +108,11 @@ const totalFromPage = ({ query }: Request, { rows, cut, more }: RowPage): number
 };
 
 const totalOf = async (request: Request, page: RowPage): Promise<Total> => {
-  const { project, collection, query, readable, filters } = request;
+  const { project, collection, query, readable, filters, search } = request;
   const known = totalFromPage(request, page);
   if (known !== undefined) return { total: known };
-  if (readable.length + filters.length > 0) return filteredTotal(project, collection.name, selectionOf(request));
+  if (search || readable.length + filters.length > 0)
+    return filteredTotal(project, collection.name, selectionOf(request));
   return unfilteredTotal(project, collection.name, query.includeDeleted);
 };
 
@@ -165,6 +170,19 @@ const wasGivenUp = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.code === 'QUERY_TIMEOUT' || (error.cause instanceof MongoServerError && memoryCodes.has(error.cause.code)));
 
+/** While the index is built, or exchanged for another. */
+const lacksTextIndex = (error: unknown): boolean => error instanceof MongoServerError && error.code === 27;
+
+const searchNotReady = (cause: unknown): AppError =>
+  new AppError(
+    'SERVICE_UNAVAILABLE',
+    'The index for searches of this collection is being built. Try again in a minute.',
+    {
+      retryAfter: 30,
+      cause,
+    },
+  );
+
 /**
  * Lists the documents of a collection as `parse` says a request asks for them: one page, or their number with `count=true`
  * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for,
@@ -183,6 +201,7 @@ export const listAs = async (
   const request: Request = {
     ...{ project, collection, caller, query, readable, knowable, parsed },
     filters: toConditions(parsed),
+    search: query.search && planSearch(collection, query.search, readable.length === 0),
   };
   const begin = performance.now();
   const sinceBegin = () => performance.now() - begin;
@@ -191,6 +210,7 @@ export const listAs = async (
     note(request, sinceBegin());
     return answer;
   } catch (error) {
+    if (query.search && lacksTextIndex(error)) throw searchNotReady(error);
     if (wasGivenUp(error)) note(request, Math.max(sinceBegin(), timeLimitMs));
     throw error;
   }

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { parseJsonValue } from '../../core/json-value.ts';
 import { invalidFilter } from '../filters/filter.ts';
+import { parseSearch, type Search } from '../search/parse-search.ts';
 import { isFieldPath, shown } from './field-path.ts';
 import { parseSort, type Sort } from './sort.ts';
 
@@ -29,6 +30,9 @@ export interface ListQuery {
   readonly filters: QueryEntries;
   /** A condition as JSON. */
   readonly where: unknown;
+  readonly search: Search | undefined;
+  /** What fits the search best comes first: no other order was asked for. */
+  readonly bestFirst: boolean;
 }
 
 const reserved: ReadonlySet<string> = new Set([
@@ -45,6 +49,7 @@ const reserved: ReadonlySet<string> = new Set([
   'meta',
   'where',
   'query',
+  'search',
 ]);
 
 /** Of the text of `where` as it stands in the address. */
@@ -115,12 +120,22 @@ export const listQueryOf = (
   const offset = wholeNumber('skip', given.get('skip'), 0, 0);
   const page = given.has('page') ? wholeNumber('page', given.get('page'), 1, 1) : Math.floor(offset / limit) + 1;
   if (!Number.isSafeInteger(page)) throw new AppError('INVALID_QUERY', 'page is too large.');
+  const text = given.get('search');
+  const sort = given.get('sort') ?? '';
+  if (text !== undefined && sort === '' && given.has('cursor')) {
+    throw new AppError(
+      'INVALID_QUERY',
+      'A search by cursor needs a sort, such as sort=-_id: how well documents fit is no order to carry on in.',
+    );
+  }
   return {
     page,
     limit,
     skip: Math.min(given.has('page') ? (page - 1) * limit : offset, maxSkip),
     cursor: given.get('cursor'),
-    sort: parseSort(given.get('sort') ?? ''),
+    sort: parseSort(sort),
+    search: text === undefined ? undefined : parseSearch(text),
+    bestFirst: text !== undefined && sort === '',
     includeDeleted: flag('include_deleted', given.get('include_deleted'), false),
     count: flag('count', given.get('count'), false),
     fields: projected(given.get('fields')),

@@ -1,6 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import type { Collection, IndexKeys } from '../../collections/collection.ts';
-import { managedIndexes } from '../../collections/indexes/indexes.ts';
+import { orderedIndexes } from '../../collections/indexes/indexes.ts';
 import type { Caller } from '../../projects/project.ts';
 import { mayReadAll } from '../row-security.ts';
 import type { Sort } from './sort.ts';
@@ -33,9 +33,7 @@ export const hintForAll = (collection: Collection, caller: Caller): Hint =>
   mayReadAll(collection, caller) ? asStored : ownerIndex(collection);
 
 const managedKeys = (collection: Collection): readonly IndexKeys[] =>
-  managedIndexes(collection)
-    .filter(({ partialFilterExpression }) => !partialFilterExpression)
-    .map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
+  orderedIndexes(collection).map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
 
 /** How far an index serves a list beyond its owner: fields that are equal, then its whole order or one range. */
 const served = (keys: IndexKeys, { equal, range, sort }: QueryShape): number => {

@@ -22,6 +22,7 @@ const members: ReadonlyMap<string, readonly [described: string, read: Read]> = n
   ['page', ['a number', number]],
   ['skip', ['a number', number]],
   ['cursor', ['a text', text]],
+  ['search', ['a text', text]],
   ['count', ['true or false', flag]],
   ['include_deleted', ['true or false', flag]],
   ['meta', ['true, false or rev', (value) => flag(value) ?? (value === 'rev' ? value : undefined)]],

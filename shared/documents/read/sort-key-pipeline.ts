@@ -51,6 +51,19 @@ export const withPatterns = (
   ...(isById(sort) ? [] : [{ $set: { [sortKeyField]: { $meta: 'sortKey' } } }]),
 ];
 
+/** One page of what fits best; of two that fit as well the newer comes first. */
+export const bestFirst = (
+  selection: Selection,
+  score: MongoDocument,
+  { skip, limit }: { readonly skip: number; readonly limit: number },
+): MongoDocument[] => [
+  ...selected(selection),
+  { $set: { [sortKeyField]: score } },
+  { $sort: { [sortKeyField]: -1, _id: -1 } },
+  ...(skip > 0 ? [{ $skip: skip }] : []),
+  { $limit: limit },
+];
+
 /** The stages that leave what is selected. */
 export const selected = ({ conditions, afterwards }: Selection): MongoDocument[] => [
   { $match: allOf(conditions) },

@@ -22,6 +22,10 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
         type: ['boolean', 'null'],
         description: `For ${listTypes(({ unique }) => unique, 'and')} at the top level.`,
       },
+      searchable: {
+        type: ['boolean', 'null'],
+        description: 'Whether searches go through it: for String and Array of String at the top level, up to 10.',
+      },
       default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
       ...inside,
     },

@@ -1,5 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
-import { managedIndexes } from '../../collections/indexes/indexes.ts';
+import { orderedIndexes } from '../../collections/indexes/indexes.ts';
 import { currentRequest } from '../../core/log.ts';
 import { countSlowList } from './tally.ts';
 
@@ -24,9 +24,9 @@ export interface ListShape {
 
 const isServed = (collection: Collection, { owner, equal, range, sort }: ListShape): boolean => {
   const first = new Set([...equal, ...(equal.length > 0 ? [] : [...range, ...sort.map(([field]) => field)])]);
-  return managedIndexes(collection).some(({ key, partialFilterExpression }) => {
+  return orderedIndexes(collection).some(({ key }) => {
     const fields = Object.keys(key).filter((field) => field !== owner);
-    return !partialFilterExpression && first.has(fields[0] ?? '');
+    return first.has(fields[0] ?? '');
   });
 };
 

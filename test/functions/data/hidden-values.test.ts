@@ -33,7 +33,7 @@ const collections = [
   {
     name: 'todos',
     schema: [
-      { key: 'task', type: 'String' },
+      { key: 'task', type: 'String', searchable: true },
       { key: 'code', type: 'String', unique: true },
       { key: 'size', type: 'Number' },
       { key: 'next', type: 'Ref', ref: 'feed' },
@@ -160,6 +160,10 @@ const requests: readonly (readonly [string, Act])[] = [
   list('oldest first', 'sort=_id&limit=2'),
   list('a count', `count=true&task=${sought}`),
   list('a total', `limit=1&size_gt=400`),
+  list('a search', `search=${sought}`),
+  list('a search in an order', `search=${sought}&sort=-size&limit=2`),
+  list('a search, counted', `search=${sought}&count=true`),
+  list('a search for part of it', `search=own&limit=3&where={"size":{"$gt":400}}`),
   list('populated', 'populate=todo', 'feed'),
   where('one of two values', { $or: [{ task: sought }, { size: 500 }] }),
   where('one of two indexed values, in an order', { $or: [{ task: sought }, { size: { $gt: 400 } }] }, '&sort=-size'),
@@ -259,11 +263,16 @@ describe('what the database looks at is the same whatever hidden documents hold'
 });
 
 describe('nor on what others have in the trash, where that is hidden', () => {
-  const open = { name: 'open', schema: null, rls: { enabled: true, trash: 'owner' } };
+  const open = {
+    name: 'open',
+    schema: [{ key: 'task', type: 'String', searchable: true }],
+    rls: { enabled: true, trash: 'owner' },
+  };
   const trashed = (stages: object[]) => pipeline('', 'open', stages, '?include_deleted=true')[1];
   const rows: readonly (readonly [string, Act])[] = [
     ['list by value', list('', `include_deleted=true&task=${sought}`, 'open')[1]],
     ['list in an order', list('', 'include_deleted=true&sort=-size&limit=2', 'open')[1]],
+    ['search', list('', `include_deleted=true&search=${sought}`, 'open')[1]],
     ['count', list('', `include_deleted=true&count=true&task=${sought}`, 'open')[1]],
     ['aggregate by value', trashed([{ $match: { task: sought } }])],
     ['aggregate in an order', trashed([{ $sort: { task: 1 } }, { $limit: 1 }])],

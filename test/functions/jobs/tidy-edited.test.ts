@@ -70,6 +70,18 @@ describe('503 for an edit that is cut short', () => {
   });
 });
 
+test('an edit for searches is answered once it is written down: the job builds the index', async () => {
+  const indexes = () => onManaged(own.project, (db) => db.collection('notes').listIndexes().toArray());
+  vi.spyOn(Collection.prototype, 'createIndexes').mockRejectedValue(new MongoNetworkError('connection timed out'));
+  await edit({ schema: [{ key: 'a', type: 'String', searchable: true }] });
+  vi.restoreAllMocks();
+  expect((await record())?.schema).toMatchObject([{ key: 'a', searchable: true }]);
+  expect((await indexes()).filter(({ name }) => String(name).startsWith('basalt_search'))).toEqual([]);
+  later(3);
+  expect(await tidyEditedCollections()).toBe(1);
+  expect((await indexes()).filter(({ name }) => String(name).startsWith('basalt_search'))).toHaveLength(1);
+});
+
 describe('nothing is left to the job', () => {
   test.each([
     ['by an edit that ends', () => edit(unique), {}],

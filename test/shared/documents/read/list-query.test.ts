@@ -19,6 +19,7 @@ describe('a list query', () => {
       meta: true,
       populate: [],
       filters: [],
+      bestFirst: false,
     });
   });
 
