@@ -360,6 +360,7 @@ export const en = {
   },
   members: {
     invite: 'Invite',
+    role: 'Role',
     invited: (email: string) => `A mail is on its way to ${email}`,
     added: 'Since',
     make: (role: string) => `Make ${role.toLowerCase()}`,

@@ -32,7 +32,7 @@ const Invite = ({ projectId }: { readonly projectId: string }) => {
         <div class="row">
           <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
           <Select
-            label={t.projects.columns.role}
+            label={t.members.role}
             value={draft.value.role}
             options={roles.map((role) => [role, t.roles[role]])}
             onInput={set('role')}
@@ -47,7 +47,7 @@ const Invite = ({ projectId }: { readonly projectId: string }) => {
 export const Members = ({ project: { _id: projectId, role: own } }: SettingsProps) => {
   const columns: readonly Column<Member>[] = [
     { key: 'email', label: t.users.email, cell: ({ email }) => email },
-    { key: 'role', label: t.projects.columns.role, cell: ({ role }) => t.roles[role] },
+    { key: 'role', label: t.members.role, cell: ({ role }) => t.roles[role] },
     { key: 'added', label: t.members.added, cell: ({ addedAt }) => <Time at={addedAt} /> },
     {
       key: 'acts',
@@ -85,7 +85,7 @@ export const Members = ({ project: { _id: projectId, role: own } }: SettingsProp
   ];
   const invitations: readonly Column<Invitation>[] = [
     { key: 'email', label: t.users.email, cell: ({ email }) => email },
-    { key: 'role', label: t.projects.columns.role, cell: ({ role }) => t.roles[role] },
+    { key: 'role', label: t.members.role, cell: ({ role }) => t.roles[role] },
     { key: 'expires', label: t.members.expires, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     {
       key: 'acts',
