@@ -17,7 +17,7 @@ describe('commands', () => {
   const isHook = (name: string): boolean => name.startsWith('pre') && scripts[name.slice(3)] !== undefined;
   const commands = Object.keys(scripts).filter((name) => !isHook(name));
 
-  test.each([...pages, ...globSync('scripts/*', { cwd: root })])('that %s names are there', (page) => {
+  test.each([...pages, ...globSync('scripts/**/*.{ts,mjs}', { cwd: root })])('that %s names are there', (page) => {
     const named = [...read(page).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });

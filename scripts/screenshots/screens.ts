@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core';
+
+/** A screen of the console whose picture is in docs/console/. */
+export interface Screen {
+  /** Beginning of the files' names. */
+  readonly name: string;
+  /** Below the project, or below the site where it begins with `//`. */
+  readonly path: string;
+  /** What is done before the picture is taken. */
+  readonly act?: (page: Page) => Promise<void>;
+  /** Whose it is: of nobody who is signed in, or of the other project, in which there is nothing yet. */
+  readonly as?: 'stranger' | 'beginner';
+}
+
+const press =
+  (name: string) =>
+  async (page: Page): Promise<void> => {
+    await page.locator('main').getByRole('button', { name, exact: true }).first().click();
+    await page.getByRole('dialog').waitFor();
+  };
+
+/** Opens the first row of the list. */
+const openRow = async (page: Page): Promise<void> => {
+  await page.locator('main table tbody tr').first().click();
+  await page.getByRole('button', { name: 'Close' }).waitFor();
+};
+
+/** Every screen of the console. */
+export const screens: readonly Screen[] = [
+  { name: 'sign-in', path: '//sign-in', as: 'stranger' },
+  { name: 'sign-up', path: '//sign-up', as: 'stranger' },
+  { name: 'reset-password', path: '//reset-password', as: 'stranger' },
+  { name: 'projects', path: '//' },
+  { name: 'account', path: '//account' },
+  { name: 'first-steps', path: '', as: 'beginner' },
+  { name: 'overview', path: '' },
+  { name: 'documents', path: '/documents/plants' },
+  { name: 'filter', path: '/documents/plants?price_gte=20&sort=-price' },
+  { name: 'document', path: '/documents/plants', act: openRow },
+  { name: 'insert', path: '/documents/plants', act: press('Insert') },
+  { name: 'schema', path: '/documents/plants/schema' },
+  { name: 'row-security', path: '/documents/orders/schema' },
+  { name: 'indexes', path: '/documents/plants/indexes' },
+  { name: 'trash', path: '/documents/plants/trash' },
+  { name: 'transfers', path: '/documents/plants/transfers' },
+  { name: 'new-collection', path: '/new-collection' },
+  { name: 'users', path: '/users' },
+  { name: 'user', path: '/users', act: openRow },
+  { name: 'files', path: '/files' },
+  { name: 'mail-logs', path: '/mail/logs' },
+  { name: 'mail-templates', path: '/mail/templates' },
+  { name: 'mail-suppressions', path: '/mail/suppressions' },
+  { name: 'usage', path: '/usage' },
+  { name: 'api', path: '/api' },
+  { name: 'settings-general', path: '/settings/general' },
+  { name: 'settings-keys', path: '/settings/keys' },
+  { name: 'settings-sign-in', path: '/settings/sign-in' },
+  { name: 'settings-mail', path: '/settings/mail' },
+  { name: 'settings-connections', path: '/settings/connections' },
+  { name: 'settings-members', path: '/settings/members' },
+  { name: 'settings-audit', path: '/settings/audit' },
+];
+
+/** Theme and width in pixels of each picture. */
+export const themes = ['light', 'dark'] as const;
+export const widths = [390, 1440] as const;
+
+/** Name of the picture of a screen. */
+export const pictureOf = (name: string, theme: string, width: number): string => `${name}-${theme}-${width}.webp`;

@@ -1,0 +1,177 @@
+import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
+import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
+import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
+import { clock } from '../../shared/core/clock.ts';
+import { shop } from './shop.ts';
+
+const dayMs = 86_400_000;
+const days = 29;
+
+interface Addresses {
+  readonly baseUrl: string;
+  readonly dashboardUrl: string;
+}
+
+/** Ids of a project with a month of life in it, and of one in which nothing has happened. */
+export interface Seeded {
+  readonly full: string;
+  readonly empty: string;
+}
+
+interface Project {
+  readonly _id: string;
+  readonly publishableKey: string;
+  readonly secretKey: string;
+}
+
+const send = async <T>(
+  method: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body?: unknown,
+): Promise<T> => {
+  const given = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(url, { method, headers: { 'content-type': 'application/json', ...headers }, ...given });
+  if (!response.ok) throw new Error(`${method} ${url} answered ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+};
+
+/** A small picture of one colour that gets lighter, as a file of the format BMP. */
+const picture = (red: number, green: number, blue: number): Buffer => {
+  const side = 96;
+  const header = Buffer.alloc(54);
+  header.write('BM');
+  header.writeUInt32LE(54 + side * side * 3, 2);
+  header.writeUInt32LE(54, 10);
+  header.writeUInt32LE(40, 14);
+  header.writeInt32LE(side, 18);
+  header.writeInt32LE(side, 22);
+  header.writeUInt16LE(1, 26);
+  header.writeUInt16LE(24, 28);
+  const shade = (value: number, at: number): number => Math.min(255, Math.round(value + (at / side) * 90));
+  const pixels = Array.from({ length: side * side }, (_, at) => {
+    const place = (at % side) / 2 + Math.floor(at / side) / 2;
+    return [shade(blue, place), shade(green, place), shade(red, place)];
+  });
+  return Buffer.concat([header, Buffer.from(pixels.flat())]);
+};
+
+/** Does what a shop does within a month, a day of it after the other: the service is told which day it is. */
+export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded> => {
+  const real = clock.now;
+  let back = days * dayMs;
+  clock.now = () => real() - back;
+  const signUp = async (account: typeof shop.developer | typeof shop.colleague): Promise<void> => {
+    await send('POST', `${dashboardUrl}/api/auth/register`, {}, account);
+    await setPlan(account.email, 'pro');
+    await markVerified(developerAccounts, { email: account.email });
+  };
+  const signIn = async (account: typeof shop.developer | typeof shop.colleague) => {
+    const { data } = await send<{ data: { accessToken: string } }>(
+      'POST',
+      `${dashboardUrl}/api/auth/login`,
+      {},
+      account,
+    );
+    return <T>(method: string, path: string, body?: unknown): Promise<T> =>
+      send(method, `${dashboardUrl}/api${path}`, { authorization: `Bearer ${data.accessToken}` }, body);
+  };
+  try {
+    await signUp(shop.developer);
+    await signUp(shop.colleague);
+    let dashboard = await signIn(shop.developer);
+    const { data: project } = await dashboard<{ data: Project }>('POST', '/projects', {
+      name: shop.name,
+      siteUrl: 'https://fernandfield.example',
+    });
+    const own = `/projects/${project._id}`;
+    await dashboard('POST', `${own}/collections`, { name: 'users', schema: shop.users });
+    await dashboard('PATCH', own, { authEnabled: true });
+    await dashboard('POST', `${own}/collections`, { name: 'plants', schema: shop.schema });
+    await dashboard('POST', `${own}/collections`, {
+      name: 'orders',
+      schema: shop.orders,
+      rls: { enabled: true, mode: 'private', ownerField: 'customer' },
+    });
+    await dashboard('POST', `${own}/collections`, { name: 'journal', schema: null });
+    await dashboard('POST', `${own}/collections/plants/indexes`, { keys: { price: 1, _id: 1 } });
+    const api = <T>(method: string, path: string, body?: unknown, key = project.secretKey): Promise<T> =>
+      send(method, `${baseUrl}/api${path}`, { 'x-api-key': key }, body);
+
+    const people: string[] = [];
+    for (let day = 0; day <= days; day++) {
+      back = Math.max(0, (days - day) * dayMs - 3_600_000 * 2);
+      const plant = shop.plants[day];
+      if (plant) {
+        const [name, price, stock, tags] = plant;
+        const care = { water: stock % 2 ? 'once a week' : 'twice a week', degrees: 16 + (day % 9) };
+        await api('POST', '/data/plants', { name, price, stock, sold: stock === 0, tags, care });
+      }
+      const person = day % 3 === 0 ? shop.people[day / 3] : undefined;
+      if (person) {
+        const [name, email] = person;
+        const { userId } = await api<{ userId: string }>(
+          'POST',
+          '/userAuth/signup',
+          { email, password: 'ten green bottles', name },
+          project.publishableKey,
+        );
+        people.push(userId);
+      }
+      const customer = people[day % Math.max(1, people.length)];
+      await api('POST', '/data/orders', {
+        number: `FF-${1041 + day}`,
+        total: 18 + ((day * 37) % 90),
+        state: day > days - 3 ? 'open' : 'sent',
+        ...(customer ? { customer } : {}),
+      });
+      // More on some days than on others, as in a shop.
+      for (let read = 0; read < 6 + ((day * 7) % 19); read++) await api('GET', '/data/plants?sort=-price&limit=20');
+      if (day % 5 === 2) await api('GET', '/data/nothing').catch(() => undefined);
+      if (day % 6 === 0) {
+        await api('POST', '/data/journal', {
+          day: `Day ${day + 1}`,
+          text: 'Watered everything.',
+          weather: { rain: day % 4 },
+        });
+      }
+    }
+    back = 3 * 3_600_000;
+    dashboard = await signIn(shop.developer);
+    for (const [key, subject, text] of shop.templates) {
+      await dashboard('POST', `${own}/mail/templates`, { key, name: subject, subject, text, html: `<p>${text}</p>` });
+    }
+    for (const [name, email] of shop.people.slice(0, 7)) {
+      await api('POST', '/mail/send', { to: email, subject: 'Your order is on its way', text: `Hello ${name}.` });
+    }
+    await api('POST', '/mail/send', { to: 'bounced@resend.dev', subject: 'News of the greenhouse', text: 'Hello.' });
+    await api('POST', '/mail/send', { to: 'complained@resend.dev', subject: 'News of the greenhouse', text: 'Hello.' });
+    for (const [filename, red, green, blue] of [
+      ['boston-fern.bmp', 40, 120, 60],
+      ['monstera.bmp', 20, 90, 80],
+      ['lavender.bmp', 110, 80, 150],
+      ['greenhouse.bmp', 120, 130, 90],
+    ] as const) {
+      const bytes = picture(red, green, blue);
+      const { signedUrl, filePath } = await api<{ signedUrl: string; filePath: string }>(
+        'POST',
+        '/storage/upload-request',
+        { filename, contentType: 'image/bmp', size: bytes.length },
+      );
+      await fetch(signedUrl, { method: 'PUT', headers: { 'content-type': 'image/bmp' }, body: new Uint8Array(bytes) });
+      await api('POST', '/storage/upload-confirm', { filePath, size: bytes.length });
+    }
+    const { data: listed } = await api<{ data: { items: readonly { _id: string }[] } }>(
+      'GET',
+      '/data/plants?sort=name&limit=3',
+    );
+    for (const { _id } of listed.items) await api('DELETE', `/data/plants/${_id}`);
+    await dashboard('POST', `${own}/collections/plants/exports`, { format: 'ndjson' });
+    await dashboard('POST', `${own}/members/invitations`, { email: 'radia@fernandfield.example', role: 'viewer' });
+    await dashboard('POST', '/auth/tokens', { name: 'Nightly export', scopes: ['documents:read'] });
+    const { data: other } = await dashboard<{ data: Project }>('POST', '/projects', { name: 'Greenhouse sensors' });
+    return { full: project._id, empty: other._id };
+  } finally {
+    clock.now = real;
+  }
+};
