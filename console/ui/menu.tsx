@@ -4,18 +4,20 @@ import { useId, useRef } from 'preact/hooks';
 interface Props {
   readonly label: ComponentChildren;
   readonly title: string;
+  /** It is closed by the reader, not by each choice. */
+  readonly stays?: true;
   readonly children: ComponentChildren;
 }
 
 const gap = 4;
 
 /** A list of acts or places behind a button; the browser opens, closes and keeps it on top. */
-export const Menu = ({ label, title, children }: Props) => {
+export const Menu = ({ label, title, stays, children }: Props) => {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
-  const place = (open: boolean) => {
-    if (!open || !button.current || !menu.current) return;
+  const place = () => {
+    if (!button.current || !menu.current) return;
     const { left, right, bottom } = button.current.getBoundingClientRect();
     const { style, offsetWidth } = menu.current;
     style.top = `${bottom + gap}px`;
@@ -33,8 +35,8 @@ export const Menu = ({ label, title, children }: Props) => {
         id={id}
         class="menu"
         popover="auto"
-        onToggle={(event) => place(event.newState === 'open')}
-        onClick={() => menu.current?.hidePopover()}
+        onBeforeToggle={() => requestAnimationFrame(place)}
+        onClick={() => stays || menu.current?.hidePopover()}
       >
         {children}
       </div>

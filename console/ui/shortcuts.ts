@@ -5,7 +5,7 @@ export type Shortcuts = Readonly<Record<string, () => void>>;
 
 const pauseMs = 800;
 
-const isTyping = (target: EventTarget | null): boolean =>
+const isTyping = (target: EventTarget | undefined): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 /** Listens for shortcuts as long as the screen is there. */
@@ -16,7 +16,8 @@ export const useShortcuts = (shortcuts: Shortcuts): void => {
     const onKeyDown = (event: KeyboardEvent) => {
       const mod = event.metaKey || event.ctrlKey;
       const key = mod ? `mod+${event.key.toLowerCase()}` : event.key;
-      if ((!mod && (isTyping(event.target) || event.altKey)) || document.querySelector('dialog[open]')) return;
+      if ((!mod && (isTyping(event.composedPath()[0]) || event.altKey)) || document.querySelector('dialog[open]'))
+        return;
       const pair = event.timeStamp - at < pauseMs ? `${before} ${key}` : key;
       const act = shortcuts[pair] ?? shortcuts[key];
       before = key;
