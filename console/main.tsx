@@ -7,6 +7,7 @@ import { Pages } from './pages.tsx';
 import { OfflineLine } from './ui/offline-line.tsx';
 import { problemText } from './ui/problem-text.ts';
 import { say, Toasts } from './ui/toast.tsx';
+import { guardHistory } from './ui/unsaved.tsx';
 
 // What neither a form nor an act has caught is said nevertheless.
 addEventListener('unhandledrejection', (event) => {
@@ -16,6 +17,7 @@ addEventListener('unhandledrejection', (event) => {
 });
 
 applyTheme();
+guardHistory();
 
 const root = document.getElementById('console');
 if (root) {

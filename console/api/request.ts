@@ -11,6 +11,26 @@ export const onAnswered = (listener: Sent): void => {
   listeners.push(listener);
 };
 
+let held: Parameters<Sent>[] | undefined;
+
+const tellAll = (...answered: Parameters<Sent>): void => {
+  if (held) held.push(answered);
+  else for (const tell of listeners) tell(...answered);
+};
+
+/** Makes many calls; what they made stale is asked for again once, at the end. */
+export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
+  const mine: Parameters<Sent>[] = [];
+  held = mine;
+  try {
+    await work();
+  } finally {
+    held = undefined;
+    for (const path of new Set(mine.filter(([, written]) => written).map(([one]) => one.replace(/\/[^/]+$/, ''))))
+      tellAll(path, true);
+  }
+};
+
 /** Refusals of an access token; the other 401 are about a password, which is not to be tried twice. */
 const ofToken: ReadonlySet<string> = new Set(['TOKEN_INVALID', 'TOKEN_MISSING']);
 
@@ -40,6 +60,6 @@ export const request = async <Id extends RowId>(id: Id, input: Input<Id>, stop?:
     if (next === undefined) throw error;
     return send(method, path + query, body, next, stop);
   });
-  for (const tell of listeners) tell(path, method !== 'GET');
+  tellAll(path, method !== 'GET');
   return answer as Answer<Id>;
 };

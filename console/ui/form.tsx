@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
+import { useMemo, useRef } from 'preact/hooks';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
+import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 
 interface Props {
   readonly act: string;
@@ -11,10 +13,15 @@ interface Props {
   readonly children: (wrong: (field: string) => string | undefined) => ComponentChildren;
   readonly onCancel?: () => void;
   readonly cancel?: string;
+  /** False as long as there is nothing to send. */
+  readonly ready?: boolean;
+  /** What the act would do, beside which it stays in sight; ⌘S does it, too. */
+  readonly doing?: ComponentChildren;
 }
 
 /** Fields and one act; it is done once at a time, and what fails stands at the field that it is about. */
-export const Form = ({ act, onSubmit, children, onCancel, cancel }: Props) => {
+export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, doing }: Props) => {
+  const form = useRef<HTMLFormElement>(null);
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
   const submit = async () => {
@@ -32,29 +39,38 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel }: Props) => {
     event.preventDefault();
     if (!busy.value) void submit();
   };
+  const saves = doing !== undefined;
+  const shortcuts = useMemo<Shortcuts>(
+    () => (saves ? { 'mod+s': () => form.current?.querySelector<HTMLButtonElement>('[type=submit]')?.click() } : {}),
+    [saves],
+  );
+  useShortcuts(shortcuts);
   const fields = problem.value?.fields ?? [];
   const shown = new Set<string>();
   const wrong = (field: string): string | undefined => {
-    const found = fields.find((one) => one.field === field);
-    if (found) shown.add(field);
-    return found?.message;
+    const found = fields.filter((one) => one.field === field || one.field.startsWith(`${field}.`));
+    for (const one of found) shown.add(one.field);
+    return found.length === 0 ? undefined : found.map(({ message }) => message).join(' ');
   };
   const content = children(wrong);
   return (
-    <form class="stack" onSubmit={onFormSubmit} aria-busy={busy.value}>
+    <form ref={form} class="stack" onSubmit={onFormSubmit} aria-busy={busy.value}>
       {content}
       {problem.value && (fields.length === 0 || fields.some(({ field }) => !shown.has(field))) && (
         <ProblemNote problem={problem.value} />
       )}
-      <div class="row">
-        <Button type="submit" kind="main-act" disabled={busy.value}>
-          {act}
-        </Button>
-        {onCancel && (
-          <Button kind="plain" onClick={onCancel}>
-            {cancel}
+      <div class={saves ? 'save-bar' : undefined}>
+        {doing}
+        <div class="row">
+          <Button type="submit" kind="main-act" disabled={busy.value || !ready}>
+            {act}
           </Button>
-        )}
+          {onCancel && (
+            <Button kind="plain" onClick={onCancel}>
+              {cancel}
+            </Button>
+          )}
+        </div>
       </div>
     </form>
   );

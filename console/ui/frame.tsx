@@ -13,6 +13,7 @@ import { Menu } from './menu.tsx';
 import { Palette } from './palette.tsx';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 import { Side } from './side.tsx';
+import { leaving, UnsavedGuard } from './unsaved.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
@@ -44,7 +45,7 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
   const asking = useSignal<'palette' | 'keys' | undefined>(undefined);
   const shortcuts = useMemo<Shortcuts>(() => {
     const go = (area: string) => () => {
-      if (projectId) route(`/projects/${projectId}${area}`);
+      if (projectId) leaving(() => route(`/projects/${projectId}${area}`));
     };
     const ask = (what: 'palette' | 'keys') => () => {
       asking.value = what;
@@ -123,6 +124,7 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
           {children}
         </main>
       </div>
+      <UnsavedGuard />
       {asking.value === 'palette' && <Palette projectId={projectId} onClose={close} />}
       {asking.value === 'keys' && (
         <Dialog title={t.keyboard.title} onClose={close}>

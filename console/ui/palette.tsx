@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../api/query.ts';
 import { t } from '../text/words.ts';
 import { Dialog } from './dialog.tsx';
+import { leaving } from './unsaved.tsx';
 
 interface Place {
   readonly label: string;
@@ -75,7 +76,7 @@ export const Palette = ({
     const go = (place: Place | undefined) => {
       if (!place) return;
       onClose();
-      route(place.href);
+      leaving(() => route(place.href));
     };
     const onKeyDown = (event: KeyboardEvent) => {
       const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;

@@ -1,5 +1,9 @@
+import { useMemo } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../api/query.ts';
 import { t } from '../text/words.ts';
+import { type Shortcuts, useShortcuts } from './shortcuts.ts';
+import { leaving } from './unsaved.tsx';
 
 const Place = ({ href, path, label }: { readonly href: string; readonly path: string; readonly label: string }) => (
   <li>
@@ -13,6 +17,11 @@ const Place = ({ href, path, label }: { readonly href: string; readonly path: st
 export const Side = ({ projectId, path }: { readonly projectId: string; readonly path: string }) => {
   const base = `/projects/${projectId}`;
   const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
+  const { route } = useLocation();
+  const collections = data?.items.filter(({ name }) => name !== 'users') ?? [];
+  const documents = collections[0] ? `${base}/documents/${collections[0].name}` : `${base}/new-collection`;
+  const shortcuts = useMemo<Shortcuts>(() => ({ 'g d': () => leaving(() => route(documents)) }), [documents, route]);
+  useShortcuts(shortcuts);
   const areas = ['users', 'files', 'mail', 'usage', 'api', 'settings'] as const;
   return (
     <ul>
@@ -24,11 +33,9 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
       <li>
         <span class="side-label">{t.nav.documents}</span>
         <ul class="below">
-          {data?.items
-            .filter(({ name }) => name !== 'users')
-            .map(({ name }) => (
-              <Place key={name} href={`${base}/documents/${name}`} path={path} label={name} />
-            ))}
+          {collections.map(({ name }) => (
+            <Place key={name} href={`${base}/documents/${name}`} path={path} label={name} />
+          ))}
           <Place href={`${base}/new-collection`} path={path} label={`+ ${t.nav.newCollection}`} />
         </ul>
       </li>

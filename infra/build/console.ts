@@ -52,12 +52,19 @@ const examples = (): string => {
   return `export const examples = ${JSON.stringify(shown)};`;
 };
 
-const tables: Readonly<Record<string, () => string>> = { 'basalt:rows': rows, 'basalt:api': examples };
+/** Ids are texts in a page; so the service's own checks of documents run there, without its database driver. */
+const ids = (): string => 'export class ObjectId { static createFromHexString(text) { return text; } }';
+
+const tables: Readonly<Record<string, () => string>> = {
+  'basalt:rows': rows,
+  'basalt:api': examples,
+  mongodb: ids,
+};
 
 const routeTables: Plugin = {
   name: 'route-tables',
   setup: ({ onResolve, onLoad }) => {
-    onResolve({ filter: /^basalt:/ }, ({ path }) => ({ path, namespace: 'tables' }));
+    onResolve({ filter: /^(?:basalt:|mongodb$)/ }, ({ path }) => ({ path, namespace: 'tables' }));
     onLoad({ filter: /.*/, namespace: 'tables' }, ({ path }) => ({ contents: tables[path]?.() ?? '', loader: 'js' }));
   },
 };

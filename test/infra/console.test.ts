@@ -4,9 +4,18 @@ import { buildConsole } from '../../infra/build/console.ts';
 
 /** Bytes, gzipped. */
 const firstLoad = 60 * 1024;
+const editorLoad = 128 * 1024;
 
-test('the console is sent in at most 60 KiB at first, its areas as they are used, and every name says what is in it', async () => {
+const kib = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KiB`;
+
+test('the console is sent in at most 60 KiB, the editor for JSON when it is used, and every name says what is in it', async () => {
   const files = await buildConsole('https://api.example.com');
+  const isEditor = ({ path }: { readonly path: string }): boolean => path.startsWith('/assets/json-editor-view-');
+  const sizeOf = (some: typeof files): number => some.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
+  const pages = sizeOf(files.filter((file) => !isEditor(file)));
+  const editor = sizeOf(files.filter(isEditor));
+  expect(editor).toBeGreaterThan(0);
+  expect(editor).toBeLessThanOrEqual(editorLoad);
   for (const { path, immutable } of files)
     expect(/^\/assets\/[\w-]+-[A-Z0-9]{8}\.(?:js|css)$/.test(path)).toBe(immutable);
   const page = files.find(({ path }) => path === '/index.html')?.bytes.toString() ?? '';
@@ -23,7 +32,7 @@ test('the console is sent in at most 60 KiB at first, its areas as they are used
     (sum, path) => sum + gzipSync(scripts.get(path) ?? '').length,
     gzipSync(page).length,
   );
-  const all = files.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
-  console.log(`console: ${(first / 1024).toFixed(1)} KiB at first, ${(all / 1024).toFixed(1)} in all, gzipped`);
+  console.log(`console: ${kib(first)} at first, ${kib(pages)} with all pages, ${kib(editor)} the editor, gzipped`);
+  expect([...needed].some((path) => isEditor({ path }))).toBe(false);
   expect(first).toBeLessThanOrEqual(firstLoad);
 });

@@ -1,16 +1,45 @@
+import { useMemo } from 'preact/hooks';
+import { bytesText } from '../../ui/bytes.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** What a table shows of a long value. */
+/** Bytes of which a table shows all, as far as the line has room. */
+const whole = 2048;
+/** What is shown of a longer one, in characters. */
 const shownLength = 120;
 
-const isDate = (value: unknown): value is string =>
+const bytes = new TextEncoder();
+
+export const isDate = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 
-/** A value of a document, in one line: always text, whatever is in it. */
+const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value);
+
+const Text = ({ text }: { readonly text: string }) => {
+  // No character has more than three bytes for each of its UTF-16 units.
+  const size = text.length * 3 <= whole ? 0 : bytes.encode(text).length;
+  if (size <= whole) return <>{text}</>;
+  return (
+    <>
+      <span class="badge">{bytesText(size)}</span> {text.slice(0, shownLength)}…
+    </>
+  );
+};
+
+const Json = ({ value }: { readonly value: unknown }) => {
+  const text = useMemo(() => JSON.stringify(value), [value]);
+  return (
+    <span class="mono">
+      <Text text={text} />
+    </span>
+  );
+};
+
+/** A value of a document, in one line: always text, whatever is in it; cut with its size where it is long. */
 export const Cell = ({ value }: { readonly value: unknown }) => {
   if (value === undefined) return <span class="muted">–</span>;
   if (isDate(value)) return <Time at={value} />;
-  if (typeof value === 'string') return <>{value.slice(0, shownLength)}</>;
+  if (isId(value)) return <span class="mono">{value}</span>;
+  if (typeof value === 'string') return <Text text={value} />;
   if (typeof value === 'number') return <>{value}</>;
-  return <span class="mono">{JSON.stringify(value).slice(0, shownLength)}</span>;
+  return <Json value={value} />;
 };

@@ -1,91 +1,117 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
+import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { Form } from '../../ui/form.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
 import { say } from '../../ui/toast.tsx';
-import { JsonField } from './json-field.tsx';
-import { changesOf, jsonText, parsedObject } from './json-text.ts';
+import { leaving } from '../../ui/unsaved.tsx';
+import { requireFit } from './document-check.ts';
+import { changesOf, type Draft, draftFrom } from './document-draft.ts';
+import { DocumentEditor } from './document-editor.tsx';
+import { DocumentView } from './document-view.tsx';
+import { moveToTrash } from './move-to-trash.ts';
+import { enforcedFields } from './shown-fields.ts';
 
 interface Props {
   readonly projectId: string;
-  readonly collectionName: string;
+  readonly collection: Data<'get-collection'>;
   readonly id: string;
   readonly onClose: () => void;
 }
 
-/** One document beside its list: read, changed by saving, moved to the trash with a way back. */
-export const DocumentPanel = ({ projectId, collectionName, id, onClose }: Props) => {
-  const place = { projectId, collectionName, id };
+const MenuLabel = () => (
+  <>
+    <span class="spoken">{t.acts.menu}</span>
+    <span aria-hidden="true">⋯</span>
+  </>
+);
+
+/** One document beside its list: read, changed by *Edit* and *Save*, moved to the trash with a way back. */
+export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => {
+  const place = { projectId, collectionName: collection.name, id };
+  const { path, query, route } = useLocation();
   const found = useQuery('get-project-document', place);
   const { data, problem } = found.value;
-  const text = useSignal('');
-  const editing = useSignal(false);
-  useEffect(() => {
-    if (data && !editing.value) text.value = jsonText(data);
-  }, [data, editing, text]);
+  const draft = useSignal<Draft | undefined>(undefined);
+  const rules = enforcedFields(collection);
+  const stop = () => {
+    draft.value = undefined;
+  };
   const save = async () => {
-    const parsed = parsedObject(text.value);
-    if ('wrong' in parsed) throw new Error(parsed.wrong);
-    const { changes, removed } = changesOf(data ?? {}, parsed.value);
-    if (removed.length > 0) throw new Error(t.documents.cannotRemove(removed.join(', ')));
-    await request('update-project-document', { ...place, body: changes });
-    editing.value = false;
+    const now = draft.peek();
+    if (!now) return;
+    requireFit(rules, now, false);
+    const body = Object.fromEntries(changesOf(now).map(({ key, after }) => [key, after]));
+    await request('update-project-document', { ...place, body });
+    stop();
     say(t.documents.saved);
   };
-  const remove = async () => {
-    await request('delete-project-document', place);
-    onClose();
-    say(t.documents.trashed, () => void request('restore-project-document', place));
-  };
-  return (
-    <section class="card stack" aria-label={id}>
-      <div class="row">
-        <h2 class="mono">{id}</h2>
-        <Copy text={id} />
-        <span class="grow" />
-        <Button kind="plain" aria-label={t.acts.close} onClick={onClose}>
-          ✕
+  const acts = useMemo(() => {
+    const edit = () => {
+      const { data: now } = found.peek();
+      if (now) draft.value ??= draftFrom(now);
+    };
+    const duplicate = () => leaving(() => route(addressWith(path, query, { open: undefined, copy: id })));
+    const remove = () =>
+      leaving(() => {
+        void moveToTrash({ projectId, collectionName: collection.name }, [id]).then(onClose);
+      });
+    return { edit, duplicate, remove };
+  }, [found, path, query, route, id, projectId, collection.name, onClose, draft]);
+  const shortcuts = useMemo<Shortcuts>(
+    () => ({ e: acts.edit, c: acts.duplicate, Delete: acts.remove, Escape: () => leaving(onClose) }),
+    [acts, onClose],
+  );
+  useShortcuts(shortcuts);
+  const head = (
+    <div class="row">
+      <Copy text={id} />
+      {data && !draft.value && (
+        <Button kind="main-act" onClick={acts.edit}>
+          {t.acts.edit}
         </Button>
-      </div>
+      )}
+      <Menu title={t.acts.menu} label={<MenuLabel />}>
+        <button type="button" onClick={acts.edit}>
+          {t.acts.edit} <kbd>e</kbd>
+        </button>
+        <button type="button" onClick={acts.duplicate}>
+          {t.documents.duplicate} <kbd>c</kbd>
+        </button>
+        <button type="button" class="danger" onClick={acts.remove}>
+          {t.acts.delete} <kbd>Del</kbd>
+        </button>
+      </Menu>
+    </div>
+  );
+  return (
+    <Panel title={id} head={head} onClose={() => leaving(onClose)}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
-      {data &&
-        (editing.value ? (
-          <Form
-            act={t.acts.save}
-            cancel={t.acts.cancel}
-            onCancel={() => {
-              editing.value = false;
-            }}
-            onSubmit={save}
-          >
-            {() => <JsonField label={t.documents.json} text={text} />}
-          </Form>
-        ) : (
-          <>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
-            <pre class="card whole" tabIndex={0}>
-              {jsonText(data)}
-            </pre>
-            <div class="row">
-              <Button
-                kind="main-act"
-                onClick={() => {
-                  editing.value = true;
-                }}
-              >
-                {t.acts.edit}
-              </Button>
-              <Button kind="danger" onClick={() => void remove()}>
-                {t.acts.delete}
-              </Button>
-            </div>
-          </>
-        ))}
-    </section>
+      {draft.value ? (
+        <DocumentEditor
+          draft={draft.value}
+          onDraft={(change) => {
+            const now = draft.peek();
+            if (now) draft.value = change(now);
+          }}
+          rules={rules}
+          isNew={false}
+          act={t.acts.save}
+          onSave={save}
+          onCancel={() => leaving(stop)}
+        />
+      ) : (
+        data && <DocumentView document={data} rules={rules} />
+      )}
+    </Panel>
   );
 };

@@ -1,119 +1,131 @@
 import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
+import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
 import { useQuery } from '../../api/query.ts';
-import type { Data } from '../../api/rows.ts';
-import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
-import { Copy } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { useKept } from '../../ui/kept.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import { Cell } from './cell.tsx';
+import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
+import { leaving } from '../../ui/unsaved.tsx';
 import { CollectionPage } from './collection-page.tsx';
-import { columnsOf } from './columns.ts';
+import { chosenColumns, fieldPaths, typeOf, usualColumns } from './columns.ts';
+import { ColumnsMenu } from './columns-menu.tsx';
 import { DocumentPanel } from './document-panel.tsx';
+import { DocumentsTable } from './documents-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { InsertDocument } from './insert-document.tsx';
-import { conditionsOf, listQuery, pageSize } from './list-address.ts';
-import { SortHead } from './sort-head.tsx';
+import { conditionsOf, listQuery, pageSize, queryText, typedQuery } from './list-address.ts';
+import { NewDocument } from './new-document.tsx';
+import { RequestLine } from './request-line.tsx';
+import { viewQuery } from './saved-views.ts';
+import { enforcedFields } from './shown-fields.ts';
+import { ViewsMenu } from './views-menu.tsx';
 
-type DocumentsPage = Extract<Data<'list-project-documents'>, { readonly items: unknown }>;
-export type ShownDocument = DocumentsPage['items'][number];
-
-/** The documents of a collection. Filter, sort, page and the open row stand in the address. */
+/** The documents of a collection. Filter, sort, page, columns and what is open stand in the address. */
 export const Documents = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
+  const place = { projectId, collectionName };
   const { path, query, route } = useLocation();
-  const inserting = useSignal(false);
-  const collection = useQuery('get-collection', { projectId, collectionName }).value;
-  const list = useQuery('list-project-documents', { projectId, collectionName, query: listQuery(query) });
+  const adding = useSignal(false);
+  const { data: collection } = useQuery('get-collection', place).value;
+  const list = useQuery('list-project-documents', { ...place, query: listQuery(query) });
+  const [kept, keep] = useKept(`columns:${projectId}/${collectionName}`, chosenColumns);
   const { data, problem } = list.value;
   const page = data && 'items' in data ? data : undefined;
+  const rules = collection ? enforcedFields(collection) : [];
+  const fields = fieldPaths(rules, page?.items);
+  const shown = chosenColumns(query.columns) ?? kept ?? usualColumns(rules, page?.items);
+  const typeAt = (field: string): FieldType | undefined => typeOf(rules, field);
+  const conditions = conditionsOf(query, (field) => typeAt(field) !== undefined);
   const go = (changes: Readonly<Record<string, string | undefined>>): void => route(addressWith(path, query, changes));
-  const insert = () => {
-    inserting.value = true;
-  };
-  const columns: readonly Column<ShownDocument>[] = columnsOf(collection.data?.schema, page?.items).map(
-    (key, place) => ({
-      key,
-      label: <SortHead field={key} sort={query.sort} onSort={(sort) => go({ sort, page: undefined })} />,
-      cell: (item) =>
-        place === 0 ? (
-          <a href={addressWith(path, query, { open: String(item._id) })} onClick={(event) => event.stopPropagation()}>
-            <Cell value={item[key]} />
-          </a>
-        ) : (
-          <Cell value={item[key]} />
-        ),
+  const { close, insert } = useMemo(() => {
+    const show = (what: 'new' | undefined) => (): void =>
+      route(addressWith(path, query, { open: undefined, copy: undefined, new: what && '1' }));
+    return { close: show(undefined), insert: () => leaving(show('new')) };
+  }, [path, query, route]);
+  const shortcuts = useMemo<Shortcuts>(
+    () => ({
+      n: insert,
+      '/': () => {
+        adding.value = true;
+      },
     }),
+    [insert, adding],
   );
+  useShortcuts(shortcuts);
+  const choose = (columns: readonly string[] | undefined): void => {
+    const text = columns?.join(',');
+    keep(text);
+    go({ columns: text });
+  };
+  const isBeside = query.open !== undefined || query.copy !== undefined || query.new !== undefined;
   const acts = (
-    <Button kind="main-act" onClick={insert}>
+    <Button kind="main-act" title="n" onClick={insert}>
       {t.documents.insert}
     </Button>
   );
-  const request = `curl '${service().api}${addressWith(`/api/data/${collectionName}`, query, { open: undefined, columns: undefined })}' -H 'x-api-key: SECRET_KEY'`;
   return (
     <CollectionPage part="documents" acts={acts}>
-      <div class="stack">
-        <FilterBar
-          conditions={conditionsOf(query)}
-          fields={columns.map(({ key }) => key)}
-          onChange={(changes) => go({ ...changes, page: undefined })}
-        />
-        {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
-        <div class={query.open ? 'halves' : undefined}>
-          <div class="stack">
-            {page?.items.length === 0 ? (
-              <Empty text={conditionsOf(query).length === 0 ? t.documents.none : t.documents.noneFit} />
-            ) : (
-              <Table
-                label={collectionName}
-                columns={columns}
-                items={page?.items}
-                keyOf={({ _id }) => String(_id)}
-                selected={query.open}
-                onOpen={({ _id }) => go({ open: String(_id) })}
+      <div class={isBeside ? 'halves' : undefined}>
+        <div class="stack">
+          <FilterBar
+            conditions={conditions}
+            fields={fields}
+            typeOf={typeAt}
+            adding={adding}
+            onChange={(changes) => go({ ...changes, page: undefined })}
+          >
+            <ViewsMenu {...place} present={viewQuery(query, shown.join(','))} />
+            <ColumnsMenu shown={shown} fields={fields} onChoose={choose} />
+          </FilterBar>
+          <RequestLine
+            collectionName={collectionName}
+            query={queryText(query)}
+            onRun={(text) => go(typedQuery(query, text))}
+          />
+          {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
+          {page?.items.length === 0 ? (
+            <Empty text={conditions.length === 0 ? t.documents.none : t.documents.noneFit} />
+          ) : (
+            <DocumentsTable place={place} rules={rules} shown={shown} items={page?.items} />
+          )}
+          {page && (
+            <div class="row small muted">
+              <Pager
+                page={Number(query.page ?? 1)}
+                size={pageSize}
+                shown={page.items.length}
+                total={page.total}
+                capped={page.totalCapped ?? false}
+                onPage={(to) => go({ page: to === 1 ? undefined : String(to) })}
               />
-            )}
-            {page && (
-              <div class="row small muted">
-                <Pager
-                  page={Number(query.page ?? 1)}
-                  size={pageSize}
-                  shown={page.items.length}
-                  total={page.total}
-                  capped={page.totalCapped ?? false}
-                  onPage={(to) => go({ page: to === 1 ? undefined : String(to) })}
-                />
-                <span class="grow" />
-                <Copy text={request} label={t.documents.copyRequest} />
-              </div>
-            )}
-          </div>
-          {query.open && (
-            <DocumentPanel
-              key={query.open}
-              projectId={projectId}
-              collectionName={collectionName}
-              id={query.open}
-              onClose={() => go({ open: undefined })}
-            />
+              {page.truncated && <span>{t.documents.truncated}</span>}
+            </div>
           )}
         </div>
+        {collection && query.open !== undefined && (
+          <DocumentPanel
+            key={query.open}
+            projectId={projectId}
+            collection={collection}
+            id={query.open}
+            onClose={close}
+          />
+        )}
+        {collection && query.open === undefined && isBeside && (
+          <NewDocument
+            key={query.copy ?? ''}
+            projectId={projectId}
+            collection={collection}
+            copyOf={query.copy}
+            onClose={close}
+          />
+        )}
       </div>
-      {inserting.value && (
-        <InsertDocument
-          projectId={projectId}
-          collectionName={collectionName}
-          onClose={() => {
-            inserting.value = false;
-          }}
-        />
-      )}
     </CollectionPage>
   );
 };

@@ -1,102 +1,87 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
-import { type Condition, type Operator, operators, parameterOf } from './list-address.ts';
+import { ConditionForm } from './condition-form.tsx';
+import type { Condition } from './list-address.ts';
 
 interface Props {
   readonly conditions: readonly Condition[];
+  /** Fields that there are; others can be typed. */
   readonly fields: readonly string[];
+  readonly typeOf: (path: string) => FieldType | undefined;
+  /** Whether a condition is being added. */
+  readonly adding: Signal<boolean>;
   /** Parameters of the address, set or taken out. */
   readonly onChange: (changes: Readonly<Record<string, string | undefined>>) => void;
+  readonly children: ComponentChildren;
 }
 
-/** The conditions of a list, each as it is sent, and a line to add one. */
-export const FilterBar = ({ conditions, fields, onChange }: Props) => {
-  const draft = useSignal<{ field: string; operator: Operator; value: string } | undefined>(undefined);
-  const add = () => {
-    const { field = '', operator = 'eq', value = '' } = draft.value ?? {};
-    draft.value = undefined;
-    onChange({ [parameterOf(field, operator)]: value });
+/** The conditions of a list, each as it is sent: to change, to take away, and to add another. */
+export const FilterBar = ({ conditions, fields, typeOf, adding, onChange, children }: Props) => {
+  const changing = useSignal<string | undefined>(undefined);
+  const form = (first: Omit<Condition, 'parameter'>, replaced: string | undefined) => {
+    const close = () => {
+      adding.value = false;
+      changing.value = undefined;
+    };
+    return (
+      <ConditionForm
+        key={replaced ?? ''}
+        first={first}
+        fields={fields}
+        typeOf={typeOf}
+        onCancel={close}
+        onApply={(parameter, value) => {
+          close();
+          onChange({ ...(replaced === undefined ? {} : { [replaced]: undefined }), [parameter]: value });
+        }}
+      />
+    );
   };
   return (
     <div class="row">
-      {conditions.map(({ parameter, field, operator, value }) => (
-        <span key={parameter} class="chip">
-          <span class="mono">
-            {field} {t.operators[operator]} {value}
+      {conditions.map(({ parameter, ...condition }) =>
+        changing.value === parameter ? (
+          form(condition, parameter)
+        ) : (
+          <span key={parameter} class="chip">
+            <button
+              type="button"
+              class="mono"
+              onClick={() => {
+                adding.value = false;
+                changing.value = parameter;
+              }}
+            >
+              {condition.field} {t.operators[condition.operator]} {condition.value}
+            </button>
+            <button
+              type="button"
+              aria-label={t.documents.removeFilter(condition.field)}
+              onClick={() => onChange({ [parameter]: undefined })}
+            >
+              ✕
+            </button>
           </span>
-          <button
-            type="button"
-            aria-label={t.documents.removeFilter(field)}
-            onClick={() => onChange({ [parameter]: undefined })}
-          >
-            ✕
-          </button>
-        </span>
-      ))}
-      {draft.value ? (
-        <form
-          class="row"
-          onSubmit={(event) => {
-            event.preventDefault();
-            add();
-          }}
-        >
-          <select
-            class="input short"
-            aria-label={t.documents.field}
-            value={draft.value.field}
-            onInput={(event) => {
-              if (draft.value) draft.value = { ...draft.value, field: event.currentTarget.value };
-            }}
-          >
-            {fields.map((field) => (
-              <option key={field}>{field}</option>
-            ))}
-          </select>
-          <select
-            class="input short"
-            aria-label={t.documents.operator}
-            value={draft.value.operator}
-            onInput={(event) => {
-              if (draft.value) draft.value = { ...draft.value, operator: event.currentTarget.value as Operator };
-            }}
-          >
-            {operators.map((operator) => (
-              <option key={operator} value={operator}>
-                {t.operators[operator]}
-              </option>
-            ))}
-          </select>
-          <input
-            class="input short"
-            aria-label={t.documents.value}
-            required
-            value={draft.value.value}
-            onInput={(event) => {
-              if (draft.value) draft.value = { ...draft.value, value: event.currentTarget.value };
-            }}
-          />
-          <Button type="submit">{t.documents.apply}</Button>
-          <Button
-            kind="plain"
-            onClick={() => {
-              draft.value = undefined;
-            }}
-          >
-            {t.acts.cancel}
-          </Button>
-        </form>
+        ),
+      )}
+      {adding.value ? (
+        form({ field: fields[0] ?? '_id', operator: 'eq', value: '' }, undefined)
       ) : (
         <Button
           kind="plain"
           onClick={() => {
-            draft.value = { field: fields[0] ?? '_id', operator: 'eq', value: '' };
+            changing.value = undefined;
+            adding.value = true;
           }}
         >
           + {t.documents.filter}
         </Button>
       )}
+      <span class="grow" />
+      {children}
     </div>
   );
 };

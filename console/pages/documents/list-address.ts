@@ -1,15 +1,32 @@
 import type { Query } from '../../api/rows.ts';
 
+/** What an address says, by parameter. */
+export type Address = Readonly<Record<string, string>>;
+
 /** Parameters that are the page's own and not the list's. */
-const own: ReadonlySet<string> = new Set(['open', 'columns']);
+const own: ReadonlySet<string> = new Set(['open', 'new', 'copy', 'tab', 'columns']);
 
 /** How many documents a page of the table has. */
 export const pageSize = 50;
 
 /** The list that an address asks for: whatever it says but the page's own. */
-export const listQuery = (query: Readonly<Record<string, string>>): Query => ({
-  limit: pageSize,
-  ...Object.fromEntries(Object.entries(query).filter(([name]) => !own.has(name))),
+const asked = (query: Address): Address => Object.fromEntries(Object.entries(query).filter(([name]) => !own.has(name)));
+
+export const listQuery = (query: Address): Query => ({ limit: pageSize, ...asked(query) });
+
+/** Filter and sort of an address, as people type them: `views_gte=5&sort=-views`. */
+export const queryText = (query: Address): string =>
+  Object.entries(asked(query))
+    .filter(([name]) => name !== 'page')
+    .map((pair) => pair.map((text) => text.replace(/[%&+#=]/g, encodeURIComponent)).join('='))
+    .join('&');
+
+/** Which parameters an address gets by a text that was typed; those that it had and the text lacks go. */
+export const typedQuery = (query: Address, text: string): Readonly<Record<string, string | undefined>> => ({
+  ...Object.fromEntries(Object.keys(asked(query)).map((name) => [name, undefined])),
+  ...Object.fromEntries(
+    [...new URLSearchParams(text.replace(/^\?/, ''))].filter(([name]) => name !== '' && !own.has(name)),
+  ),
 });
 
 const suffixes = ['ne', 'gt', 'gte', 'lt', 'lte', 'in', 'regex', 'exists'] as const;
@@ -24,16 +41,17 @@ export interface Condition {
   readonly value: string;
 }
 
-const reserved: ReadonlySet<string> = new Set(
-  'page limit skip sort cursor include_deleted fields populate expand count meta open columns'.split(' '),
-);
+const reserved: ReadonlySet<string> = new Set([
+  ...own,
+  ...'page limit skip sort cursor include_deleted fields populate expand count meta'.split(' '),
+]);
 
-/** The conditions of an address, in its order. */
-export const conditionsOf = (query: Readonly<Record<string, string>>): readonly Condition[] =>
-  Object.entries(query).flatMap(([parameter, value]) => {
+/** The conditions of an address, in its order. A field that is itself named like `price_gte` is just a field. */
+export const conditionsOf = (query: Address, isField: (path: string) => boolean = () => false): readonly Condition[] =>
+  Object.entries(query).flatMap(([parameter, value]): Condition[] => {
     if (reserved.has(parameter)) return [];
     const [, field = parameter, suffix = 'eq'] = /^(.+)_([a-z]+)$/.exec(parameter) ?? [];
-    const operator = operators.find((one) => one === suffix);
+    const operator = isField(parameter) ? undefined : operators.find((one) => one === suffix);
     return [operator ? { parameter, field, operator, value } : { parameter, field: parameter, operator: 'eq', value }];
   });
 

@@ -1,0 +1,45 @@
+import { t } from '../../text/words.ts';
+import { Menu } from '../../ui/menu.tsx';
+
+interface Props {
+  readonly shown: readonly string[];
+  readonly fields: readonly string[];
+  /** `undefined`: as nobody had chosen. */
+  readonly onChoose: (columns: readonly string[] | undefined) => void;
+}
+
+/** Which fields the table shows, and in which order. */
+export const ColumnsMenu = ({ shown, fields, onChoose }: Props) => {
+  const others = fields.filter((field) => !shown.includes(field));
+  const toFront = (field: string, at: number) => onChoose(shown.with(at, shown[at - 1] ?? field).with(at - 1, field));
+  return (
+    <Menu title={t.documents.columns} label={<>{t.documents.columns} ▾</>} stays>
+      {[...shown, ...others].map((field) => {
+        const at = shown.indexOf(field);
+        return (
+          <div key={field} class="menu-line">
+            <label>
+              <input
+                type="checkbox"
+                checked={at !== -1}
+                disabled={shown.length === 1 && at === 0}
+                onChange={({ currentTarget: { checked } }) =>
+                  onChoose(checked ? [...shown, field] : shown.filter((one) => one !== field))
+                }
+              />
+              <span class="mono">{field}</span>
+            </label>
+            {at > 0 && (
+              <button type="button" aria-label={t.documents.columnUp(field)} onClick={() => toFront(field, at)}>
+                ↑
+              </button>
+            )}
+          </div>
+        );
+      })}
+      <button type="button" onClick={() => onChoose(undefined)}>
+        {t.documents.usualColumns}
+      </button>
+    </Menu>
+  );
+};

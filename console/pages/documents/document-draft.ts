@@ -1,0 +1,117 @@
+import { systemFields } from '../../../shared/collections/collection.ts';
+import { withArticle } from '../../../shared/collections/schema/field-types.ts';
+import { parseJsonValue } from '../../../shared/core/json-value.ts';
+import { t } from '../../text/words.ts';
+import type { ShownField } from './shown-fields.ts';
+
+/** A JSON object, as it came or as it is typed. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** One draft of a document, which is typed field by field or as JSON; neither loses what the other holds. */
+export interface Draft {
+  /** What it was made from; what differs from it is sent. */
+  readonly base: JsonObject;
+  /** The last that could be read. */
+  readonly value: JsonObject;
+  /** What was typed as JSON, word for word; absent where the form was typed in since. */
+  readonly json?: string;
+  /** Why `json` cannot be read. */
+  readonly unread?: string;
+  /** What was typed into fields of the form, word for word. */
+  readonly typed: Readonly<Record<string, string>>;
+  /** Why what was typed into a field cannot be read. */
+  readonly unreadFields: Readonly<Record<string, string>>;
+}
+
+/** What a developer writes of a document: all but what the service keeps. */
+const writable = (document: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(document).filter(([key]) => !systemFields.has(key)));
+
+export const draftFrom = (document: JsonObject): Draft => {
+  const base = writable(document);
+  return { base, value: base, typed: {}, unreadFields: {} };
+};
+
+/** A document as people read it. */
+export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
+
+/** The draft with another text as its JSON. */
+export const typeJson = ({ base, value }: Draft, json: string): Draft => {
+  const next = { base, json, typed: {}, unreadFields: {} };
+  try {
+    const parsed = parseJsonValue(json);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+      ? { ...next, value: writable(parsed as JsonObject) }
+      : { ...next, value, unread: t.documents.notAnObject };
+  } catch (error) {
+    return { ...next, value, unread: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const without = <T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
+
+/** The draft with another value of a field; `undefined` takes it out, or makes it `null` where it was there before. */
+export const setField = ({ base, value, typed, unreadFields }: Draft, key: string, to: unknown): Draft => {
+  const cleared = to === undefined && Object.hasOwn(base, key) ? null : to;
+  return {
+    base,
+    value: cleared === undefined ? without(value, key) : { ...value, [key]: cleared },
+    typed: without(typed, key),
+    unreadFields: without(unreadFields, key),
+  };
+};
+
+/** The value of a text that a field of no texts holds; throws why it is none. */
+const valueIn = ({ key, type }: ShownField, text: string): unknown => {
+  if (type === 'Date' || type === 'Ref') return text;
+  if (type === 'Boolean') return text === 'true';
+  if (type !== 'Number') return parseJsonValue(text);
+  const value = /^-?[\d.]/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) throw new Error(`${key} must be ${withArticle(type)}`);
+  return value;
+};
+
+/** The draft with a text in a field of the form. */
+export const typeField = (draft: Draft, field: ShownField, text: string): Draft => {
+  const { key, type } = field;
+  const keep = (next: Draft): Draft => ({ ...next, typed: { ...next.typed, [key]: text } });
+  if (type === 'String') return keep(setField(draft, key, text));
+  if (text.trim() === '') return keep(setField(draft, key, undefined));
+  try {
+    return keep(setField(draft, key, valueIn(field, text.trim())));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const { json: _, unread: __, ...rest } = draft;
+    return keep({ ...rest, unreadFields: { ...draft.unreadFields, [key]: reason } });
+  }
+};
+
+/** What stands in a field of the form. */
+export const textOf = ({ value, typed }: Draft, { key, type }: ShownField): string => {
+  const said = typed[key];
+  if (said !== undefined) return said;
+  const now = value[key];
+  if (now === undefined || now === null) return '';
+  if (typeof now === 'string' && type !== 'Object' && type !== 'Array') return now;
+  return jsonText(now);
+};
+
+/** What stands on the other tab. */
+export const jsonOf = ({ value, json }: Draft): string => json ?? jsonText(value);
+
+/** One field that differs; `removed` where the new one lacks it. */
+export interface Change {
+  readonly key: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly removed: boolean;
+}
+
+/** What an update of the document changes, in its order. */
+export const changesOf = ({ base, value }: Draft): readonly Change[] =>
+  [...new Set([...Object.keys(base), ...Object.keys(value)])].flatMap((key) => {
+    const [before, after] = [base[key], value[key]];
+    if (before === after || JSON.stringify(before) === JSON.stringify(after)) return [];
+    return [{ key, before, after, removed: !Object.hasOwn(value, key) }];
+  });

@@ -1,0 +1,83 @@
+import { useLocation } from 'preact-iso/router';
+import type { Field } from '../../../shared/collections/collection.ts';
+import { t } from '../../text/words.ts';
+import { Form } from '../../ui/form.tsx';
+import { JsonEditor } from '../../ui/json-editor.tsx';
+import { useUnsaved } from '../../ui/unsaved.tsx';
+import { ChangesList } from './changes-list.tsx';
+import { changesOf, type Draft, jsonOf, setField, textOf, typeField, typeJson } from './document-draft.ts';
+import { DocumentTabs, documentTab, isSameDocument } from './document-tabs.tsx';
+import { type ShownField, shownFields } from './shown-fields.ts';
+import { ValueField } from './value-field.tsx';
+
+interface Props {
+  readonly draft: Draft;
+  readonly onDraft: (change: (draft: Draft) => Draft) => void;
+  readonly rules: readonly Field[];
+  /** Whether the document is not there yet: then all of it is sent, else what changed. */
+  readonly isNew: boolean;
+  readonly act: string;
+  /** Sends it; what is thrown stands at the field that it is about. */
+  readonly onSave: () => Promise<void>;
+  readonly onCancel: () => void;
+}
+
+/** What an empty field stands for. */
+const emptyText = ({ value }: Draft, { key, rules }: ShownField): string => {
+  if (value[key] === null) return 'null';
+  return rules?.default === undefined ? t.documents.notSet : t.documents.fallback(rules.default);
+};
+
+/** A draft, as a form by the schema and as JSON; what would be saved stands below either. */
+export const DocumentEditor = ({ draft, onDraft, rules, isNew, act, onSave, onCancel }: Props) => {
+  const { query } = useLocation();
+  const changes = changesOf(draft);
+  const isTouched = changes.length > 0 || draft.unread !== undefined || Object.keys(draft.unreadFields).length > 0;
+  useUnsaved(isTouched, isSameDocument);
+  const fields = shownFields(rules, draft);
+  const tab = documentTab(query, fields.length > 0);
+  return (
+    <>
+      <DocumentTabs present={tab} />
+      <Form
+        act={act}
+        cancel={t.acts.cancel}
+        onCancel={onCancel}
+        onSubmit={onSave}
+        ready={isNew || isTouched}
+        doing={isNew ? '' : <ChangesList changes={changes} />}
+      >
+        {(wrong) => {
+          const said = fields.map(({ key }) => wrong(key));
+          return (
+            <>
+              {tab === 'json' ? (
+                <JsonEditor
+                  label={t.documents.json}
+                  text={jsonOf(draft)}
+                  wrong={draft.unread ?? (said.filter(Boolean).join(' ') || undefined)}
+                  onInput={(text) => onDraft((now) => typeJson(now, text))}
+                />
+              ) : draft.unread === undefined ? (
+                fields.map((field, at) => (
+                  <ValueField
+                    key={field.key}
+                    field={field}
+                    text={textOf(draft, field)}
+                    empty={emptyText(draft, field)}
+                    wrong={draft.unreadFields[field.key] ?? said[at]}
+                    onType={(text) => onDraft((now) => typeField(now, field, text))}
+                    onClear={() => onDraft((now) => setField(now, field.key, undefined))}
+                  />
+                ))
+              ) : (
+                <p class="note problem">{t.documents.unreadJson}</p>
+              )}
+              {fields.length === 0 && tab === 'form' && <p class="muted">{t.documents.noFields}</p>}
+            </>
+          );
+        }}
+      </Form>
+    </>
+  );
+};

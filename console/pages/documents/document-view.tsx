@@ -1,0 +1,69 @@
+import { useLocation } from 'preact-iso/router';
+import type { Field } from '../../../shared/collections/collection.ts';
+import { t } from '../../text/words.ts';
+import { bytesText } from '../../ui/bytes.tsx';
+import { JsonEditor } from '../../ui/json-editor.tsx';
+import { Time } from '../../ui/time.tsx';
+import { isDate } from './cell.tsx';
+import { draftFrom, type JsonObject, jsonText } from './document-draft.ts';
+import { DocumentTabs, documentTab } from './document-tabs.tsx';
+import { RefLink } from './ref-link.tsx';
+import { shownFields } from './shown-fields.ts';
+
+/** What is longer is shown as JSON, in the editor that draws only what is seen. */
+const longest = 64 * 1024;
+
+const Value = ({ value, reference }: { readonly value: unknown; readonly reference: string | undefined }) => {
+  if (value === undefined) return <span class="muted">{t.documents.notSet}</span>;
+  if (value === null) return <span class="mono muted">null</span>;
+  if (isDate(value))
+    return (
+      <>
+        <span class="mono">{value}</span>{' '}
+        <span class="muted">
+          <Time at={value} />
+        </span>
+      </>
+    );
+  const text = typeof value === 'string' ? value : jsonText(value);
+  if (text.length > longest) return <span class="muted">{t.documents.tooLong(bytesText(text.length))}</span>;
+  return (
+    <>
+      <span class={typeof value === 'string' && reference === undefined ? 'as-typed' : 'as-typed mono'}>{text}</span>{' '}
+      {reference !== undefined && <RefLink collectionName={reference} id={text} />}
+    </>
+  );
+};
+
+/** A document to read, whole: field by field, or as JSON. Nothing in it can be changed. */
+export const DocumentView = ({
+  document,
+  rules,
+}: {
+  readonly document: JsonObject;
+  readonly rules: readonly Field[];
+}) => {
+  const { query } = useLocation();
+  const fields = shownFields(rules, draftFrom(document));
+  const tab = documentTab(query, fields.length > 0);
+  const kept = ['createdAt', 'updatedAt'].filter((key) => key in document);
+  return (
+    <>
+      <DocumentTabs present={tab} />
+      {tab === 'json' ? (
+        <JsonEditor label={t.documents.json} text={jsonText(document)} />
+      ) : (
+        <dl class="facts">
+          {[...fields, ...kept.map((key) => ({ key, ref: undefined }))].map(({ key, ref }) => (
+            <div key={key}>
+              <dt class="mono">{key}</dt>
+              <dd>
+                <Value value={document[key]} reference={ref} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,102 @@
+import { type Signal, useSignal } from '@preact/signals';
+import { useLocation } from 'preact-iso/router';
+import type { Field } from '../../../shared/collections/collection.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { addressWith } from '../../ui/address.ts';
+import { Button } from '../../ui/button.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
+import { Cell } from './cell.tsx';
+import { typeOf, valueAt } from './columns.ts';
+import { moveToTrash } from './move-to-trash.ts';
+import { SortHead } from './sort-head.tsx';
+
+type DocumentsPage = Extract<Data<'list-project-documents'>, { readonly items: unknown }>;
+export type ShownDocument = DocumentsPage['items'][number];
+
+interface Place {
+  readonly projectId: string;
+  readonly collectionName: string;
+}
+
+/** What can be done with the documents that are ticked. */
+const Ticked = ({ place, ticked }: { readonly place: Place; readonly ticked: Signal<ReadonlySet<string>> }) => (
+  <div class="row note" role="status">
+    <strong>{t.table.ticked(ticked.value.size)}</strong>
+    <Act
+      kind="danger"
+      onAct={async () => {
+        const ids = [...ticked.value];
+        ticked.value = new Set();
+        await moveToTrash(place, ids);
+      }}
+    >
+      {t.acts.delete}
+    </Act>
+    <Button
+      kind="plain"
+      onClick={() => {
+        ticked.value = new Set();
+      }}
+    >
+      {t.table.tickNone}
+    </Button>
+  </div>
+);
+
+const sortedBy = (field: string, sort: string | undefined): Column<unknown>['sorted'] =>
+  sort === field ? 'ascending' : sort === `-${field}` ? 'descending' : undefined;
+
+/** Documents, a row each, with the columns that were chosen. */
+export const DocumentsTable = ({
+  place,
+  rules,
+  shown,
+  items,
+}: {
+  readonly place: Place;
+  readonly rules: readonly Field[];
+  readonly shown: readonly string[];
+  readonly items: readonly ShownDocument[] | undefined;
+}) => {
+  const { path, query, route } = useLocation();
+  const ticked = useSignal<ReadonlySet<string>>(new Set());
+  const hrefOf = (id: unknown): string =>
+    addressWith(path, query, { open: String(id), new: undefined, copy: undefined });
+  const columns = shown.map((key, at): Column<ShownDocument> => {
+    const sort = (to: string | undefined) => route(addressWith(path, query, { sort: to, page: undefined }));
+    return {
+      key,
+      label: <SortHead field={key} sort={query.sort} onSort={sort} />,
+      sorted: sortedBy(key, query.sort),
+      ...(typeOf(rules, key) === 'Number' ? { number: true } : {}),
+      cell: (item) =>
+        at === 0 ? (
+          <a href={hrefOf(item._id)}>
+            <Cell value={valueAt(item, key)} />
+          </a>
+        ) : (
+          <Cell value={valueAt(item, key)} />
+        ),
+    };
+  });
+  return (
+    <>
+      {ticked.value.size > 0 && <Ticked place={place} ticked={ticked} />}
+      <Table
+        label={place.collectionName}
+        columns={columns}
+        items={items}
+        keyOf={({ _id }) => String(_id)}
+        selected={query.open}
+        onOpen={({ _id }) => leaving(() => route(hrefOf(_id)))}
+        ticked={ticked.value}
+        onTick={(keys) => {
+          ticked.value = keys;
+        }}
+      />
+    </>
+  );
+};

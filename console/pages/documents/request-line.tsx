@@ -1,0 +1,69 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { service } from '../../api/service.ts';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { say } from '../../ui/toast.tsx';
+import { codeOf, languages } from '../api/code.ts';
+
+interface Props {
+  readonly collectionName: string;
+  /** Filter and sort, as in the address. */
+  readonly query: string;
+  readonly onRun: (query: string) => void;
+}
+
+/** The request behind the list, as apps send it: to read, to change before it runs, to copy. */
+export const RequestLine = ({ collectionName, query, onRun }: Props) => {
+  const typed = useSignal(query);
+  useEffect(() => {
+    typed.value = query;
+  }, [query, typed]);
+  const path = `/api/data/${collectionName}`;
+  const copy = async (language: (typeof languages)[number]) => {
+    const parameters = Object.fromEntries(new URLSearchParams(typed.value));
+    const example = {
+      id: 'list-documents',
+      area: 'data',
+      summary: '',
+      method: 'GET',
+      path,
+      access: 'secretKey',
+      params: {},
+    };
+    const names = { api: service().api, collectionName, publishableKey: '' };
+    await navigator.clipboard.writeText(codeOf(language, { ...example, query: parameters, body: undefined }, names));
+    say(t.acts.copied);
+  };
+  return (
+    <form
+      class="request"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onRun(typed.value);
+      }}
+    >
+      <span class="mono muted">GET {path}?</span>
+      <input
+        class="input mono"
+        aria-label={t.documents.query}
+        spellcheck={false}
+        autocomplete="off"
+        placeholder="views_gte=5&sort=-views"
+        value={typed.value}
+        onInput={({ currentTarget: { value } }) => {
+          typed.value = value;
+        }}
+      />
+      {typed.value !== query && <Button type="submit">{t.documents.run}</Button>}
+      <Menu title={t.documents.copyRequest} label={<>{t.acts.copy} ▾</>}>
+        {languages.map((language) => (
+          <button key={language} type="button" onClick={() => void copy(language)}>
+            {t.api.languages[language]}
+          </button>
+        ))}
+      </Menu>
+    </form>
+  );
+};

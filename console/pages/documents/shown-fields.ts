@@ -1,0 +1,49 @@
+import type { Collection, Field } from '../../../shared/collections/collection.ts';
+import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
+import { fieldsOf } from '../../../shared/documents/collection-fields.ts';
+import type { Data } from '../../api/rows.ts';
+import type { Draft } from './document-draft.ts';
+
+/** A field as the form shows it: of the schema, or one that the document has besides. */
+export interface ShownField {
+  readonly key: string;
+  /** `Any` for a value that nothing says more of. */
+  readonly type: FieldType | 'Any';
+  readonly required: boolean;
+  /** Name of the collection that it refers to. */
+  readonly ref?: string;
+  /** What the schema says of it; absent for a field that it does not name. */
+  readonly rules?: Field;
+}
+
+const typeNow = (value: unknown): ShownField['type'] => {
+  if (typeof value === 'string') return 'String';
+  if (typeof value === 'number') return 'Number';
+  if (typeof value === 'boolean') return 'Boolean';
+  return 'Any';
+};
+
+const rulesOf = new WeakMap<object, readonly Field[]>();
+
+/** The fields that the service enforces in a collection, the owner's of row security included. */
+export const enforcedFields = (collection: Data<'get-collection'>): readonly Field[] => {
+  const known = rulesOf.get(collection) ?? fieldsOf(collection as Collection);
+  rulesOf.set(collection, known);
+  return known;
+};
+
+/** The fields of a form: those of the schema in its order, then what else the draft holds. */
+export const shownFields = (rules: readonly Field[], { base, value }: Draft): readonly ShownField[] => {
+  const named = new Set(rules.map(({ key }) => key));
+  const others = new Set([...Object.keys(base), ...Object.keys(value)].filter((key) => !named.has(key)));
+  return [
+    ...rules.map((field) => ({
+      key: field.key,
+      type: field.type,
+      required: field.required,
+      rules: field,
+      ...(field.ref === undefined ? {} : { ref: field.ref }),
+    })),
+    ...[...others].map((key) => ({ key, type: typeNow(base[key] ?? value[key]), required: false })),
+  ];
+};

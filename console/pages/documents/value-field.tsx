@@ -1,0 +1,109 @@
+import { useId } from 'preact/hooks';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { bytesText } from '../../ui/bytes.tsx';
+import { RefLink } from './ref-link.tsx';
+import type { ShownField } from './shown-fields.ts';
+
+interface Props {
+  readonly field: ShownField;
+  readonly text: string;
+  /** What an empty field stands for: `null`, or nothing at all. */
+  readonly empty: string;
+  readonly wrong: string | undefined;
+  readonly onType: (text: string) => void;
+  readonly onClear: () => void;
+}
+
+/** What is longer is typed as JSON, in the editor that is made for it. */
+const longest = 64 * 1024;
+
+const isLine = (type: ShownField['type']): boolean => type === 'Number' || type === 'Date' || type === 'Ref';
+
+type InputProps = Pick<Props, 'field' | 'text' | 'empty' | 'onType'> & {
+  readonly id: string;
+  readonly described: string;
+  readonly invalid: boolean;
+};
+
+const Input = ({ field: { type, required }, text, empty, onType, id, described, invalid }: InputProps) => {
+  const common = {
+    id,
+    'aria-describedby': described,
+    'aria-invalid': invalid ? ('true' as const) : undefined,
+  };
+  if (type === 'Boolean')
+    return (
+      <select {...common} class="input" value={text} onInput={(event) => onType(event.currentTarget.value)}>
+        {(!required || text === '') && <option value="">{empty}</option>}
+        <option>true</option>
+        <option>false</option>
+      </select>
+    );
+  const typed = { ...common, autocomplete: 'off', spellcheck: false, placeholder: empty, value: text };
+  if (isLine(type))
+    return (
+      <input
+        {...typed}
+        class={type === 'Number' ? 'input' : 'input mono'}
+        inputMode={type === 'Number' ? 'decimal' : 'text'}
+        onInput={(event) => onType(event.currentTarget.value)}
+      />
+    );
+  return (
+    <textarea
+      {...typed}
+      class={type === 'String' ? 'input fitted' : 'input fitted mono'}
+      rows={1}
+      onInput={(event) => onType(event.currentTarget.value)}
+    />
+  );
+};
+
+/** A field of a document, typed by what the schema says that it is. */
+export const ValueField = ({ field, text, empty, wrong, onType, onClear }: Props) => {
+  const id = useId();
+  const { key, type, required, ref } = field;
+  const isLong = text.length > longest;
+  return (
+    <div class="field">
+      <div class="row field-head">
+        {isLong ? <span class="label mono">{key}</span> : <label for={id}>{key}</label>}
+        <span id={`${id}-hint`} class="hint small">
+          {ref === undefined ? type : `${type} → ${ref}`}
+          {required && ` · ${t.documents.required}`}
+        </span>
+        <span class="grow" />
+        {ref !== undefined && <RefLink collectionName={ref} id={text} />}
+        {type === 'Date' && (
+          <Button kind="plain" onClick={() => onType(new Date().toISOString())}>
+            {t.documents.now}
+          </Button>
+        )}
+        {!required && text !== '' && (
+          <Button kind="plain" aria-label={t.documents.clear(key)} onClick={onClear}>
+            {t.documents.empty}
+          </Button>
+        )}
+      </div>
+      {isLong ? (
+        <p class="muted">{t.documents.tooLong(bytesText(text.length))}</p>
+      ) : (
+        <Input
+          field={field}
+          text={text}
+          empty={empty}
+          onType={onType}
+          id={id}
+          described={wrong ? `${id}-hint ${id}-wrong` : `${id}-hint`}
+          invalid={wrong !== undefined}
+        />
+      )}
+      {wrong && (
+        <span id={`${id}-wrong`} class="wrong small" role="alert">
+          {wrong}
+        </span>
+      )}
+    </div>
+  );
+};

@@ -1,0 +1,8 @@
+/** Moves the focus to the row below, or above, the one that has it or is open. */
+export const moveRow = (table: HTMLElement | null, step: 1 | -1): void => {
+  const rows = [...(table?.querySelectorAll<HTMLElement>('tbody > tr') ?? [])];
+  const focused = rows.findIndex((row) => row.contains(document.activeElement));
+  const present = focused === -1 ? rows.findIndex((row) => row.ariaSelected === 'true') : focused;
+  const next = rows[Math.max(0, Math.min(rows.length - 1, present === -1 ? 0 : present + step))];
+  next?.querySelector<HTMLElement>('a, button')?.focus();
+};

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+let base: string;
+
+const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+
+beforeAll(async () => {
+  browser = await openChromium();
+  project = await newProject([
+    {
+      name: 'posts',
+      schema: [
+        { key: 'title', type: 'String', required: true },
+        { key: 'views', type: 'Number' },
+        { key: 'isPublic', type: 'Boolean' },
+        { key: 'at', type: 'Date' },
+        { key: 'author', type: 'Ref', ref: 'people' },
+        { key: 'tags', type: 'Array', items: { type: 'String' } },
+      ],
+    },
+    { name: 'people' },
+  ]);
+  const titles = ['Hello', hostile, '\u202egnp.exe', 'x'.repeat(10_000)];
+  for (const [views, title] of titles.entries())
+    await project.api('POST', '/api/data/posts', { body: { title, views } });
+  const path = `/projects/${project.id}/documents/posts`;
+  base = `${inject('stack').dashboardUrl}${path}`;
+  opened = await openAs(browser, project.developer, path);
+  await opened.page.getByRole('link', { name: 'Hello' }).waitFor();
+});
+
+afterAll(() => browser.close());
+
+const documentsOf = async (query: string) => {
+  const { body } = await project.api<{ data: { items: Record<string, unknown>[] } }>('GET', `/api/data/posts?${query}`);
+  return body.data.items;
+};
+
+describe('the documents of a collection', () => {
+  test('are shown as text, whatever they hold, and long values with their size', async () => {
+    const { page, problems } = opened;
+    expect(await page.getByRole('link', { name: hostile }).count()).toBe(1);
+    expect(await page.getByText('9.8 KiB').count()).toBe(1);
+    expect(await page.title()).toBe('posts · Basalt');
+    expect(problems).toEqual([]);
+  });
+
+  test('are filtered by conditions that are built, changed before they run, and stand in the address', async () => {
+    const { page } = opened;
+    await page.keyboard.press('/');
+    await page.getByLabel('Field', { exact: true }).fill('isPublic');
+    expect(await page.getByLabel('Operator').locator('option').allTextContents()).toEqual(['=', '≠', 'exists']);
+    await page.getByLabel('Field', { exact: true }).fill('views');
+    await page.getByLabel('Operator').selectOption('lt');
+    await page.getByLabel('Value').fill('1');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('1–1 of 1').waitFor();
+    expect(new URL(page.url()).search).toBe('?views_lt=1');
+    await page.getByRole('button', { name: 'views < 1' }).click();
+    await page.getByLabel('Value').fill('2');
+    expect(await page.getByText('1–1 of 1').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await page.getByText('1–2 of 2').waitFor();
+    const query = page.getByLabel('Filter and sort, as the request has it');
+    expect(await query.inputValue()).toBe('views_lt=2');
+    await query.fill('views_lt=1&sort=-views');
+    await page.keyboard.press('Enter');
+    await page.getByText('1–1 of 1').waitFor();
+    await page.reload();
+    await page.getByText('1–1 of 1').waitFor();
+    expect(new URL(page.url()).search).toBe('?views_lt=1&sort=-views');
+  });
+
+  test('are changed by an explicit act, moved to the trash, and back by Undo', async () => {
+    const { page, problems } = opened;
+    await page.goto(`${base}?views=0`);
+    await page.getByRole('link', { name: 'Hello' }).click();
+    expect(await page.getByRole('textbox', { name: 'title' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
+    await page.getByRole('textbox', { name: 'title' }).fill('Good morning');
+    await page.getByRole('region', { name: 'What Save changes' }).getByText('Good morning').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByRole('link', { name: 'Good morning' }).waitFor();
+    await page.getByRole('button', { name: 'Acts' }).last().click();
+    await page.getByRole('button', { name: 'Delete Del' }).click();
+    await page.getByText('No document fits the filter.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('link', { name: 'Good morning' }).waitFor();
+    expect(await documentsOf('views=0')).toMatchObject([{ title: 'Good morning' }]);
+    expect(problems).toEqual([]);
+  });
+
+  test('are one draft on two tabs, which a wrong click does not lose', async () => {
+    const { page, problems } = opened;
+    await page.goto(`${base}?views=0`);
+    await page.getByRole('link', { name: 'Good morning' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('textbox', { name: 'views' }).fill('12');
+    await page.getByRole('link', { name: 'JSON', exact: true }).click();
+    const editor = page.getByRole('textbox', { name: 'Document, as JSON' });
+    await editor.getByText('12').waitFor();
+    await editor.fill('{"title": "From JSON", "views": 13, "extra": [1]}');
+    await page.getByRole('link', { name: 'Form' }).click();
+    expect(await page.getByRole('textbox', { name: 'title' }).inputValue()).toBe('From JSON');
+    expect(await page.getByRole('textbox', { name: 'extra' }).inputValue()).toBe('[\n  1\n]');
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
+    await page.evaluate('history.go(-3)');
+    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
+    expect(await page.getByRole('textbox', { name: 'views' }).inputValue()).toBe('13');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    expect(await documentsOf('views=13')).toMatchObject([{ title: 'From JSON', extra: [1] }]);
+    expect(problems).toEqual([]);
+  });
+
+  test('400 VALIDATION_FAILED stands at the field that it is about, in the words of the service', async () => {
+    const { page } = opened;
+    await page.goto(base);
+    await page.getByRole('link', { name: 'From JSON' }).waitFor();
+    await page.keyboard.press('n');
+    await page.getByRole('textbox', { name: 'views' }).fill('many');
+    await page.getByRole('textbox', { name: 'author' }).fill('nobody');
+    await page.getByRole('button', { name: 'Insert' }).last().click();
+    await page.getByRole('alert').getByText('title is required').waitFor();
+    await page.getByRole('alert').getByText('views must be a Number').waitFor();
+    await page.getByRole('alert').getByText('author must be a Ref').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'views' }).fill('99');
+    await page.getByRole('textbox', { name: 'author' }).fill('');
+    await page.getByRole('textbox', { name: 'title' }).fill('Typed');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('link', { name: 'Typed' }).waitFor();
+    expect(await documentsOf('views=99')).toMatchObject([{ title: 'Typed' }]);
+  });
+});
