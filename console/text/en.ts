@@ -329,7 +329,7 @@ export const en = {
     requests: 'Requests',
     route: 'Route',
     statuses: 'Answers',
-    byRoute: 'Requests by route',
+    noRequests: 'No request on this day. The last ten seconds may be missing.',
     day: 'Day (UTC)',
     missing: 'Missing indexes',
     noMissing: 'No list was slow for want of an index, today or yesterday.',
@@ -338,6 +338,15 @@ export const en = {
     lists: 'Lists',
     average: 'Average, ms',
     build: 'Build the index',
+  },
+  summary: {
+    days: '30 days',
+    errors: 'Answers of 400 and more',
+    slowLists: 'Lists without an index',
+    p95: 'p95 of all requests, ms, 30 days',
+    uploads: 'Uploads by the API, 30 days',
+    mails: 'Requests that send, 30 days',
+    signUps: 'Sign-ups, 30 days',
   },
   settings: {
     parts: {

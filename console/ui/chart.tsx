@@ -1,32 +1,53 @@
-interface Bar {
+/** A number, and what it is of. */
+export interface Point {
   readonly label: string;
   readonly value: number;
+}
+
+interface Bar extends Point {
+  /** Where the bar leads. */
+  readonly href?: string;
+  readonly present?: boolean;
 }
 
 const height = 120;
 const gap = 0.2;
 
-/** Bars over their labels; each says its value to who points at it and to who listens. */
+/** Bars; each says its value to who points at it and to who listens, and may lead to what explains it. */
 export const Chart = ({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) => {
   const most = Math.max(1, ...bars.map(({ value }) => value));
   return (
     <figure class="chart">
-      <svg
-        viewBox={`0 0 ${Math.max(1, bars.length)} ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${label}: ${bars.map((bar) => `${bar.label} ${bar.value}`).join(', ')}`}
-      >
-        {bars.map((bar, place) => {
-          const size = (bar.value / most) * (height - 4);
-          return (
-            <rect key={bar.label} x={place + gap / 2} y={height - size} width={1 - gap} height={size}>
-              <title>{`${bar.label}: ${bar.value}`}</title>
-            </rect>
+      <svg viewBox={`0 0 ${Math.max(1, bars.length)} ${height}`} preserveAspectRatio="none">
+        <title>{label}</title>
+        {bars.map(({ href, present, ...bar }, place) => {
+          const text = `${bar.label}: ${bar.value}`;
+          const size = Math.max(1, (bar.value / most) * (height - 4));
+          const shape = (
+            <>
+              <title>{text}</title>
+              <rect class="reach" x={place} y={0} width={1} height={height} />
+              <rect
+                class={present ? 'present' : undefined}
+                x={place + gap / 2}
+                y={height - size}
+                width={1 - gap}
+                height={size}
+              />
+            </>
+          );
+          return href === undefined ? (
+            <g key={bar.label}>{shape}</g>
+          ) : (
+            <a key={bar.label} href={href} aria-label={text} aria-current={present ? 'true' : undefined}>
+              {shape}
+            </a>
           );
         })}
       </svg>
-      <figcaption class="small muted">{label}</figcaption>
+      <figcaption class="small muted">
+        {label} · {bars[0]?.label} – {bars.at(-1)?.label}
+      </figcaption>
     </figure>
   );
 };

@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, InputHTMLAttributes, TargetedEvent } from 'preact';
 import { useId } from 'preact/hooks';
 
-type Kept = 'autocomplete' | 'maxLength' | 'onInput' | 'pattern' | 'placeholder' | 'required' | 'value';
+type Kept = 'autocomplete' | 'max' | 'min' | 'maxLength' | 'onInput' | 'pattern' | 'placeholder' | 'required' | 'value';
 
 export interface FieldProps extends Pick<InputHTMLAttributes<HTMLInputElement>, Kept> {
-  readonly type?: 'datetime-local' | 'email' | 'password' | 'text' | 'search' | 'url';
+  readonly type?: 'date' | 'datetime-local' | 'email' | 'password' | 'text' | 'search' | 'url';
   readonly label: string;
   readonly hint?: ComponentChildren;
   /** What the service said of it. */

@@ -66,7 +66,7 @@ describe('files in the console', () => {
     await page.getByRole('link', { name: 'dot.png' }).click();
     const picture = page.getByRole('img', { name: 'dot.png' });
     await picture.waitFor();
-    await page.waitForFunction('document.querySelector("img.picture").naturalWidth === 1');
+    await expect.poll(() => page.evaluate('document.querySelector("img.picture").naturalWidth')).toBe(1);
     const answered = page.waitForResponse((answer) => answer.url().endsWith('_b_note.txt') && answer.ok());
     await page.getByRole('link', { name: '_b_note.txt' }).click();
     expect(await (await answered).text()).toBe('It stands <b>here</b>');

@@ -72,7 +72,7 @@ describe('audiences and broadcasts in the console', () => {
     await page.getByRole('button', { name: 'Keep' }).click();
     await page.getByText('Draft').first().waitFor();
     await page.locator('iframe').waitFor();
-    await page.waitForFunction(inPreview('page.body.textContent.includes("Hello")'));
+    await expect.poll(() => page.evaluate(inPreview('page.body.textContent'))).toContain('Hello');
     const style = await page.evaluate<Readonly<Record<string, string>>>(
       inPreview(`(({ fontSize, color, backgroundImage }) => ({ fontSize, color, backgroundImage }))(
         getComputedStyle(page.querySelector('p')))`),
@@ -144,7 +144,7 @@ describe('templates in the console', () => {
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/mail/templates`);
     await page.getByRole('link', { name: 'Welcome', exact: true }).click();
     await page.locator('iframe').waitFor();
-    await page.waitForFunction(inPreview('page.querySelector("p") !== null'));
+    await expect.poll(() => page.evaluate(inPreview('page.querySelector("p") !== null'))).toBe(true);
     expect(problems).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ export const ApiCall = ({
   readonly isOpen: boolean;
   readonly onToggle: (open: boolean) => void;
 }) => (
-  <details class="card" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
+  <details class="card slim" open={isOpen} onToggle={(event) => onToggle(event.currentTarget.open)}>
     <summary>
       <span class="mono">
         {example.method} {example.path}

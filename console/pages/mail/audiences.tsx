@@ -73,7 +73,7 @@ export const Audiences = ({ projectId }: { readonly projectId: string }) => {
           {t.mail.newAudience}
         </Button>
       </div>
-      <div class={query.open ? 'halves' : undefined}>
+      <div class={query.open ? 'halves thirds' : undefined}>
         <ProviderList
           row="list-project-audiences"
           input={{ projectId }}

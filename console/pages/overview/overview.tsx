@@ -1,19 +1,44 @@
-import { useRoute } from 'preact-iso/router';
+import { useRef } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
+import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
+import { addressWith } from '../../ui/address.ts';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { FirstSteps } from './first-steps.tsx';
+import { Summary } from './summary.tsx';
 
-/** What is going on in a project; of a new one, how to begin. */
+type Collections = Data<'list-collections'>['items'];
+
+const hasDocuments = (collections: Collections): boolean =>
+  collections.some(({ name, documents }) => name !== 'users' && documents > 0);
+
+/** What is going on in a project; of a new one, how to begin. What was shown first stays: the first document comes. */
 export const Overview = () => {
   const { projectId = '' } = useRoute().params;
+  const { path, query } = useLocation();
   const found = useQuery('get-project', { projectId });
   const { data: project, problem } = found.value;
+  const { data: collections } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
+  const isNew = useRef<readonly [projectId: string, isNew: boolean] | undefined>(undefined);
+  if (collections && isNew.current?.[0] !== projectId) {
+    isNew.current = [projectId, !hasDocuments(collections.items)];
+  }
+  const [, begins] = isNew.current ?? [];
+  const isFirst = begins === true || query.show === 'first-steps';
   return (
     <Page title={project?.name ?? '…'} back={{ href: '/', label: t.nav.projects }}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
-      {project && <FirstSteps project={project} />}
+      {project && isFirst && <FirstSteps project={project} />}
+      {project && begins === false && !isFirst && (
+        <div class="stack">
+          <Summary projectId={projectId} />
+          <p>
+            <a href={addressWith(path, query, { show: 'first-steps' })}>{t.firstSteps.title}</a>
+          </p>
+        </div>
+      )}
     </Page>
   );
 };

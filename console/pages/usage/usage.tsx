@@ -12,6 +12,7 @@ import { Field } from '../../ui/field.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { type Day, errorsOf, pointsOf } from './days.ts';
 
 type Route = Data<'get-request-stats'>['routes'][number];
 type Missing = Data<'list-missing-indexes'>[number];
@@ -86,39 +87,70 @@ const MissingIndexes = ({ projectId }: { readonly projectId: string }) => {
   );
 };
 
-/** What the project uses of its plan, its requests of a day, and the indexes that it lacks. */
+/** Its requests of 30 days, of which each leads to its own. */
+const Days = ({ days, present }: { readonly days: readonly Day[]; readonly present: string }) => {
+  const { path, query } = useLocation();
+  const barsOf = (numberOf: (day: Day) => number) =>
+    pointsOf(days, numberOf).map((point) => ({
+      ...point,
+      href: addressWith(path, query, { day: point.label }),
+      present: point.label === present,
+    }));
+  return (
+    <div class="charts">
+      <Chart label={t.usage.requests} bars={barsOf(({ requests }) => requests)} />
+      <Chart label={t.summary.errors} bars={barsOf(errorsOf)} />
+      <Chart label={t.summary.p95} bars={barsOf(({ p95 }) => p95 ?? 0)} />
+    </div>
+  );
+};
+
+const dayMs = 86_400_000;
+
+/** The 30 days that are shown: those up to today, however one of them is looked at. */
+const useDays = (projectId: string, day: string | undefined) => {
+  const last = useQuery('get-request-stats', { projectId, query: { days: 30 } }).value;
+  const chosen = useQuery('get-request-stats', { projectId, query: day ? { day } : { days: 30 } }).value;
+  return { days: last.data?.days ?? [], data: chosen.data, problem: chosen.problem ?? last.problem };
+};
+
+/** What the project uses of its plan, its requests by day and by route, and the indexes that it lacks. */
 export const Usage = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
-  const stats = useQuery('get-request-stats', { projectId, query: { day: query.day } });
-  const { data, problem } = stats.value;
+  const { days, data, problem } = useDays(projectId, query.day);
+  const today = new Date().toISOString().slice(0, 10);
   return (
     <Page title={t.nav.usage}>
       <div class="stack">
         <Limits projectId={projectId} />
         <h2>{t.usage.requests}</h2>
+        {days.length > 0 && <Days days={days} present={data?.day ?? today} />}
         <div class="row">
           <Field
             label={t.usage.day}
-            type="text"
-            placeholder="2026-11-21"
+            type="date"
+            min={new Date(Date.now() - 31 * dayMs).toISOString().slice(0, 10)}
+            max={today}
             value={query.day ?? data?.day ?? ''}
-            pattern="\d{4}-\d\d-\d\d"
             onInput={(event) => {
               if (event.currentTarget.validity.valid)
                 route(addressWith(path, query, { day: event.currentTarget.value }), true);
             }}
           />
         </div>
-        {problem && <ProblemNote problem={problem} onRetry={stats.reload} />}
-        {data && data.routes.length > 0 && (
-          <Chart
-            label={t.usage.byRoute}
-            bars={data.routes.map(({ route: label, requests: value }) => ({ label, value }))}
+        {problem && <ProblemNote problem={problem} />}
+        {data?.routes.length === 0 ? (
+          <Empty text={t.usage.noRequests} />
+        ) : (
+          <Table
+            label={t.usage.requests}
+            columns={routeColumns}
+            items={data?.routes}
+            keyOf={({ route: name }) => name}
           />
         )}
-        <Table label={t.usage.requests} columns={routeColumns} items={data?.routes} keyOf={({ route: name }) => name} />
-        <h2>{t.usage.missing}</h2>
+        <h2 id="missing">{t.usage.missing}</h2>
         <MissingIndexes projectId={projectId} />
       </div>
     </Page>

@@ -1,0 +1,86 @@
+import { useQuery } from '../../api/query.ts';
+import { t } from '../../text/words.ts';
+import { bytesText } from '../../ui/bytes.tsx';
+import type { Point } from '../../ui/chart.tsx';
+import { Line } from '../../ui/line.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { askedOf, type Day, errorsOf, pointsOf } from '../usage/days.ts';
+
+const Stat = ({
+  href,
+  label,
+  value,
+  line,
+  points,
+}: {
+  readonly href: string;
+  readonly label: string;
+  /** Absent until it is known. */
+  readonly value: string | number | undefined;
+  /** What the line is of, where it is of something else than the number. */
+  readonly line?: string;
+  readonly points: readonly Point[];
+}) => (
+  <a class="stat" href={href}>
+    <span class="muted small">{label}</span>
+    <strong>{value ?? '…'}</strong>
+    <Line label={line ?? label} points={points} />
+    <span class="muted small">{line ?? t.summary.days}</span>
+  </a>
+);
+
+const mails = ['send-mail', 'send-batch'] as const;
+
+/** What goes on in a project: numbers of today, how they went for 30 days, and where each is explained. */
+export const Summary = ({ projectId }: { readonly projectId: string }) => {
+  const base = `/projects/${projectId}`;
+  const { data: usage, problem } = useQuery('get-usage', { projectId }).value;
+  const stats = useQuery('get-request-stats', { projectId, query: { days: 30 } }).value;
+  const { data: missing } = useQuery('list-missing-indexes', { projectId }).value;
+  const days = stats.data?.days ?? [];
+  const today = days.at(-1);
+  const of = (numberOf: (day: Day) => number) => pointsOf(days, numberOf);
+  const failed = problem ?? stats.problem;
+  return (
+    <>
+      {failed && <ProblemNote problem={failed} />}
+      <div class="meters">
+        <Stat
+          href={`${base}/usage`}
+          label={t.usage.requestsToday}
+          value={today?.requests}
+          points={of(({ requests }) => requests)}
+        />
+        <Stat href={`${base}/usage`} label={t.summary.errors} value={today && errorsOf(today)} points={of(errorsOf)} />
+        <Stat
+          href={`${base}/usage#missing`}
+          label={t.summary.slowLists}
+          value={missing?.length}
+          line={t.summary.p95}
+          points={of(({ p95 }) => p95 ?? 0)}
+        />
+        <Stat
+          href={`${base}/files`}
+          label={t.usage.storage}
+          value={usage && bytesText(usage.storageUsed)}
+          line={t.summary.uploads}
+          points={of((day) => askedOf(day, ['confirm-upload']))}
+        />
+        <Stat
+          href={`${base}/mail/logs`}
+          label={t.usage.mails}
+          value={usage && `${usage.mailUsed} / ${usage.mailLimit}`}
+          line={t.summary.mails}
+          points={of((day) => askedOf(day, mails))}
+        />
+        <Stat
+          href={`${base}/users`}
+          label={t.nav.users}
+          value={usage?.users}
+          line={t.summary.signUps}
+          points={of((day) => askedOf(day, ['sign-up']))}
+        />
+      </div>
+    </>
+  );
+};
