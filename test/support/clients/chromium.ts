@@ -8,6 +8,9 @@ export interface OpenPage {
   readonly problems: string[];
 }
 
+/** What pages of this test file have asked of the API so far: `GET /api/projects`, without queries. */
+export const askedOfApi = new Set<string>();
+
 /** A real browser, which is unpacked from npm; nothing has to be installed for it. */
 export const openChromium = async () => {
   // The package's own flags are for one page in a Lambda function: one process for all, and no policy of origins.
@@ -21,6 +24,10 @@ export const openChromium = async () => {
     newPage: async (options: Parameters<typeof browser.newContext>[0] = {}): Promise<OpenPage> => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       contexts.push(context);
+      context.on('request', (request) => {
+        const { pathname } = new URL(request.url());
+        if (pathname.startsWith('/api/')) askedOfApi.add(`${request.method()} ${pathname}`);
+      });
       const page = await context.newPage();
       const problems: string[] = [];
       page.on('pageerror', ({ message }) => problems.push(message));

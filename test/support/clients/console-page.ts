@@ -12,6 +12,6 @@ export const openAs = async (
   const opened = await browser.newPage(options);
   await opened.page.goto(`${inject('stack').dashboardUrl}${path}`);
   await signIn(opened.page, developer);
-  await opened.page.getByTitle('Account').waitFor();
+  await opened.page.getByTitle('Account').or(opened.page.getByRole('alert')).first().waitFor();
   return opened;
 };
