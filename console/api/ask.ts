@@ -21,6 +21,15 @@ const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
 const isOfService = (status: number, { code }: Readonly<Record<string, unknown>>): boolean =>
   status < 502 || typeof code === 'string';
 
+const etags = new WeakMap<object, string>();
+
+/** The revision of what an answer's `data` shows, as `If-Match` takes it. */
+export const etagOf = (data: object): string | undefined => etags.get(data);
+
+const keepEtag = ({ data }: Readonly<Record<string, unknown>>, etag: string | null): void => {
+  if (etag !== null && typeof data === 'object' && data !== null) etags.set(data, etag);
+};
+
 /** Sends a request; the body of a success, else a `Problem`: of status 0 where nobody answers. */
 export const ask = async (url: string, init: RequestInit): Promise<Record<string, unknown>> => {
   let response: Response | undefined;
@@ -35,6 +44,7 @@ export const ask = async (url: string, init: RequestInit): Promise<Record<string
     throw new Problem(0, {});
   }
   offline.value = false;
+  keepEtag(body, response.headers.get('etag'));
   if (response.ok) return body;
   throw new Problem(response.status, body, Number(response.headers.get('retry-after')) || undefined);
 };

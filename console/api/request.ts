@@ -34,10 +34,22 @@ export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
 /** Refusals of an access token; the other 401 are about a password, which is not to be tried twice. */
 const ofToken: ReadonlySet<string> = new Set(['TOKEN_INVALID', 'TOKEN_MISSING']);
 
-const send = (method: string, url: string, body: unknown, token: string | undefined, stop: AbortSignal | undefined) =>
+interface Sending {
+  readonly body?: unknown;
+  readonly ifMatch?: string | undefined;
+}
+
+const send = (
+  method: string,
+  url: string,
+  { body, ifMatch }: Sending,
+  token: string | undefined,
+  stop: AbortSignal | undefined,
+) =>
   ask(url, {
     method,
     headers: {
+      ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
@@ -51,14 +63,14 @@ const send = (method: string, url: string, body: unknown, token: string | undefi
  */
 export const request = async <Id extends RowId>(id: Id, input: Input<Id>, stop?: AbortSignal): Promise<Answer<Id>> => {
   const { method, path, query } = callOf(id, input as object);
-  const { body } = input as { readonly body?: unknown };
+  const sending = input as Sending;
   const token = tokenNow();
-  const answer = await send(method, path + query, body, token, stop).catch(async (error: unknown) => {
+  const answer = await send(method, path + query, sending, token, stop).catch(async (error: unknown) => {
     if (!ofToken.has(problemOf(error).code)) throw error;
     // Another call may have had it renewed while this one was on its way.
     const next = tokenNow() === token ? await renew() : tokenNow();
     if (next === undefined) throw error;
-    return send(method, path + query, body, next, stop);
+    return send(method, path + query, sending, next, stop);
   });
   tellAll(path, method !== 'GET');
   return answer as Answer<Id>;

@@ -26,8 +26,14 @@ type BodyOf<R> = R extends { readonly body: infer S extends GenericSchema }
   ? { readonly body: InferInput<S> }
   : unknown;
 
+/** What every row can be called with: a query, and the one revision that a write is for. */
+interface Common {
+  readonly query?: Query;
+  readonly ifMatch?: string | undefined;
+}
+
 /** What a row is called with: the parameters of its path, a query, and the body that its schema takes. */
-export type Input<Id extends RowId> = PathParams<Row<Id>['path']> & BodyOf<Row<Id>> & { readonly query?: Query };
+export type Input<Id extends RowId> = PathParams<Row<Id>['path']> & BodyOf<Row<Id>> & Common;
 
 /** What a row that reads is called with. */
 export type ReadInput<Id extends RowId> = PathParams<Row<Id>['path']> & { readonly query?: Query };

@@ -183,6 +183,12 @@ export const en = {
     delete: (name: string) => `Delete the view ${name}`,
     deleted: (name: string) => `The view ${name} is deleted`,
   },
+  conflict: {
+    text: 'Somebody else has saved this document since you began. Nothing is lost: choose for each field.',
+    choose: 'Save writes what is chosen.',
+    changedBy: { mine: 'changed by you', theirs: 'changed by them', both: 'changed by both' },
+    sides: { mine: 'Mine', theirs: 'Theirs' },
+  },
   unsaved: {
     title: 'Leave without saving?',
     text: 'What you typed is not saved and would be lost.',

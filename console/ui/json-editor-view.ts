@@ -19,15 +19,19 @@ export interface EditorOptions {
  * Replaces what is selected by what is typed. The browser would do it by itself, and keep the look of what was there in
  * a style attribute, which the page's policy refuses and reports.
  */
-const replaceSelected = (event: InputEvent, view: EditorView): boolean => {
-  const { inputType, data } = event;
+const replaceSelected = ({ inputType, data }: InputEvent, view: EditorView): boolean => {
   if (inputType !== 'insertText' || data === null || view.composing) return false;
+  // What was selected just now the editor may not know of yet; the document does not see into a shadow root.
+  const selected = (view.root as Partial<Document>).getSelection?.() ?? document.getSelection();
+  if (!selected?.anchorNode || !selected.focusNode || selected.isCollapsed) return false;
   const { main } = view.state.selection;
-  // What was selected just now the editor may not know of yet.
-  const [range] = main.empty ? event.getTargetRanges() : [];
-  if (main.empty && (!range || range.collapsed || !view.contentDOM.contains(range.startContainer))) return false;
-  const from = range ? view.posAtDOM(range.startContainer, range.startOffset) : main.from;
-  const to = range ? view.posAtDOM(range.endContainer, range.endOffset) : main.to;
+  const ends = main.empty
+    ? [
+        view.posAtDOM(selected.anchorNode, selected.anchorOffset),
+        view.posAtDOM(selected.focusNode, selected.focusOffset),
+      ]
+    : [main.from, main.to];
+  const [from, to] = [Math.min(...ends), Math.max(...ends)];
   const selection = { anchor: from + data.length };
   view.dispatch({ changes: { from, to, insert: data }, selection, scrollIntoView: true, userEvent: 'input.type' });
   return true;

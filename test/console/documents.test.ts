@@ -140,4 +140,30 @@ describe('the documents of a collection', () => {
     await page.getByRole('link', { name: 'Typed' }).waitFor();
     expect(await documentsOf('views=99')).toMatchObject([{ title: 'Typed' }]);
   });
+
+  test('412 REVISION_MISMATCH shows both versions field by field, and saves what is chosen', async () => {
+    const { page, problems } = opened;
+    const { body } = await project.api<{ _id: string }>('POST', '/api/data/posts', {
+      body: { title: 'First', views: 500, isPublic: true },
+    });
+    const { _id: id } = body;
+    await page.goto(`${base}?open=${id}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('textbox', { name: 'title' }).fill('Mine');
+    await page.getByRole('textbox', { name: 'views' }).fill('501');
+    await project.api('PATCH', `/api/data/posts/${id}`, { body: { title: 'Theirs', isPublic: false } });
+    await page.keyboard.press('Control+s');
+    const title = page.getByRole('group', { name: 'title changed by both' });
+    await title.waitFor();
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    expect(await save.isDisabled()).toBe(true);
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('group', { name: 'views changed by you' }).getByLabel('Mine').waitFor();
+    await page.getByRole('group', { name: 'isPublic changed by them' }).getByLabel('Mine').waitFor();
+    await title.getByLabel('Mine').check();
+    await save.click();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    expect(await documentsOf('views=501')).toMatchObject([{ title: 'Mine', isPublic: false }]);
+    expect(problems).toEqual([]);
+  });
 });

@@ -1,8 +1,6 @@
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
-import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
@@ -12,12 +10,11 @@ import { Menu } from '../../ui/menu.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
-import { say } from '../../ui/toast.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
-import { requireFit } from './document-check.ts';
-import { changesOf, type Draft, draftFrom } from './document-draft.ts';
+import { ConflictForm } from './conflict-form.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { DocumentView } from './document-view.tsx';
+import { useEditedDocument } from './edited-document.ts';
 import { moveToTrash } from './move-to-trash.ts';
 import { enforcedFields } from './shown-fields.ts';
 
@@ -41,32 +38,22 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
   const { path, query, route } = useLocation();
   const found = useQuery('get-project-document', place);
   const { data, problem } = found.value;
-  const draft = useSignal<Draft | undefined>(undefined);
   const rules = enforcedFields(collection);
-  const stop = () => {
-    draft.value = undefined;
-  };
-  const save = async () => {
-    const now = draft.peek();
-    if (!now) return;
-    requireFit(rules, now, false);
-    const body = Object.fromEntries(changesOf(now).map(({ key, after }) => [key, after]));
-    await request('update-project-document', { ...place, body });
-    stop();
-    say(t.documents.saved);
-  };
+  const { edited, acts: editing } = useEditedDocument(place, rules);
+  const { value: now } = edited;
   const acts = useMemo(() => {
     const edit = () => {
-      const { data: now } = found.peek();
-      if (now) draft.value ??= draftFrom(now);
+      const { data: shown } = found.peek();
+      if (shown) editing.begin(shown);
     };
     const duplicate = () => leaving(() => route(addressWith(path, query, { open: undefined, copy: id })));
     const remove = () =>
       leaving(() => {
-        void moveToTrash({ projectId, collectionName: collection.name }, [id]).then(onClose);
+        onClose();
+        void moveToTrash({ projectId, collectionName: collection.name }, [id]);
       });
     return { edit, duplicate, remove };
-  }, [found, path, query, route, id, projectId, collection.name, onClose, draft]);
+  }, [found, path, query, route, id, projectId, collection.name, onClose, editing]);
   const shortcuts = useMemo<Shortcuts>(
     () => ({ e: acts.edit, c: acts.duplicate, Delete: acts.remove, Escape: () => leaving(onClose) }),
     [acts, onClose],
@@ -75,7 +62,7 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
   const head = (
     <div class="row">
       <Copy text={id} />
-      {data && !draft.value && (
+      {data && !now && (
         <Button kind="main-act" onClick={acts.edit}>
           {t.acts.edit}
         </Button>
@@ -96,18 +83,21 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
   return (
     <Panel title={id} head={head} onClose={() => leaving(onClose)}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
-      {draft.value ? (
+      {now?.theirs ? (
+        <ConflictForm
+          conflicts={now.theirs.conflicts}
+          onChoose={editing.settle}
+          onCancel={() => leaving(editing.stop)}
+        />
+      ) : now ? (
         <DocumentEditor
-          draft={draft.value}
-          onDraft={(change) => {
-            const now = draft.peek();
-            if (now) draft.value = change(now);
-          }}
+          draft={now.draft}
+          onDraft={editing.change}
           rules={rules}
           isNew={false}
           act={t.acts.save}
-          onSave={save}
-          onCancel={() => leaving(stop)}
+          onSave={editing.save}
+          onCancel={() => leaving(editing.stop)}
         />
       ) : (
         data && <DocumentView document={data} rules={rules} />

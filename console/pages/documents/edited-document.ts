@@ -1,0 +1,75 @@
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { Field } from '../../../shared/collections/collection.ts';
+import { etagOf } from '../../api/ask.ts';
+import { problemOf } from '../../api/problem.ts';
+import { request } from '../../api/request.ts';
+import { t } from '../../text/words.ts';
+import { say } from '../../ui/toast.tsx';
+import { requireFit } from './document-check.ts';
+import { type Choice, type Conflict, conflictsOf, rebased } from './document-conflict.ts';
+import { changesOf, type Draft, draftFrom, type JsonObject } from './document-draft.ts';
+
+interface Edited {
+  readonly draft: Draft;
+  /** The revision that it was made from: nobody else's is overwritten. */
+  readonly ifMatch: string | undefined;
+  /** What somebody else has saved meanwhile. */
+  readonly theirs?: { readonly document: JsonObject; readonly conflicts: readonly Conflict[] };
+}
+
+interface Place {
+  readonly projectId: string;
+  readonly collectionName: string;
+  readonly id: string;
+}
+
+/** A document that is being changed: from *Edit* to *Save*, past what others have saved in between. */
+export const useEditedDocument = ({ projectId, collectionName, id }: Place, rules: readonly Field[]) => {
+  const edited = useSignal<Edited | undefined>(undefined);
+  const acts = useMemo(() => {
+    const place = { projectId, collectionName, id };
+    const send = async ({ draft, ifMatch }: Edited): Promise<void> => {
+      const body = Object.fromEntries(changesOf(draft).map(({ key, after }) => [key, after]));
+      if (Object.keys(body).length > 0) await request('update-project-document', { ...place, body, ifMatch });
+      edited.value = undefined;
+      say(t.documents.saved);
+    };
+    /** Saves; where the document has another revision by now, what it holds stands beside the draft. */
+    const save = async (now: Edited): Promise<void> => {
+      try {
+        await send(now);
+      } catch (error) {
+        if (problemOf(error).code !== 'REVISION_MISMATCH') throw error;
+        const { data: document } = await request('get-project-document', place);
+        edited.value = { ...now, theirs: { document, conflicts: conflictsOf(now.draft, document) } };
+      }
+    };
+    return {
+      begin: (document: JsonObject): void => {
+        edited.value ??= { draft: draftFrom(document), ifMatch: etagOf(document) };
+      },
+      stop: (): void => {
+        edited.value = undefined;
+      },
+      change: (change: (draft: Draft) => Draft): void => {
+        const now = edited.peek();
+        if (now) edited.value = { ...now, draft: change(now.draft) };
+      },
+      save: async (): Promise<void> => {
+        const now = edited.peek();
+        if (!now) return;
+        requireFit(rules, now.draft, false);
+        await save(now);
+      },
+      settle: async (choices: Readonly<Record<string, Choice>>): Promise<void> => {
+        const { theirs } = edited.peek() ?? {};
+        if (!theirs) return;
+        const { document, conflicts } = theirs;
+        const draft = rebased(document, conflicts, choices);
+        await save({ draft, ifMatch: etagOf(document) });
+      },
+    };
+  }, [projectId, collectionName, id, rules, edited]);
+  return { edited, acts };
+};
