@@ -73,6 +73,12 @@ const statuses: Readonly<Record<string, number>> = {
   'delete-developer': 202,
 };
 
+/** Who may keep a developer signed in: other pages that are named, and the console, whatever the browser says of it. */
+const dashboardPages = (): [string, Headers][] => [
+  ['a page that may call the dashboard API', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
+  ['the console, in an old browser', { origin: inject('stack').dashboardUrl }],
+];
+
 describe('what another site has a visitor send leaves their cookies as they are', () => {
   describe.each(Object.entries({ ...userActs, ...developerActs }))('%s', (name, act) => {
     const status = statuses[name] ?? 200;
@@ -83,9 +89,9 @@ describe('what another site has a visitor send leaves their cookies as they are'
 
     test.each<[string, Headers]>([
       ['outside any browser', {}],
-      name in userActs
-        ? ['the site', { origin: site, 'sec-fetch-site': 'cross-site' }]
-        : ['the dashboard', { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
+      ...(name in userActs
+        ? [['the site', { origin: site, 'sec-fetch-site': 'cross-site' }] satisfies [string, Headers]]
+        : dashboardPages()),
     ])(`${status} with set-cookie from %s`, async (_from, headers) => {
       const answer = await act(headers);
       expect(answer).toMatchObject({ status, cookies: [expect.stringContaining('refresh')] });

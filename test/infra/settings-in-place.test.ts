@@ -9,6 +9,7 @@ type Choice = Readonly<Record<string, string>>;
 const givenAlong: Readonly<Record<string, readonly string[]>> = {
   apiCertificateArn: ['publicDomain', 'dashboardDomain'],
   filesCertificateArn: ['filesDomain'],
+  consoleCertificateArn: ['consoleDomain'],
   hostedZoneName: ['hostedZoneId'],
   alarmEmail: ['monthlyBudget'],
 };
@@ -75,7 +76,7 @@ test('CloudFormation would refuse a stack that stops exporting what another impo
 });
 
 test('the settings that link stacks otherwise are those of addresses and of the network', () => {
-  expect(linking).toEqual(['egress', 'publicDomain', 'dashboardDomain', 'filesDomain', 'publicUrl', 'dashboardApiUrl']);
+  expect(linking).toEqual(['egress', 'dashboardUrl', 'publicDomain', 'filesDomain', 'consoleDomain', 'publicUrl']);
 });
 
 describe('no export of a default deployment goes', () => {
