@@ -1,8 +1,11 @@
 import { Problem } from './problem.ts';
 import { request } from './request.ts';
 
-/** Where the bytes go is another origin, which says nothing but whether it took them. */
-const put = (url: string, file: File, contentType: string, onSent: (bytes: number) => void): Promise<void> =>
+/**
+ * Puts a file where a signed address leads, which is another origin and says nothing but whether it took it. `onSent` is
+ * told how many bytes have left.
+ */
+export const putFile = (url: string, file: File, contentType: string, onSent: (bytes: number) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     const sending = new XMLHttpRequest();
     sending.upload.onprogress = ({ loaded }) => onSent(loaded);
@@ -24,6 +27,6 @@ export const uploadFile = async (projectId: string, file: File, onSent: (bytes: 
   const contentType = file.type || anyType;
   const body = { filename: file.name, contentType, size: file.size };
   const { signedUrl, filePath } = (await request('request-project-upload', { projectId, body })).data;
-  await put(signedUrl, file, contentType, onSent);
+  await putFile(signedUrl, file, contentType, onSent);
   await request('confirm-project-upload', { projectId, body: { filePath, size: file.size } });
 };

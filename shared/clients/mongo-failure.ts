@@ -60,9 +60,9 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
 ]);
 
 /** The field that the text of a duplicate key names first; matched against the document, as names may hold `: `. */
-const fieldInText = ({ errmsg = '', err }: WriteError): string | undefined => {
+const fieldInText = ({ errmsg = '', err }: WriteError, document: unknown = err.op): string | undefined => {
   const [, named = ''] = errmsg.split('dup key: { ', 2);
-  return Object.keys(err.op ?? {})
+  return Object.keys(Object(document))
     .filter((field) => named.startsWith(`${field}: `))
     .sort((a, b) => b.length - a.length)[0];
 };
@@ -104,10 +104,10 @@ export const mongoFailure = (error: unknown): Error => {
   return isOutage(error) ? unavailable(error) : error;
 };
 
-/** The same for one of the writes of a command that was to go on after failures. */
-export const writeFailure = (failed: WriteError): Error => {
+/** The same for one of the writes of a command that was to go on after failures, if not an insert with its document. */
+export const writeFailure = (failed: WriteError, document?: unknown): Error => {
   if (failed.code !== 11000) return mongoFailure(new MongoServerError({ message: '', code: failed.code }));
-  const field = fieldInText(failed) ?? 'value';
+  const field = fieldInText(failed, document) ?? 'value';
   const message = `${field} already exists; its value must be unique.`;
   return new AppError('DUPLICATE_VALUE', message, { errors: [{ field, message: `${field} already exists` }] });
 };

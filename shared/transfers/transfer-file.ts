@@ -8,7 +8,8 @@ import {
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ifThere, onFiles } from '../clients/s3.ts';
 import { describeError, log } from '../core/log.ts';
-import { managedBucket } from '../files/bucket.ts';
+import { managedBucket, type StoredObject } from '../files/bucket.ts';
+import { TransferFailure } from './transfer-context.ts';
 import {
   type ExportRecord,
   onTransfers,
@@ -53,13 +54,29 @@ export const abortUpload = async (key: string, UploadId: string): Promise<void> 
   );
 };
 
-export const loadObject = (key: string): Promise<Uint8Array | undefined> =>
-  ifThere(
-    onFiles(async (client, Bucket) => {
-      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
-      return Body?.transformToByteArray();
-    }),
-  );
+/** How much of an object is held at once: it comes in time also over a slow way. */
+const pieceBytes = 4 * 1024 * 1024;
+
+/**
+ * The bytes of an object from one on, piece by piece. Where it is gone, or another is in its place → `TransferFailure`.
+ */
+export const objectPieces = async function* (
+  key: string,
+  { size, etag }: Pick<StoredObject, 'size' | 'etag'>,
+  from: number,
+): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < size; at += pieceBytes) {
+    const Range = `bytes=${at}-${Math.min(at + pieceBytes, size) - 1}`;
+    const piece = await ifThere(
+      onFiles(async (client, Bucket) => {
+        const { Body, ETag } = await client.send(new GetObjectCommand({ Bucket, Key: key, Range }));
+        return ETag === etag ? Body?.transformToByteArray() : undefined;
+      }),
+    );
+    if (!piece) throw new TransferFailure('The file was removed, or another was uploaded in its place.');
+    yield piece;
+  }
+};
 
 /** A link by which anybody can download an object, under this name, for an hour; no network call. */
 export const downloadLink = (key: string, fileName: string, type: string): Promise<string> =>

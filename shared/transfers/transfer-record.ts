@@ -8,6 +8,10 @@ export type ExportFormat = (typeof exportFormats)[number];
 export const importFormats = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
+/** A line whose `_id` is taken is left out, or takes the place of the document that has it. */
+export const conflictRules = ['skip', 'replace'] as const;
+export type OnConflict = (typeof conflictRules)[number];
+
 export const contentTypes: Readonly<Record<ExportFormat | ImportFormat, string>> = {
   ndjson: 'application/x-ndjson',
   json: 'application/json',
@@ -85,8 +89,19 @@ export interface ImportRecord extends Transfer {
   readonly idSeed: string;
   /** Once it has ended: when its file is removed. By then the link to upload it has ended too. */
   readonly fileEndsAt?: Date;
-  /** Lines up to here are dealt with. */
+  /** A line's own `_id` is kept; without it each line gets one of the import's. */
+  readonly keepIds?: true;
+  /** What becomes of a line whose `_id` is taken; without it that is an error of the line. */
+  readonly onConflict?: OnConflict;
+  /** Bytes of the file, once they are known. */
+  readonly size?: number;
+  /** Lines, and bytes of the file, up to here are dealt with. */
   readonly line: number;
+  readonly bytes?: number;
+  /** When that was written down last. */
+  readonly notedAt?: Date;
+  /** Lines that were left out, as their `_id` was taken. */
+  readonly skipped?: number;
   readonly inserted: number;
   readonly rejected: number;
   /** The first hundred. */

@@ -19,6 +19,11 @@ const exportFields = (record: ExportRecord) => ({
 
 const importFields = (record: ImportRecord) => ({
   ...viewOf(record, [...common, 'format', 'inserted', 'rejected']),
+  keepIds: record.keepIds ?? false,
+  onConflict: record.onConflict ?? null,
+  skipped: record.skipped ?? 0,
+  size: record.size ?? null,
+  bytes: record.bytes ?? 0,
   ...named(record),
 });
 

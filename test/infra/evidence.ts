@@ -61,7 +61,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'transfers/transfer-file.ts#abortUpload',
     'transfers/transfer-file.ts#beginUpload',
     'transfers/transfer-file.ts#downloadLink',
-    'transfers/transfer-file.ts#loadObject',
+    'transfers/transfer-file.ts#objectPieces',
     'transfers/import/start-import.ts#startImport',
     'transfers/import/start-import.ts#startUploadedImport',
     'transfers/maintain-transfers.ts#maintainTransfers',

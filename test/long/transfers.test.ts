@@ -8,7 +8,7 @@ import { measured, startMeasured } from '../support/clients/measured-process.ts'
 import { killHard } from '../support/faults/kill-hard.ts';
 import { newProject } from '../support/worlds/project.ts';
 import { domainProject } from '../support/worlds/stored-users.ts';
-import { abandon, heldExport, heldImport, recordOf } from '../support/worlds/transfers.ts';
+import { abandon, heldExport, heldImport, heldUpload, recordOf } from '../support/worlds/transfers.ts';
 import { stored } from '../support/worlds/trash.ts';
 
 const documents = 100_000;
@@ -20,6 +20,7 @@ let project: Project;
 beforeAll(async () => {
   const made = await newProject([
     { name: 'events' },
+    { name: 'numbers', schema: [{ key: 'n', type: 'Number', required: true }] },
     { name: 'lines', schema: [{ key: 'slug', type: 'String', unique: true }] },
   ]);
   project = await domainProject(made);
@@ -86,3 +87,41 @@ test('an import whose runs are killed on the way stores each line once', async (
   expect(await recordOf(record)).toMatchObject({ state: 'done', inserted: 60_000, rejected: 0, line: 60_000 });
   expect(await stored(project, 'lines')).toBe(60_000);
 });
+
+/** Ten lines of 40 KB, of which one becomes a document, with some more that is as long. */
+const text = 'é'.repeat(20_000);
+const files = {
+  ndjson: { first: '', block: `${`{"text":"${text}"}\n`.repeat(9)}{"n":1}\n`, count: 2900 },
+  csv: { first: 'n,text\n', block: `${`,${text}\n`.repeat(9)}1,\n`, count: 800 },
+} as const;
+
+test.each(['ndjson', 'csv'] as const)('a large file of %s is imported in a heap of 64 MiB', async (format) => {
+  const { record, size } = await heldUpload(project.id, 'numbers', { format, ...files[format] });
+  const before = await stored(project, 'numbers');
+  const { seconds, peakMiB } = await measured(script, record._id.toHexString());
+  const mebibytes = size / 1024 ** 2;
+  process.stdout.write(
+    `import of ${mebibytes.toFixed(0)} MiB of ${format}: ${(mebibytes / seconds).toFixed(0)} MiB/s, heap at most ${peakMiB.toFixed(1)} MiB\n`,
+  );
+  const { count } = files[format];
+  expect(await recordOf(record)).toMatchObject({ state: 'done', inserted: count, rejected: 9 * count, bytes: size });
+  expect((await stored(project, 'numbers')) - before).toBe(count);
+});
+
+test.each(['ndjson', 'csv'] as const)(
+  'a file of %s whose runs are killed is read on where they were',
+  async (format) => {
+    const lines = { ndjson: `{"n":1,"text":"${'x'.repeat(100)}"}\n`, csv: `1,${'x'.repeat(100)}\n` };
+    const { first } = files[format];
+    const { record, size } = await heldUpload(project.id, 'numbers', {
+      format,
+      first,
+      block: lines[format],
+      count: 40_000,
+    });
+    const before = await stored(project, 'numbers');
+    expect(await runAndKill(record, 10_000)).toBeGreaterThan(1);
+    expect(await recordOf(record)).toMatchObject({ state: 'done', inserted: 40_000, rejected: 0, bytes: size });
+    expect((await stored(project, 'numbers')) - before).toBe(40_000);
+  },
+);

@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { request } from '../../api/request.ts';
+import { putFile } from '../../api/upload.ts';
 import { t } from '../../text/words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Select } from '../../ui/select.tsx';
 
 interface Props {
   readonly projectId: string;
@@ -13,19 +15,35 @@ interface Props {
 
 const formatOf = ({ name }: File): 'csv' | 'ndjson' => (/\.csv$/i.test(name) ? 'csv' : 'ndjson');
 
+/** What becomes of the `_id`s of a file's lines. */
+const idRules = {
+  new: {},
+  keep: { keepIds: true },
+  skip: { keepIds: true, onConflict: 'skip' },
+  replace: { keepIds: true, onConflict: 'replace' },
+} as const;
+type IdRule = keyof typeof idRules;
+
+const isIdRule = (value: string): value is IdRule => Object.hasOwn(idRules, value);
+
 /** Uploads a file and has its lines inserted. */
 export const ImportForm = ({ onClose, ...place }: Props) => {
   const id = useId();
   const file = useSignal<File | undefined>(undefined);
+  const ids = useSignal<IdRule>('new');
+  const sent = useSignal<number | undefined>(undefined);
   const submit = async () => {
     const chosen = file.value;
     if (!chosen) throw new Error(t.transfers.choose);
     const { data } = await request('start-import', {
       ...place,
-      body: { format: formatOf(chosen), upload: true, size: chosen.size },
+      body: { format: formatOf(chosen), upload: true, size: chosen.size, ...idRules[ids.value] },
     });
-    if (data.signedUrl)
-      await fetch(data.signedUrl, { method: 'PUT', body: chosen, headers: { 'content-type': data.contentType } });
+    if (data.signedUrl) {
+      await putFile(data.signedUrl, chosen, data.contentType, (bytes) => {
+        sent.value = bytes;
+      });
+    }
     await request('start-uploaded-import', { ...place, id: data._id });
     onClose();
   };
@@ -33,19 +51,32 @@ export const ImportForm = ({ onClose, ...place }: Props) => {
     <Dialog title={t.transfers.import} onClose={onClose}>
       <Form act={t.transfers.import} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {() => (
-          <div class="field">
-            <label for={id}>{t.transfers.file}</label>
-            <input
-              id={id}
-              type="file"
-              accept=".csv,.ndjson,.jsonl,.json"
-              required
-              onInput={(event) => {
-                file.value = event.currentTarget.files?.[0];
+          <>
+            <div class="field">
+              <label for={id}>{t.transfers.file}</label>
+              <input
+                id={id}
+                type="file"
+                accept=".csv,.ndjson,.jsonl,.json"
+                required
+                onInput={(event) => {
+                  file.value = event.currentTarget.files?.[0];
+                }}
+              />
+              <span class="hint small">{t.transfers.fileWhy}</span>
+            </div>
+            <Select
+              label={t.transfers.ids}
+              value={ids.value}
+              options={Object.entries(t.transfers.idRules)}
+              onInput={({ currentTarget: { value } }) => {
+                if (isIdRule(value)) ids.value = value;
               }}
             />
-            <span class="hint small">{t.transfers.fileWhy}</span>
-          </div>
+            {sent.value !== undefined && (
+              <progress value={sent.value} max={file.value?.size ?? 0} aria-label={t.transfers.uploading} />
+            )}
+          </>
         )}
       </Form>
     </Dialog>

@@ -32,7 +32,12 @@ const Progress = (transfer: Transfer) =>
     </>
   ) : (
     <>
-      {transfer.inserted} · {t.transfers.rejected(transfer.rejected)} {transfer.failure}
+      {transfer.inserted} · {t.transfers.rejected(transfer.rejected)}
+      {transfer.skipped > 0 && <> · {t.transfers.skipped(transfer.skipped)}</>}
+      {transfer.size !== null && transfer.size > 0 && !ended.has(transfer.state) && (
+        <progress value={transfer.bytes} max={transfer.size} aria-label={t.transfers.read} />
+      )}{' '}
+      {transfer.failure}
     </>
   );
 

@@ -1,6 +1,11 @@
 import * as v from 'valibot';
 import { maxImportBytes } from '../../../shared/transfers/import/start-import.ts';
-import { exportFormats, importFormats, transferStates } from '../../../shared/transfers/transfer-record.ts';
+import {
+  conflictRules,
+  exportFormats,
+  importFormats,
+  transferStates,
+} from '../../../shared/transfers/transfer-record.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -33,6 +38,8 @@ export const NewImportBody = v.pipe(
       ),
     ),
     size: v.optional(size),
+    keepIds: v.optional(flag, false),
+    onConflict: v.optional(v.picklist(conflictRules, 'must be skip or replace')),
   }),
   v.check(
     (body) =>
@@ -40,6 +47,10 @@ export const NewImportBody = v.pipe(
         ? body.upload !== undefined && body.size !== undefined
         : body.upload === undefined && body.size === undefined,
     'Send either content, or upload: true and size.',
+  ),
+  v.check(
+    ({ keepIds, onConflict }) => keepIds || onConflict === undefined,
+    'onConflict is about the _ids of the lines: send keepIds: true with it.',
   ),
 );
 
@@ -63,7 +74,17 @@ const exportFields = {
   bytes: v.number(),
 };
 
-const importFields = { ...common, format: v.picklist(importFormats), inserted: v.number(), rejected: v.number() };
+const importFields = {
+  ...common,
+  format: v.picklist(importFormats),
+  keepIds: v.boolean(),
+  onConflict: v.nullable(v.picklist(conflictRules)),
+  inserted: v.number(),
+  rejected: v.number(),
+  skipped: v.number(),
+  size: v.nullable(v.number()),
+  bytes: v.number(),
+};
 
 const Import = v.object({
   ...importFields,

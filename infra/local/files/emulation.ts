@@ -1,4 +1,6 @@
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { type LargeFile, type LargeFiles, largeNote, noteOf, parseNote } from './large-files.ts';
 
 export interface EmulationRequest {
   readonly method: string;
@@ -33,16 +35,85 @@ const showNotedType = (answer: IncomingMessage): IncomingMessage => {
 
 const agent = new Agent({ keepAlive: true });
 
+/** What was asked for, as it comes. */
+export type Stored = Readable & { readonly statusCode?: number | undefined; readonly headers: IncomingHttpHeaders };
+
+/** The one range that is asked for, both ends included; `undefined` for all of it. */
+const rangeOf = (range: unknown, size: number): { readonly start: number; readonly end: number } | undefined => {
+  const [, start = '', end = ''] = /^bytes=(\d+)-(\d*)$/.exec(String(range)) ?? [];
+  if (start === '') return undefined;
+  return { start: Number(start), end: Math.min(end === '' ? size : Number(end), size - 1) };
+};
+
+/** The answer of the emulation for a large file, with the size, the tag and the content that it really has. */
+const largeAnswer = (
+  files: LargeFiles,
+  file: LargeFile,
+  { method, headers = {} }: EmulationRequest,
+  { [largeNote]: _note, ...found }: IncomingHttpHeaders,
+): Stored => {
+  const { size, md5 } = file;
+  const asked = rangeOf(headers.range, size);
+  const { start, end } = asked ?? { start: 0, end: size - 1 };
+  const isThere = start <= end;
+  const content = method === 'GET' && isThere ? files.read(file, { start, end }) : Readable.from([]);
+  return Object.assign(content, {
+    statusCode: isThere ? (asked ? 206 : 200) : 416,
+    headers: {
+      ...found,
+      etag: `"${md5}"`,
+      'content-length': String(isThere ? end + 1 - start : 0),
+      ...(asked && { 'content-range': isThere ? `bytes ${start}-${end}/${size}` : `bytes */${size}` }),
+    },
+  });
+};
+
 /** The S3 emulation itself, which checks nothing and is known only to what stands in front of it. */
 export class Emulation {
   readonly #port: number;
+  readonly #large: LargeFiles;
 
-  constructor(port: number) {
+  constructor(port: number, large: LargeFiles) {
     this.#port = port;
+    this.#large = large;
+  }
+
+  async #largeAt(
+    url: string,
+  ): Promise<{ readonly file: LargeFile; readonly headers: IncomingHttpHeaders } | undefined> {
+    if (!this.#large.any) return undefined;
+    const answer = await this.#ask({ method: 'HEAD', url });
+    answer.resume();
+    const file = answer.statusCode === 200 ? parseNote(answer.headers[largeNote]) : undefined;
+    return file && { file, headers: answer.headers };
   }
 
   /** Sends a request; resolves when the answer begins, and by then a write has been done. */
-  send({ method, url, headers = {}, body }: EmulationRequest): Promise<IncomingMessage> {
+  async send(request: EmulationRequest): Promise<Stored> {
+    const { method, url, headers = {} } = request;
+    if (method === 'GET' || method === 'HEAD') {
+      const found = await this.#largeAt(url);
+      if (found) return largeAnswer(this.#large, found.file, request, found.headers);
+    }
+    const { 'x-amz-copy-source': source } = headers;
+    const copied = typeof source === 'string' ? await this.#largeAt(source.replace(/^\/?/, '/')) : undefined;
+    return this.#ask(
+      copied === undefined ? request : { ...request, headers: { ...headers, [largeNote]: noteOf(copied.file) } },
+    );
+  }
+
+  /** Writes an object that is larger than the emulation takes: its content to a file, and to the emulation a note. */
+  async sendLarge({ headers, ...request }: EmulationRequest, file: LargeFile): Promise<Stored> {
+    const { 'content-length': _length, 'content-md5': _md5, ...kept } = headers ?? {};
+    const answer: Stored = await this.#ask({
+      ...request,
+      headers: { ...kept, [largeNote]: noteOf(file) },
+      body: Buffer.alloc(0),
+    });
+    return Object.assign(answer, { headers: { ...answer.headers, etag: `"${file.md5}"` } });
+  }
+
+  #ask({ method, url, headers = {}, body }: EmulationRequest): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': body.length };
       const all = { ...(method === 'PUT' ? noteType(headers) : headers), ...length, host: `127.0.0.1:${this.#port}` };

@@ -7,21 +7,26 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { uploadCors } from '../../../shared/files/upload-cors.ts';
-import type { Emulation } from './emulation.ts';
+import type { Emulation, Stored } from './emulation.ts';
+import type { LargeFiles } from './large-files.ts';
 import { checkWrite, headStatus } from './preconditions.ts';
 import { overridesOf } from './response-overrides.ts';
 import { refuse, S3Error } from './s3-error.ts';
-import { targetOf } from './s3-target.ts';
+import { type S3Target, targetOf } from './s3-target.ts';
 import { type S3Keys, SignatureCheck } from './signature.ts';
 
 export interface GuardOptions {
   readonly emulation: Emulation;
+  readonly large: LargeFiles;
   readonly keys: S3Keys;
   readonly region: string;
 }
 
-/** What the emulation takes. */
+/** What the emulation takes; larger objects are files of our own. */
 const maxBytes = 11 * 1024 * 1024;
+
+/** What S3 takes by one PUT. */
+const maxObjectBytes = 5 * 1024 ** 3;
 
 const allows = (list: readonly string[], name: string): boolean => list.includes(name);
 
@@ -63,18 +68,32 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return Buffer.concat(chunks);
 };
 
-const checkBody = (body: Buffer, sha256: string | undefined, md5: unknown): void => {
-  if (sha256 !== undefined && createHash('sha256').update(body).digest('hex') !== sha256) {
-    throw new S3Error('XAmzContentSHA256Mismatch');
-  }
-  if (md5 !== undefined && createHash('md5').update(body).digest('base64') !== md5) throw new S3Error('BadDigest');
+/** Both digests in hex, what was signed too; `Content-MD5` is in base64. */
+const checkDigests = (
+  found: { readonly sha256: string; readonly md5: string },
+  sha256: string | undefined,
+  md5: string | undefined,
+): void => {
+  if (sha256 !== undefined && found.sha256 !== sha256) throw new S3Error('XAmzContentSHA256Mismatch');
+  if (md5 !== undefined && found.md5 !== Buffer.from(md5, 'base64').toString('hex')) throw new S3Error('BadDigest');
 };
+
+const digestsOf = (body: Buffer) => ({
+  sha256: createHash('sha256').update(body).digest('hex'),
+  md5: createHash('md5').update(body).digest('hex'),
+});
+
+const md5Of = ({ headers }: IncomingMessage): string | undefined => headers['content-md5']?.toString();
+
+/** A whole object that is larger than the emulation takes; its parts are never. */
+const isLarge = ({ method, headers }: IncomingMessage, { query }: S3Target): boolean =>
+  method === 'PUT' && !query.has('uploadId') && Number(headers['content-length']) > maxBytes;
 
 /**
  * S3 as it is from outside, in front of the emulation: requests are signed with the right keys, in time and to the
  * letter, conditions hold, pages of any origin may upload. Nothing is stored of a request that is refused or cut off.
  */
-export const createGuard = ({ emulation, keys, region }: GuardOptions): Server => {
+export const createGuard = ({ emulation, large, keys, region }: GuardOptions): Server => {
   const signatures = new SignatureCheck(keys, region);
   let lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -85,12 +104,29 @@ export const createGuard = ({ emulation, keys, region }: GuardOptions): Server =
     return done;
   };
 
-  const answer = async (request: IncomingMessage): Promise<IncomingMessage> => {
+  const putLarge = async (request: IncomingMessage, target: S3Target, sha256: string | undefined): Promise<Stored> => {
+    const { method = 'PUT', url = '/', headers } = request;
+    if (Number(headers['content-length']) > maxObjectBytes) throw new S3Error('EntityTooLarge');
+    const file = await large.write(request);
+    try {
+      checkDigests(file, sha256, md5Of(request));
+      return await inTurn(async () => {
+        await checkWrite(emulation, request, target.path);
+        return emulation.sendLarge({ method, url, headers }, file);
+      });
+    } catch (error) {
+      await large.remove(file);
+      throw error;
+    }
+  };
+
+  const answer = async (request: IncomingMessage): Promise<Stored> => {
     const { method = 'GET', url = '/', headers } = request;
     const target = targetOf(url);
     const sha256 = await signatures.check(request, target);
+    if (isLarge(request, target)) return putLarge(request, target, sha256);
     const body = await readBody(request);
-    checkBody(body ?? Buffer.alloc(0), sha256, headers['content-md5']);
+    checkDigests(digestsOf(body ?? Buffer.alloc(0)), sha256, md5Of(request));
     const sent = { method, url, headers, body };
     if (method === 'GET' || method === 'HEAD') return emulation.send(sent);
     return inTurn(async () => {

@@ -1,9 +1,9 @@
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { bodyOf, type Column, columnsOf } from './csv-columns.ts';
-import { type ImportLine, UnreadableFile } from './import-lines.ts';
+import { type ImportLine, type Pieces, type Place, UnreadableFile } from './import-lines.ts';
 
 interface Row {
   readonly record: readonly string[];
@@ -23,75 +23,139 @@ const options = {
   max_record_size: maxRowBytes,
 };
 
-const pieces = function* (bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += bytesAtOnce) yield bytes.subarray(at, at + bytesAtOnce);
-};
-
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /** Tells the line on which each row ends, in order; the parser counts some ends of lines inside quotes twice. */
 class LineCounter {
-  readonly #bytes: Uint8Array;
-  #ends = 0;
-  #at = 0;
+  readonly #pieces: Uint8Array[] = [];
+  #position = 0;
+  #within = 0;
+  #line: number;
+  #last: number | undefined;
 
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
+  constructor(line: number) {
+    this.#line = line;
+  }
+
+  push(piece: Uint8Array): void {
+    this.#pieces.push(piece);
   }
 
   endingAt(position: number): number {
-    const bytes = this.#bytes;
-    for (; this.#at < position; this.#at += 1) {
-      const byte = bytes[this.#at];
-      if (byte === lineFeed || (byte === carriageReturn && bytes[this.#at + 1] !== lineFeed)) this.#ends += 1;
+    while (this.#position < position) {
+      const piece = this.#pieces[0];
+      if (!piece) break;
+      const until = Math.min(piece.length, this.#within + position - this.#position);
+      for (let at = this.#within; at < until; at += 1) {
+        const byte = piece[at];
+        if (byte === carriageReturn || (byte === lineFeed && this.#last !== carriageReturn)) this.#line += 1;
+        this.#last = byte;
+      }
+      this.#position += until - this.#within;
+      this.#within = until;
+      if (until === piece.length) {
+        this.#pieces.shift();
+        this.#within = 0;
+      }
     }
-    const last = bytes[position - 1];
-    return last === lineFeed || last === carriageReturn ? this.#ends : this.#ends + 1;
+    return this.#last === lineFeed || this.#last === carriageReturn ? this.#line : this.#line + 1;
   }
 }
 
-const toLine = (columns: readonly Column[], line: number, cells: readonly string[]): ImportLine => {
+const toLine = (columns: readonly Column[], place: Place, cells: readonly string[]): ImportLine => {
   if (cells.length !== columns.length) {
-    return { line, problem: `The row has ${cells.length} values; the first line names ${columns.length} columns.` };
+    return { ...place, problem: `The row has ${cells.length} values; the first line names ${columns.length} columns.` };
   }
   try {
-    return { line, body: bodyOf(columns, cells) };
+    return { ...place, body: bodyOf(columns, cells) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { line, problem: error.message };
+    return { ...place, problem: error.message };
   }
 };
 
-const requireUtf8 = (bytes: Uint8Array): void => {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new UnreadableFile('The file is not valid UTF-8.');
-  }
-};
+const notUtf8 = (): UnreadableFile => new UnreadableFile('The file is not valid UTF-8.');
 
 const withoutMark = (bytes: Uint8Array): Uint8Array =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
+/** Small pieces, each valid UTF-8 together with those before it; `onPiece` sees each first. */
+async function* checked(pieces: Pieces, onPiece: (piece: Uint8Array) => void): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (piece: Uint8Array, stream: boolean): void => {
+    try {
+      decoder.decode(piece, { stream });
+    } catch {
+      throw notUtf8();
+    }
+  };
+  for await (const piece of pieces) {
+    decode(piece, true);
+    for (let at = 0; at < piece.length; at += bytesAtOnce) {
+      const part = piece.subarray(at, at + bytesAtOnce);
+      onPiece(part);
+      yield part;
+    }
+  }
+  decode(new Uint8Array(), false);
+}
+
+const rowsOf = (pieces: Pieces, onPiece: (piece: Uint8Array) => void): AsyncIterable<Row> => {
+  const parser = parse(options);
+  // What breaks the source off is thrown by the rows, too.
+  pipeline(Readable.from(checked(pieces, onPiece)), parser, () => undefined);
+  return parser as AsyncIterable<Row>;
+};
+
+const orUnreadable = (error: unknown): never => {
+  if (!(error instanceof CsvError)) throw error;
+  throw new UnreadableFile(
+    'The file is not valid CSV: a quote is missing or out of place, or a row is too long. What stands before it is imported.',
+  );
+};
+
+async function* withoutFirstMark(pieces: Pieces, onMark: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  for await (const piece of pieces) {
+    const bytes = isFirst ? withoutMark(piece) : piece;
+    if (isFirst) onMark(piece.length - bytes.length);
+    isFirst = false;
+    yield bytes;
+  }
+}
+
+/** The columns that the first line of a file names; `undefined` of an empty one. */
+const readColumns = async (open: (from: number) => Pieces, collection: Collection) => {
+  for await (const { record } of rowsOf(
+    withoutFirstMark(open(0), () => undefined),
+    () => undefined,
+  )) {
+    return columnsOf(collection, record);
+  }
+  return undefined;
+};
+
 /**
- * The documents of a CSV file (RFC 4180) by the collection's schema; the first line names the columns. A row's line is
- * that on which it ends. Where the file cannot be read any further → `UnreadableFile`.
+ * The documents of a CSV file (RFC 4180) from a place on, by the collection's schema; the first line names the columns.
+ * `open` reads the file from a byte on. A row's line is that on which it ends. Where the file cannot be read any further
+ * → `UnreadableFile`.
  */
-export async function* csvLines(file: Uint8Array, collection: Collection): AsyncGenerator<ImportLine> {
-  requireUtf8(file);
-  const bytes = withoutMark(file);
-  const lines = new LineCounter(bytes);
-  let columns: readonly Column[] | undefined;
+export async function* csvLines(
+  open: (from: number) => Pieces,
+  from: Place,
+  collection: Collection,
+): AsyncGenerator<ImportLine> {
+  const lines = new LineCounter(from.line);
+  let base = from.bytes;
+  const pieces = base > 0 ? open(base) : withoutFirstMark(open(0), (mark) => (base += mark));
   try {
-    for await (const { record, info } of Readable.from(pieces(bytes)).pipe(parse(options)) as AsyncIterable<Row>) {
-      const line = lines.endingAt(info.bytes);
-      if (columns) yield toLine(columns, line, record);
+    let columns = base > 0 ? await readColumns(open, collection) : undefined;
+    for await (const { record, info } of rowsOf(pieces, (piece) => lines.push(piece))) {
+      const place = { line: lines.endingAt(info.bytes), bytes: base + info.bytes };
+      if (columns) yield toLine(columns, place, record);
       else columns = columnsOf(collection, record);
     }
   } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw new UnreadableFile(
-      'The file is not valid CSV: a quote is missing or out of place, or a row is too long. What stands before it is imported.',
-    );
+    orUnreadable(error);
   }
 }

@@ -14,6 +14,8 @@ export interface Prepared {
   readonly line: number;
   readonly document: Document;
   readonly size: number;
+  /** Whether the id is the line's own, which others may have. */
+  readonly isOwn: boolean;
 }
 
 /** Lines that an id has room to number. */
@@ -32,23 +34,28 @@ export const importedId = ({ _id, idSeed }: Pick<ImportRecord, '_id' | 'idSeed'>
   return new ObjectId(Buffer.concat([_id.id.subarray(0, 6), number, random]));
 };
 
-const insert = async (db: Db, name: string, documents: readonly Document[]): Promise<readonly WriteError[]> => {
-  try {
-    await db.collection(name).insertMany(documents, { ordered: false });
-    return [];
-  } catch (error) {
-    const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];
-    if (failed.length === 0) throw error;
-    return failed;
-  }
-};
-
-const idsOf = async (db: Db, name: string, documents: readonly Document[]): Promise<ReadonlySet<string>> => {
+/** When each of the documents that are there was made, by its id. */
+const madeAt = async (db: Db, name: string, documents: readonly Document[]): Promise<ReadonlyMap<string, unknown>> => {
   const found = await db
     .collection(name)
-    .find({ _id: { $in: documents.map(({ _id }) => _id) } }, { projection: { _id: 1 }, maxTimeMS: 5000 })
+    .find({ _id: { $in: documents.map(({ _id }) => _id) } }, { projection: { createdAt: 1 }, maxTimeMS: 5000 })
     .toArray();
-  return new Set(found.map(({ _id }) => _id.toHexString()));
+  return new Map(found.map(({ _id, createdAt }) => [_id.toHexString(), createdAt]));
+};
+
+/** The document as it stands in the file, in the place of one that has its id, and as old as that one. */
+const replacing = (document: Document) => [
+  {
+    $replaceWith: {
+      $mergeObjects: [{ $literal: document }, { createdAt: { $ifNull: ['$createdAt', document.createdAt] } }],
+    },
+  },
+];
+
+const failuresOf = (error: unknown): readonly WriteError[] => {
+  const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];
+  if (failed.length === 0) throw error;
+  return failed;
 };
 
 /** What an error that is the caller's says about a line; any other is thrown. */
@@ -58,28 +65,81 @@ export const lineErrors = (line: number, error: unknown): LineError[] => {
   return errors.map(({ field, message }) => ({ line, field, message }));
 };
 
+/** What became of a batch: what was wrong with lines that were refused, and how many were left out. */
+interface Stored {
+  readonly refused: readonly (readonly LineError[])[];
+  readonly skipped: number;
+}
+
+const taken = { field: '_id', message: '_id already exists' } as const;
+
+const replaceAll = async (db: Db, name: string, batch: readonly Prepared[]): Promise<Stored> => {
+  const failed = await db
+    .collection(name)
+    .bulkWrite(
+      batch.map(({ document }) => ({
+        updateOne: { filter: { _id: document._id }, update: replacing(document), upsert: true },
+      })),
+      { ordered: false },
+    )
+    .then(() => [], failuresOf);
+  const refused = failed.flatMap((one) => {
+    const prepared = batch[one.index];
+    return prepared ? [lineErrors(prepared.line, writeFailure(one, prepared.document))] : [];
+  });
+  return { refused, skipped: 0 };
+};
+
+/**
+ * A refused line whose id is there was stored by an earlier run, where the id is the import's; one with an id of its own
+ * was if the document is younger than what that run noted last. Any other such id is taken.
+ */
+const insertAll = async (db: Db, name: string, record: ImportRecord, batch: readonly Prepared[]): Promise<Stored> => {
+  const { onConflict, createdAt, notedAt = createdAt } = record;
+  const documents = batch.map(({ document }) => document);
+  const failed = await db
+    .collection(name)
+    .insertMany(documents, { ordered: false })
+    .then(() => [], failuresOf);
+  if (failed.length === 0) return { refused: [], skipped: 0 };
+  const there = await madeAt(
+    db,
+    name,
+    failed.flatMap(({ index }) => documents[index] ?? []),
+  );
+  const refused: (readonly LineError[])[] = [];
+  let skipped = 0;
+  for (const one of failed) {
+    const prepared = batch[one.index];
+    if (!prepared) continue;
+    const id = prepared.document._id.toHexString();
+    const made = there.get(id);
+    if (!there.has(id)) refused.push(lineErrors(prepared.line, writeFailure(one)));
+    else if (!prepared.isOwn || (made instanceof Date && made >= notedAt)) continue;
+    else if (onConflict === 'skip') skipped += 1;
+    else refused.push([{ line: prepared.line, ...taken }]);
+  }
+  return { refused, skipped };
+};
+
 /**
  * Stores the documents of a batch in one command; returns for each one that the database refused what was wrong. One
  * that an earlier run stored counts as stored. No room → 403 `DATABASE_QUOTA_EXCEEDED`, and none is stored.
  */
-export const insertBatch = async (
+export const storeBatch = async (
   project: Project,
   { name }: Collection,
+  record: ImportRecord,
   batch: readonly Prepared[],
-): Promise<readonly (readonly LineError[])[]> => {
-  const bytes = batch.reduce((sum, { size }) => sum + size, 0);
-  await requireDatabaseRoom(project, bytes);
-  const documents = batch.map(({ document }) => document);
-  const refusals = await onProject(
+): Promise<Stored> => {
+  if (batch.length === 0) return { refused: [], skipped: 0 };
+  await requireDatabaseRoom(
     project,
-    async (db) => {
-      const failed = await insert(db, name, documents);
-      if (failed.length === 0) return [];
-      const refused = failed.flatMap(({ index }) => documents[index] ?? []);
-      const there = await idsOf(db, name, refused);
-      return failed.filter(({ index }) => !there.has(documents[index]?._id.toHexString() ?? ''));
-    },
+    batch.reduce((sum, { size }) => sum + size, 0),
+  );
+  return onProject(
+    project,
+    (db) => (record.onConflict === 'replace' ? replaceAll(db, name, batch) : insertAll(db, name, record, batch)),
     insertLimitMs,
   );
-  return refusals.map((failure) => lineErrors(batch[failure.index]?.line ?? 0, writeFailure(failure)));
 };

@@ -3,10 +3,20 @@ import { parseJsonValue } from '../../core/json-value.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { isJsonObject } from '../../documents/write/schema-values.ts';
 
-/** One line of a file that is imported: a document as it would be sent, or what is wrong with the line as a whole. */
-export type ImportLine =
-  | { readonly line: number; readonly body: JsonObject }
-  | { readonly line: number; readonly problem: string };
+/** A place in a file: so many lines, and so many bytes, come before it. */
+export interface Place {
+  readonly line: number;
+  readonly bytes: number;
+}
+
+/**
+ * One line of a file that is imported, and the bytes up to its end: a document as it would be sent, or what is wrong with
+ * the line as a whole.
+ */
+export type ImportLine = Place & ({ readonly body: JsonObject } | { readonly problem: string });
+
+/** A file in pieces, from some place on. */
+export type Pieces = AsyncIterable<Uint8Array>;
 
 /** A file that cannot be read any further, and why, for people. */
 export class UnreadableFile extends Error {
@@ -16,31 +26,64 @@ export class UnreadableFile extends Error {
 const newline = 0x0a;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-const parseLine = (line: number, bytes: Uint8Array): ImportLine | undefined => {
+/** More than the JSON of any document takes, and little enough to be held. */
+const maxLineBytes = 16 * 1024 * 1024;
+
+const parseLine = (place: Place, bytes: Uint8Array): ImportLine | undefined => {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    return { line, problem: 'The line is not valid UTF-8.' };
+    return { ...place, problem: 'The line is not valid UTF-8.' };
   }
   if (text.trim() === '') return undefined;
   try {
     const body = parseJsonValue(text);
-    return isJsonObject(body) ? { line, body } : { line, problem: 'The line must be a JSON object.' };
+    return isJsonObject(body) ? { ...place, body } : { ...place, problem: 'The line must be a JSON object.' };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { line, problem: error.code === 'INVALID_JSON' ? 'The line is not valid JSON.' : error.message };
+    return { ...place, problem: error.code === 'INVALID_JSON' ? 'The line is not valid JSON.' : error.message };
   }
 };
 
-/** The documents of an NDJSON file, one a line; empty lines are none. Lines count from 1. */
-export function* ndjsonLines(bytes: Uint8Array): Generator<ImportLine> {
-  let start = 0;
-  for (let line = 1; start < bytes.length; line += 1) {
-    const found = bytes.indexOf(newline, start);
-    const end = found === -1 ? bytes.length : found;
-    const parsed = parseLine(line, bytes.subarray(start, end));
-    if (parsed) yield parsed;
-    start = end + 1;
+/** What has come of a line whose end has not; of one that is too long nothing is held. */
+class OpenLine {
+  #pieces: Uint8Array[] = [];
+  bytes = 0;
+
+  add(piece: Uint8Array): void {
+    this.bytes += piece.length;
+    if (this.bytes <= maxLineBytes) this.#pieces.push(piece);
+    else this.#pieces = [];
   }
+
+  /** The line that ends at a place, and begins the next one; `undefined` where it is empty. */
+  end(place: Place): ImportLine | undefined {
+    const [pieces, bytes] = [this.#pieces, this.bytes];
+    [this.#pieces, this.bytes] = [[], 0];
+    if (bytes > maxLineBytes) return { ...place, problem: 'The line is longer than any document may be.' };
+    return parseLine(place, pieces.length === 1 ? (pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(pieces));
+  }
+}
+
+/** The documents of an NDJSON file from a place on, one a line; empty lines are none. Lines count from 1. */
+export async function* ndjsonLines(pieces: Pieces, from: Place): AsyncGenerator<ImportLine> {
+  const open = new OpenLine();
+  let { line, bytes } = from;
+  for await (const piece of pieces) {
+    let start = 0;
+    for (let end = piece.indexOf(newline); end !== -1; end = piece.indexOf(newline, start)) {
+      open.add(piece.subarray(start, end));
+      bytes += end + 1 - start;
+      start = end + 1;
+      line += 1;
+      const parsed = open.end({ line, bytes });
+      if (parsed) yield parsed;
+    }
+    open.add(piece.subarray(start));
+    bytes += piece.length - start;
+  }
+  if (open.bytes === 0) return;
+  const last = open.end({ line: line + 1, bytes });
+  if (last) yield last;
 }

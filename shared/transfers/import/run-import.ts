@@ -1,13 +1,14 @@
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { managedBucket, type StoredObject } from '../../files/bucket.ts';
 import type { Project } from '../../projects/project.ts';
 import { loadContext, TransferFailure } from '../transfer-context.ts';
-import { loadObject } from '../transfer-file.ts';
+import { objectPieces } from '../transfer-file.ts';
 import { type ImportRecord, transferKey } from '../transfer-record.ts';
 import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts';
 import { csvLines } from './csv-lines.ts';
-import { insertBatch } from './import-batch.ts';
+import { storeBatch } from './import-batch.ts';
 import { type Batch, importBatches, maxErrors } from './import-batches.ts';
 import { ndjsonLines } from './import-lines.ts';
 
@@ -15,8 +16,11 @@ import { ndjsonLines } from './import-lines.ts';
 const note = async (record: ImportRecord, batch: Batch, stored: number): Promise<ImportRecord> => {
   const progress = {
     line: batch.line,
+    bytes: batch.bytes,
+    notedAt: new Date(clock.now()),
     inserted: record.inserted + stored,
     rejected: record.rejected + batch.rejected,
+    skipped: (record.skipped ?? 0) + batch.skipped,
     errors: [...record.errors, ...batch.errors.sort((a, b) => a.line - b.line)].slice(0, maxErrors),
   };
   await saveProgress(record, progress);
@@ -30,9 +34,10 @@ const store = async (
   batch: Batch,
 ): Promise<ImportRecord> => {
   try {
-    const refused = batch.prepared.length === 0 ? [] : await insertBatch(project, collection, batch.prepared);
+    const { refused, skipped } = await storeBatch(project, collection, record, batch.prepared);
     for (const errors of refused) batch.reject(errors);
-    return await note(record, batch, batch.prepared.length - refused.length);
+    batch.skipped = skipped;
+    return await note(record, batch, batch.prepared.length - refused.length - skipped);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'DATABASE_QUOTA_EXCEEDED')) throw error;
     await note(record, batch, 0);
@@ -40,26 +45,31 @@ const store = async (
   }
 };
 
-const linesOf = ({ format }: ImportRecord, bytes: Uint8Array, collection: Collection) =>
-  format === 'csv' ? csvLines(bytes, collection) : ndjsonLines(bytes);
+const linesOf = (record: ImportRecord, file: StoredObject, collection: Collection) => {
+  const { format, line, bytes = 0 } = record;
+  // An import of a version that kept no bytes begins again, and leaves out the lines that it has dealt with.
+  const from = { line: bytes > 0 ? line : 0, bytes };
+  const open = (at: number) => objectPieces(transferKey(record), file, at);
+  return format === 'csv' ? csvLines(open, from, collection) : ndjsonLines(open(bytes), from);
+};
 
 /**
- * Stores a file's documents, each validated as the secret key's inserts are, and reports what was wrong with others;
- * progress is kept batch by batch, and each line is stored once. What ends it for good → `TransferFailure`.
+ * Stores a file's documents, each validated as the secret key's inserts are, and reports what was wrong with others; of
+ * the file some MiB are held at once, progress is kept batch by batch, and each line is stored once. What ends it for good → `TransferFailure`.
  */
 export const runImport = async (claimed: ImportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;
   const { collection, editedAt } = await loadContext(claimed);
-  const bytes = await loadObject(transferKey(claimed));
-  if (!bytes) throw new TransferFailure('The file is not there any more.');
+  const file = await managedBucket.head(transferKey(claimed));
+  if (!file) throw new TransferFailure('The file is not there any more.');
   let record = claimed;
-  for await (const batch of importBatches(linesOf(record, bytes, collection), collection, record)) {
+  for await (const batch of importBatches(linesOf(record, file, collection), collection, record)) {
     const now = await loadContext(record);
     // The lines were checked against a schema that has changed: the next run reads them by the new one.
     if (now.editedAt.getTime() !== editedAt.getTime()) return requeueTransfer(record);
     record = await store(now.project, collection, record, batch);
     if (batch.unreadable !== undefined) throw new TransferFailure(batch.unreadable);
-    if (batch.isFull && clock.now() >= deadline) return requeueTransfer(record);
+    if (!batch.isLast && clock.now() >= deadline) return requeueTransfer(record);
   }
   await loadContext(record);
   return endTransfer(record, { state: 'done' });

@@ -8,27 +8,45 @@ import type { Project } from '../../projects/project.ts';
 import { findImport, transferNotFound } from '../find-transfer.ts';
 import { newTransfer, queued, queueTransfer } from '../new-transfer.ts';
 import { originOf } from '../transfer-context.ts';
-import { contentTypes, type ImportFormat, type ImportRecord, onTransfers, transferKey } from '../transfer-record.ts';
+import {
+  contentTypes,
+  type ImportFormat,
+  type ImportRecord,
+  type OnConflict,
+  onTransfers,
+  transferKey,
+} from '../transfer-record.ts';
 import { endTransfer } from '../transfer-runs.ts';
 import { insertTransfer, orRunning } from '../transfer-slots.ts';
 import { uploadSeconds } from '../transfer-times.ts';
 import { type ImportView, toImportView } from '../transfer-view.ts';
 
-export const maxImportBytes = 10 * 1024 * 1024;
+export const maxImportBytes = 1024 ** 3;
 
 /** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */
 export interface NewImport {
   readonly format: ImportFormat;
   readonly content?: string | undefined;
   readonly size?: number | undefined;
+  /** Whether a line's own `_id` is kept, and what then becomes of one that is taken. */
+  readonly keepIds?: boolean | undefined;
+  readonly onConflict?: OnConflict | undefined;
 }
 
-const newImport = async (project: Project, collectionName: string, format: ImportFormat): Promise<ImportRecord> => ({
+const newImport = async (
+  project: Project,
+  collectionName: string,
+  { format, content, size = Buffer.byteLength(content ?? ''), keepIds = false, onConflict }: NewImport,
+): Promise<ImportRecord> => ({
   ...(await newTransfer(project, collectionName)),
   kind: 'import',
   format,
+  ...(keepIds && { keepIds }),
+  ...(onConflict && { onConflict }),
+  size,
   idSeed: randomBytes(16).toString('base64url'),
   line: 0,
+  bytes: 0,
   inserted: 0,
   rejected: 0,
   errors: [],
@@ -49,12 +67,9 @@ const putFile = async (record: ImportRecord, content: string, contentType: strin
  * Accepts an import. With `content` it is on its way at once, while another one is → 409 `TRANSFER_RUNNING`; with
  * `size` it waits for `startUploadedImport`. As many as the plan allows → 403 `PLAN_LIMIT`.
  */
-export const startImport = async (
-  project: Project,
-  collectionName: string,
-  { format, content = '', size }: NewImport,
-) => {
-  const record = await newImport(project, collectionName, format);
+export const startImport = async (project: Project, collectionName: string, sent: NewImport) => {
+  const { format, content = '', size } = sent;
+  const record = await newImport(project, collectionName, sent);
   const contentType = contentTypes[format];
   if (size !== undefined) {
     await insertTransfer(project, record);

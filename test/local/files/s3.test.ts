@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -314,5 +315,71 @@ describe('conditions', () => {
     expect(await outcome(head(key, { IfNoneMatch: ETag }))).toMatch(/^304/);
     expect(await outcome(head(key, { IfMatch: '"x"' }))).toMatch(/^412/);
     expect(await outcome(head(key, { IfMatch: ETag }))).toBe('200');
+  });
+});
+
+describe('an object that is larger than the emulation takes', () => {
+  const size = 12 * 1024 * 1024;
+  const content = Buffer.alloc(size, 'abcdefghi');
+  const md5 = createHash('md5').update(content).digest('hex');
+  const range = async (Key: string, Range: string): Promise<string> => {
+    const { Body, ContentRange } = await s3.send(new GetObjectCommand({ Bucket, Key, Range }));
+    return `${ContentRange} ${await Body?.transformToString()}`;
+  };
+
+  test('200 by a signed URL; it is read whole and in ranges, copied, and as a public file', async () => {
+    const key = newKey();
+    const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: key, ContentLength: size }));
+    const stored = await fetch(url, { method: 'PUT', body: new Uint8Array(content) });
+    expect([stored.status, stored.headers.get('etag')]).toEqual([200, `"${md5}"`]);
+    expect(await head(key)).toMatchObject({ ContentLength: size, ETag: `"${md5}"`, Metadata: {} });
+    const copy = `files/p/${++made}.txt`;
+    await s3.send(
+      new CopyObjectCommand({
+        Bucket,
+        Key: copy,
+        CopySource: `${Bucket}/${key}`,
+        CopySourceIfMatch: `"${md5}"`,
+        MetadataDirective: 'REPLACE',
+        ContentType: 'text/plain',
+      }),
+    );
+    await s3.send(new DeleteObjectCommand({ Bucket, Key: key }));
+    expect(await outcome(head(key))).toBe('404 NotFound');
+    expect((await textOf(copy))?.length).toBe(size);
+    expect(await range(copy, 'bytes=9-11')).toBe(`bytes 9-11/${size} abc`);
+    expect(await range(copy, `bytes=${size - 2}-${size + 9}`)).toMatch(new RegExp(`^bytes ${size - 2}-${size - 1}/`));
+    const read = await fetch(`${files.filesUrl}/${copy.slice('files/'.length)}`, { headers: { range: 'bytes=0-2' } });
+    expect([read.status, await read.text()]).toEqual([206, 'abc']);
+  });
+
+  test('400 where the body is not the one that was signed, and nothing is stored', async () => {
+    const key = newKey();
+    const wrong = put(key, content.toString(), { ContentMD5: createHash('md5').update('x').digest('base64') });
+    expect(await outcome(wrong)).toBe('400 BadDigest');
+    expect(await outcome(head(key))).toBe('404 NotFound');
+  });
+
+  test('what no object has any more is gone after the next start, and the others stay', async () => {
+    const own = await mkdtemp(path.join(tmpdir(), 'basalt-files-'));
+    const options = { ...quiet, directory: own, bucket: Bucket, publicFolder: 'files', region, keys, port: 0 };
+    const at = async (run: (client: S3Client) => Promise<unknown>): Promise<void> => {
+      const started = await startFiles(options);
+      const client = clientWith({ endpoint: started.s3Url, requestChecksumCalculation: 'WHEN_REQUIRED' });
+      await run(client);
+      client.destroy();
+      await started.stop();
+    };
+    await at(async (client) => {
+      for (const Key of ['kept', 'gone']) await client.send(new PutObjectCommand({ Bucket, Key, Body: content }));
+      await client.send(new DeleteObjectCommand({ Bucket, Key: 'gone' }));
+    });
+    expect(await readdir(path.join(own, 'large'))).toHaveLength(2);
+    await at(async (client) => {
+      const { ETag } = await client.send(new HeadObjectCommand({ Bucket, Key: 'kept' }));
+      expect(ETag).toBe(`"${md5}"`);
+    });
+    expect(await readdir(path.join(own, 'large'))).toHaveLength(1);
+    await rm(own, { recursive: true, force: true });
   });
 });

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { Collection, ObjectId } from 'mongodb';
 import { vi } from 'vitest';
 import { requireRecord } from '../../../shared/collections/control-collections.ts';
@@ -7,6 +10,7 @@ import { loadProject } from '../../../shared/projects/find-project-by-id.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 import { originOf } from '../../../shared/transfers/transfer-context.ts';
 import {
+  contentTypes,
   type ExportRecord,
   type ImportRecord,
   onTransfers,
@@ -62,20 +66,58 @@ export const heldExport = async (
     written: false,
   });
 
-/** An import of NDJSON that nothing but the test runs. */
-export const heldImport = async (projectId: string, collection: string, content: string): Promise<ImportRecord> => {
-  const held = await hold<ImportRecord>({
+const holdImport = async (
+  projectId: string,
+  collection: string,
+  format: ImportRecord['format'],
+): Promise<ImportRecord> =>
+  hold<ImportRecord>({
     ...(await fields(projectId, collection)),
     kind: 'import',
-    format: 'ndjson',
+    format,
     idSeed: randomUUID(),
     line: 0,
     inserted: 0,
     rejected: 0,
     errors: [],
   });
+
+/** An import of NDJSON that nothing but the test runs. */
+export const heldImport = async (projectId: string, collection: string, content: string): Promise<ImportRecord> => {
+  const held = await holdImport(projectId, collection, 'ndjson');
   await managedBucket.put(transferKey(held), Buffer.from(content), 'application/x-ndjson');
   return held;
+};
+
+/** What a file is made of: so many copies of a block, after its first line. */
+export interface Blocks {
+  readonly format: ImportRecord['format'];
+  readonly first: string;
+  readonly block: string;
+  readonly count: number;
+}
+
+/** An import that nothing but the test runs, of a file that was uploaded block by block, as it may be of any size. */
+export const heldUpload = async (
+  projectId: string,
+  collection: string,
+  { format, first, block, count }: Blocks,
+): Promise<{ readonly record: ImportRecord; readonly size: number }> => {
+  const record = await holdImport(projectId, collection, format);
+  const size = Buffer.byteLength(first) + count * Buffer.byteLength(block);
+  const terms = { contentType: contentTypes[format], size, expiresIn: 600 };
+  const url = await managedBucket.presignUpload(transferKey(record), terms);
+  const headers = { 'content-type': terms.contentType, 'content-length': size };
+  const upload = request(url, { method: 'PUT', headers });
+  const answered = once(upload, 'response');
+  await pipeline(function* () {
+    yield first;
+    for (let n = 0; n < count; n++) yield block;
+  }, upload);
+  const [answer] = (await answered) as [IncomingMessage];
+  answer.resume();
+  if (answer.statusCode !== 200) throw new Error(`The upload was answered ${answer.statusCode}`);
+  return { record, size };
 };
 
 /** Runs an import, and does something after its first batch was stored and before that is written down. */

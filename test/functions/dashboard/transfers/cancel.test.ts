@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { completeUpload, loadObject } from '../../../../shared/transfers/transfer-file.ts';
+import { completeUpload } from '../../../../shared/transfers/transfer-file.ts';
 import {
   type ExportRecord,
   type ImportRecord,
@@ -8,6 +8,7 @@ import {
   transferKey,
 } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
+import { loadObject } from '../../../support/clients/load-object.ts';
 import { newProject } from '../../../support/worlds/project.ts';
 import { openTransfers, type TransferBody, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
 import { heldExport, heldImport, idOf, recordOf, runAnd } from '../../../support/worlds/transfers.ts';

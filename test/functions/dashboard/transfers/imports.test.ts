@@ -121,6 +121,8 @@ describe('an import', () => {
     expect(await recordOf(held)).toMatchObject({ inserted: 3000, rejected: 0, line: 3000 });
     const again = {
       $set: { state: 'queued', active: true, leasedUntil: new Date(0), line: 1000, inserted: 1000 },
+      // As the first version of imports kept it.
+      $unset: { bytes: '', notedAt: '' },
     } as const;
     await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, again));
     await runTransfer(id);
@@ -171,7 +173,9 @@ describe('an import', () => {
     ['neither content nor upload', { format: 'csv' }],
     ['both', { format: 'csv', content: 'a', upload: true, size: 1 }],
     ['upload without a size', { format: 'csv', upload: true }],
-    ['a size that is too large', { format: 'csv', upload: true, size: 10 * 1024 * 1024 + 1 }],
+    ['a size that is too large', { format: 'csv', upload: true, size: 1024 ** 3 + 1 }],
+    ['a rule for taken ids without ids', { format: 'csv', content: 'a', onConflict: 'skip' }],
+    ['another rule', { format: 'csv', content: 'a', keepIds: true, onConflict: 'merge' }],
     ['a size of nothing', { format: 'csv', upload: true, size: 0 }],
     ['content that is an object', { format: 'ndjson', content: { a: 1 } }],
     ['an unknown field', { format: 'csv', content: 'a', path: 'x' }],

@@ -1,13 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../../../shared/collections/collection.ts';
 import { csvLines } from '../../../../shared/transfers/import/csv-lines.ts';
-import { type ImportLine, ndjsonLines } from '../../../../shared/transfers/import/import-lines.ts';
+import { type ImportLine, ndjsonLines, type Place } from '../../../../shared/transfers/import/import-lines.ts';
 
 const free: Collection = {
   name: 'free',
   schema: null,
   rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' },
 };
+
+/** What a file is read in: pieces of so many bytes. */
+async function* pieces(bytes: Uint8Array, size = 3): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const start = { line: 0, bytes: 0 };
+
+const shown = ({ bytes: _bytes, ...line }: ImportLine): object => line;
+
+const ndjson = async (bytes: Uint8Array, size?: number): Promise<ImportLine[]> =>
+  Array.fromAsync(ndjsonLines(pieces(bytes, size), start));
 
 describe('a line of NDJSON', () => {
   test.each<[string, string, readonly object[]]>([
@@ -35,24 +47,26 @@ describe('a line of NDJSON', () => {
     ['no JSON', '{a:1}', [{ line: 1, problem: 'The line is not valid JSON.' }]],
     ['a lone surrogate', '{"a":"\\ud800"}', [{ line: 1, problem: expect.stringContaining('lone surrogate') }]],
     ['a number that would change', '{"a":9007199254740993}', [{ line: 1, problem: expect.stringContaining('2^53') }]],
-  ])('of %s', (_what, text, lines) => {
-    expect([...ndjsonLines(Buffer.from(text))]).toEqual(lines);
+  ])('of %s', async (_what, text, lines) => {
+    for (const size of [1, 3, 1000]) expect((await ndjson(Buffer.from(text), size)).map(shown)).toEqual(lines);
   });
 
-  test('of bytes that are no UTF-8 says so, and the next one is read', () => {
+  test('of bytes that are no UTF-8 says so, and the next one is read', async () => {
     const bytes = Buffer.concat([Buffer.from([0x7b, 0xff, 0x7d, 0x0a]), Buffer.from('{"a":1}')]);
-    expect([...ndjsonLines(bytes)]).toEqual([
+    expect((await ndjson(bytes)).map(shown)).toEqual([
       { line: 1, problem: 'The line is not valid UTF-8.' },
       { line: 2, body: { a: 1 } },
     ]);
   });
 });
 
-const csv = async (text: string | Buffer): Promise<ImportLine[]> => {
-  const lines: ImportLine[] = [];
-  for await (const line of csvLines(Buffer.from(text as string), free)) lines.push(line);
-  return lines;
+const csvFrom = (text: string | Buffer, from: Place): Promise<ImportLine[]> => {
+  const bytes = Buffer.from(text as string);
+  return Array.fromAsync(csvLines((at) => pieces(bytes.subarray(at), 1000), from, free));
 };
+
+const csv = async (text: string | Buffer): Promise<(object & Pick<ImportLine, 'line'>)[]> =>
+  (await csvFrom(text, start)).map(({ bytes: _bytes, ...line }) => line);
 
 describe('the line of a row of CSV is the one on which it ends, with', () => {
   const rows = 'a,b\n1,2\n"x\ny",3\n\n4,5\n6,7';
@@ -85,4 +99,33 @@ describe('the line of a row of CSV is the one on which it ends, with', () => {
 
 test('UnreadableFile for CSV that is no UTF-8', async () => {
   await expect(csv(Buffer.from([0x61, 0x0a, 0xff]))).rejects.toThrow('not valid UTF-8');
+});
+
+describe('reading goes on at the end of any line', () => {
+  test('of NDJSON', async () => {
+    const bytes = Buffer.from('{"a":1}\n\n{"a":"é"}\r\nno\n{"a":3}');
+    const whole = await ndjson(bytes);
+    expect(whole.map(({ line }) => line)).toEqual([1, 3, 4, 5]);
+    for (const [at, { line, bytes: from }] of whole.entries()) {
+      const rest = ndjsonLines(pieces(bytes.subarray(from), 2), { line, bytes: from });
+      expect(await Array.fromAsync(rest)).toEqual(whole.slice(at + 1));
+    }
+  });
+
+  test.each(['', '\ufeff'])('of CSV, with the columns of the first line: %j before it', async (mark) => {
+    const text = `${mark}a,b\n1,"x\ny"\r\n\n"é",3\n4\n5,6`;
+    const whole = await csvFrom(text, start);
+    expect(whole.map(({ line }) => line)).toEqual([3, 5, 6, 7]);
+    for (const [at, { line, bytes }] of whole.entries()) {
+      expect(await csvFrom(text, { line, bytes })).toEqual(whole.slice(at + 1));
+    }
+  });
+});
+
+test('a line that is longer than any document may be is refused, and the next one is read', async () => {
+  const bytes = Buffer.concat([Buffer.alloc(17 * 1024 * 1024, 'x'), Buffer.from('\n{"a":1}')]);
+  expect((await ndjson(bytes, 1024 * 1024)).map(shown)).toEqual([
+    { line: 1, problem: 'The line is longer than any document may be.' },
+    { line: 2, body: { a: 1 } },
+  ]);
 });

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+
+beforeAll(async () => {
+  browser = await openChromium();
+  project = await newProject([{ name: 'notes' }]);
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/documents/notes/transfers`);
+});
+
+afterAll(() => browser.close());
+
+test('a file is imported with its own ids, in the place of what has them', async () => {
+  const { page, problems } = opened;
+  const made = await project.api<{ _id: string }>('POST', '/api/data/notes', { body: { text: 'before' } });
+  const { _id } = made.body;
+  const buffer = Buffer.from(`${JSON.stringify({ _id, text: 'after' })}\n{"text":"new"}\n[]`);
+  await page.getByRole('button', { name: 'Import' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('File').setInputFiles([{ name: 'notes.ndjson', mimeType: '', buffer }]);
+  await dialog.getByLabel('Ids').selectOption('replace');
+  expect(await obstacles(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Import' }).click();
+  await page.getByText('2 · 1 refused').waitFor();
+  const { body } = await project.api('GET', `/api/data/notes/${_id}`);
+  expect(body).toMatchObject({ text: 'after' });
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,162 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { onProject } from '../../../../shared/clients/mongo.ts';
+import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
+import { onTransfers } from '../../../../shared/transfers/transfer-record.ts';
+import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
+import { heldImport, idOf, recordOf } from '../../../support/worlds/transfers.ts';
+
+let at: TransferRequests;
+
+beforeAll(async () => {
+  at = await openTransfers();
+});
+
+const newIds = (count: number): string[] => Array.from({ length: count }, () => new ObjectId().toHexString());
+const lines = (values: readonly object[]): string => values.map((value) => JSON.stringify(value)).join('\n');
+
+interface Found {
+  readonly _id: string;
+  readonly name?: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+const add = async (collection: string, name: string): Promise<Found> =>
+  (await at.project.api<Found>('POST', `/api/data/${collection}`, { body: { name } })).body;
+const get = async (collection: string, id: string): Promise<Found> =>
+  (await at.project.api<Found>('GET', `/api/data/${collection}/${id}`)).body;
+
+const load = (collection: string, documents: readonly object[], more: object = {}) =>
+  at.imported(collection, { format: 'ndjson', content: lines(documents), keepIds: true, ...more });
+
+describe('an import with keepIds', () => {
+  test.each(['ndjson', 'csv'])('200: a line of %s keeps its own _id, one without gets one', async (format) => {
+    const collection = await at.newCollection();
+    const [id = ''] = newIds(1);
+    const content =
+      format === 'csv'
+        ? `_id,name\n${id.toUpperCase()},own\n,none`
+        : lines([{ _id: id.toUpperCase(), name: 'own' }, { name: 'none' }]);
+    const done = await at.imported(collection, { format, content, keepIds: true });
+    expect(done).toMatchObject({
+      state: 'done',
+      inserted: 2,
+      rejected: 0,
+      keepIds: true,
+      onConflict: null,
+      skipped: 0,
+    });
+    expect(await get(collection, id)).toMatchObject({ _id: id, name: 'own' });
+  });
+
+  test('200: what is no _id, and one that is taken, in the collection or by an earlier line, is an error of the line', async () => {
+    const collection = await at.newCollection();
+    const { _id: taken } = await add(collection, 'mine');
+    const [id] = newIds(1);
+    const done = await load(collection, [
+      { _id: 'x', name: 'short' },
+      { _id: 7, name: 'number' },
+      { _id: null, name: 'null' },
+      { _id: { $oid: id }, name: 'object' },
+      { _id: taken, name: 'theirs' },
+      { _id: id, name: 'first' },
+      { _id: id, name: 'second' },
+      { name: 'last' },
+    ]);
+    expect(done).toMatchObject({ state: 'done', inserted: 2, rejected: 6 });
+    const malformed = { field: '_id', message: '_id must be 24 hexadecimal characters' };
+    const exists = { field: '_id', message: '_id already exists' };
+    expect(done.errors).toEqual([
+      ...[1, 2, 3, 4].map((line) => ({ line, ...malformed })),
+      { line: 5, ...exists },
+      { line: 7, ...exists },
+    ]);
+    expect((await get(collection, taken)).name).toBe('mine');
+    expect((await get(collection, id ?? '')).name).toBe('first');
+  });
+
+  test('200 with skip: lines whose _id is taken are left out and counted', async () => {
+    const collection = await at.newCollection();
+    const { _id: taken } = await add(collection, 'mine');
+    const [id = ''] = newIds(1);
+    const documents = [{ _id: taken, name: 'theirs' }, { _id: id, name: 'new' }, { _id: 'x' }];
+    expect(await load(collection, documents, { onConflict: 'skip' })).toMatchObject({
+      inserted: 1,
+      rejected: 1,
+      skipped: 1,
+      onConflict: 'skip',
+    });
+    expect((await get(collection, taken)).name).toBe('mine');
+    expect(await load(collection, documents, { onConflict: 'skip' })).toMatchObject({ inserted: 0, skipped: 2 });
+  });
+
+  test('200 with replace: a document with the _id becomes the line, but for when it was made; the last line wins', async () => {
+    const collection = await at.newCollection([
+      { key: 'name', type: 'String', required: true },
+      { key: 'code', type: 'String', unique: true },
+    ]);
+    const mine = (await at.project.api<Found>('POST', `/api/data/${collection}`, { body: { name: 'mine', extra: 1 } }))
+      .body;
+    await at.project.api('POST', `/api/data/${collection}`, { body: { name: 'other', code: 'taken' } });
+    const trashed = await add(collection, 'trashed');
+    await at.project.api('DELETE', `/api/data/${collection}/${trashed._id}`);
+    const [id = '', clash = ''] = newIds(2);
+    const done = await load(
+      collection,
+      [
+        { _id: mine._id, name: 'replaced', sum: '$name' },
+        { _id: trashed._id, name: 'back' },
+        { _id: id, name: 'new' },
+        { _id: id, name: 'newer' },
+        { _id: clash, name: 'clash', code: 'taken' },
+        { _id: id },
+      ],
+      { onConflict: 'replace' },
+    );
+    expect(done).toMatchObject({ state: 'done', inserted: 4, rejected: 2, skipped: 0 });
+    expect(done.errors).toEqual([
+      { line: 5, field: 'code', message: 'code already exists' },
+      { line: 6, field: 'name', message: 'name is required' },
+    ]);
+    const replaced = await get(collection, mine._id);
+    expect(replaced).toMatchObject({ name: 'replaced', sum: '$name', createdAt: mine.createdAt });
+    expect(replaced).not.toHaveProperty('extra');
+    expect(Date.parse(replaced.updatedAt)).toBeGreaterThan(Date.parse(mine.updatedAt));
+    expect((await get(collection, trashed._id)).name).toBe('back');
+    expect((await get(collection, id)).name).toBe('newer');
+  });
+
+  test.each([undefined, 'skip', 'replace'] as const)(
+    'a run that died after it stored a batch counts it as stored: onConflict %s',
+    async (onConflict) => {
+      const collection = await at.newCollection();
+      const { _id: taken } = await add(collection, 'mine');
+      const ids = newIds(1200);
+      const held = await heldImport(at.project.id, collection, lines([{ _id: taken }, ...ids.map((_id) => ({ _id }))]));
+      const rule = { keepIds: true, ...(onConflict && { onConflict }) } as const;
+      await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, { $set: rule }));
+      await runTransfer(idOf(held), 0);
+      const after = await recordOf(held);
+      expect(after).toMatchObject({ state: 'queued', line: 500 });
+      // The next batch is stored, and its run dies before it says so.
+      const documents = ids.slice(499, 999).map((id) => ({ _id: new ObjectId(id), createdAt: new Date() }));
+      await onProject(at.domain, (db) => db.collection(collection).insertMany(documents));
+      await runTransfer(idOf(held));
+      const isTaken = { inserted: 1200, rejected: onConflict ? 0 : 1, skipped: onConflict === 'skip' ? 1 : 0 };
+      expect(await recordOf(held)).toMatchObject({
+        state: 'done',
+        line: 1201,
+        ...(onConflict === 'replace' ? { inserted: 1201, rejected: 0 } : isTaken),
+      });
+      expect(await onProject(at.domain, (db) => db.collection(collection).countDocuments())).toBe(1201);
+    },
+  );
+
+  test('its progress is told in bytes of the file', async () => {
+    const collection = await at.newCollection();
+    const content = lines(Array.from({ length: 10 }, (_, n) => ({ n })));
+    const done = await at.imported(collection, { format: 'ndjson', content });
+    expect(done).toMatchObject({ size: content.length, bytes: content.length });
+  });
+});

@@ -1,0 +1,11 @@
+import { GetObjectCommand } from '@aws-sdk/client-s3';
+import { ifThere, onFiles } from '../../../shared/clients/s3.ts';
+
+/** The bytes of an object of our bucket; `undefined` where there is none. */
+export const loadObject = (key: string): Promise<Uint8Array | undefined> =>
+  ifThere(
+    onFiles(async (client, Bucket) => {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key }));
+      return Body?.transformToByteArray();
+    }),
+  );
