@@ -29,7 +29,19 @@ export const typedQuery = (query: Address, text: string): Readonly<Record<string
   ),
 });
 
-const suffixes = ['ne', 'gt', 'gte', 'lt', 'lte', 'in', 'regex', 'exists'] as const;
+const suffixes = [
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'in',
+  'contains',
+  'startsWith',
+  'endsWith',
+  'regex',
+  'exists',
+] as const;
 export const operators = ['eq', ...suffixes] as const;
 export type Operator = (typeof operators)[number];
 
@@ -43,14 +55,14 @@ export interface Condition {
 
 const reserved: ReadonlySet<string> = new Set([
   ...own,
-  ...'page limit skip sort cursor include_deleted fields populate expand count meta'.split(' '),
+  ...'page limit skip sort cursor include_deleted fields populate expand count meta where search query'.split(' '),
 ]);
 
 /** The conditions of an address, in its order. A field that is itself named like `price_gte` is just a field. */
 export const conditionsOf = (query: Address, isField: (path: string) => boolean = () => false): readonly Condition[] =>
   Object.entries(query).flatMap(([parameter, value]): Condition[] => {
     if (reserved.has(parameter)) return [];
-    const [, field = parameter, suffix = 'eq'] = /^(.+)_([a-z]+)$/.exec(parameter) ?? [];
+    const [, field = parameter, suffix = 'eq'] = /^(.+)_([a-zA-Z]+)$/.exec(parameter) ?? [];
     const operator = isField(parameter) ? undefined : operators.find((one) => one === suffix);
     return [operator ? { parameter, field, operator, value } : { parameter, field: parameter, operator: 'eq', value }];
   });
