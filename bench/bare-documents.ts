@@ -44,6 +44,21 @@ const list = async (documents: Collection, query: URLSearchParams): Promise<Docu
   const author = query.get('author');
   const populate = query.get('populate');
   const limit = Number(query.get('limit') ?? 100);
+  const where = query.get('where');
+  if (where !== null) {
+    const found = documents.find({ ...JSON.parse(where), ...isThere });
+    return { items: await found.sort(newest).limit(limit).toArray() };
+  }
+  const words = query.get('search');
+  if (words !== null) {
+    const found = documents.find({ $text: { $search: words }, ...isThere });
+    return {
+      items: await found
+        .sort({ score: { $meta: 'textScore' }, ...newest })
+        .limit(limit)
+        .toArray(),
+    };
+  }
   const filter = author === null ? isThere : { author, ...isThere };
   const page = populate
     ? populated(documents, populate, limit)

@@ -7,7 +7,12 @@ export type DocumentRow =
   | 'list'
   | 'listMany'
   | 'filter'
+  | 'where'
+  | 'search'
   | 'populate'
   | 'aggregate'
   | 'update'
   | 'delete';
+
+/** What peers have in no comparable way. */
+export type OwnRow = 'where' | 'search';

@@ -2,14 +2,14 @@ import type { Db } from 'mongodb';
 import type { DocumentRow } from './document-row.ts';
 import { gists } from './gists.ts';
 import type { LoadRequest } from './load.ts';
-import { type Compared, counter, inTurn, isPeer, type Name, type Operation, type Peer } from './operation.ts';
+import { type Compared, counter, inTurn, isPeer, type Name, type Operation, type Peer, peers } from './operation.ts';
 import { parseDocuments } from './parse/documents.ts';
 import { fillPeer, peerIdsOf } from './parse/seed.ts';
 import { pocketBaseDocuments } from './pocketbase/documents.ts';
 import { fillPocketBase, pocketBaseIdsOf } from './pocketbase/seed.ts';
 import type { PocketBase } from './pocketbase/start.ts';
 import { authors, sampleBulk, sampleDocument, sumsOf } from './samples.ts';
-import { fill, idsOf, joined } from './seed.ts';
+import { fill, idsOf, joined, searched } from './seed.ts';
 
 /** More documents than a server can delete in a second, so that every request finds one. */
 const deletionsPerSecond = 9000;
@@ -24,7 +24,7 @@ interface DocumentOperation extends Compared {
    */
   readonly changesSize?: 'grows' | 'shrinks';
   /** Reads another collection: that whose documents refer to others, or one with many. */
-  readonly reads?: typeof joined | typeof many;
+  readonly reads?: typeof joined | typeof many | typeof searched;
   readonly longer?: number;
   readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
 }
@@ -98,6 +98,31 @@ const operations: Readonly<Record<DocumentRow, DocumentOperation>> = {
     request: (collection) => {
       const index = counter();
       return { method: 'GET', path: () => `/api/data/${collection}?author=author-${(index() * 7) % authors}&limit=20` };
+    },
+  },
+  where: {
+    name: 'where, one of two indexed fields',
+    area,
+    aim: { speed: 0.6 },
+    reads: searched,
+    request: (collection) => {
+      const index = counter();
+      const where = (number: number) =>
+        JSON.stringify({ $or: [{ author: `author-${(number * 7) % authors}` }, { likes: (number * 7) % 500 }] });
+      return {
+        method: 'GET',
+        path: () => `/api/data/${collection}?limit=50&where=${encodeURIComponent(where(index()))}`,
+      };
+    },
+  },
+  search: {
+    name: 'search for a word',
+    area,
+    aim: { speed: 0.6 },
+    reads: searched,
+    request: (collection) => {
+      const index = counter();
+      return { method: 'GET', path: () => `/api/data/${collection}?limit=20&search=${(index() * 7) % 10_000}` };
     },
   },
   populate: {
@@ -176,9 +201,12 @@ const idsFor = async (
   return idsOf(documents, count);
 };
 
+type Requests = Readonly<Partial<Record<DocumentRow, DocumentOperation['request']>>>;
+
+const theirs: Readonly<Record<Peer, Requests>> = { parse: parseDocuments, pocketbase: pocketBaseDocuments };
+
 const requestOf = (row: DocumentRow, name: Name, collection: string, ids: readonly string[]): LoadRequest => {
   const usual = operations[row].request(collection, ids);
-  const theirs = { parse: parseDocuments, pocketbase: pocketBaseDocuments };
   const own = isPeer(name) ? theirs[name][row]?.(collection, ids) : undefined;
   return own ? { ...own, ...(usual.connections && { connections: usual.connections }) } : usual;
 };
@@ -191,7 +219,7 @@ export const documentOperations = (databases: Databases): Operation[] =>
     return {
       ...operation,
       aim: { ...operation.aim, parse: 1.3 },
-      peers: row in pocketBaseDocuments ? ['parse', 'pocketbase'] : ['parse'],
+      peers: peers.filter((peer) => row in theirs[peer]),
       usesUp: shrinks,
       ...(gists[row] && { gist: gists[row] }),
       prepare: async (name, _target, seconds) => {

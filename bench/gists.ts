@@ -41,6 +41,8 @@ export const gists: Readonly<Partial<Record<DocumentRow, Gist>>> = {
   list,
   listMany: list,
   filter: titlesOf,
+  where: titlesOf,
+  search: titlesOf,
   populate: (body, name) => itemsOf(body, name).map(({ title, writer }) => [title, writer.name, writer.about]),
   aggregate: (body, name) => rowsOf(body, name).map(({ posts, likes }) => [posts, likes]),
 };

@@ -33,7 +33,7 @@ import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
 import { renderCpu, renderDepth, renderPeers, renderSpeed } from './report.ts';
 import { renderJobs, renderStreet } from './scenes.ts';
-import { addJoined, type Bed, connect, fill, makeBed } from './seed.ts';
+import { addJoined, addSearched, type Bed, connect, fill, makeBed } from './seed.ts';
 import { writePart, writePicture } from './speed-page.ts';
 
 const flags = parseFlags();
@@ -189,6 +189,7 @@ try {
   for (const name of ours) await fill(database.collection(name), small, () => undefined);
   if (withMany) await fill(database.collection(many), manyCount, () => undefined);
   await addJoined(bed, database, small);
+  await addSearched(bed, database, small);
   await addProjects(bed);
   await addMailLogs(client.db('control'), bed.projectId);
   if (flags.commands) await withContenders(bed, (contenders) => printCommands(bed, contenders));

@@ -146,4 +146,18 @@ export const addJoined = async ({ projectId, dashboard }: Bed, database: Db, cou
   await fill(database.collection(joined), count, () => undefined, more);
 };
 
+/** The collection that is asked for one of two fields, each with an index, and searched. */
+export const searched = 'searched';
+
+/** Makes and fills it. */
+export const addSearched = async ({ projectId, dashboard }: Bed, database: Db, count: number): Promise<void> => {
+  const base = `/api/projects/${projectId}/collections`;
+  const fields = schema.map((field) => (field.key === 'title' ? { ...field, searchable: true } : field));
+  await dashboard('POST', base, { name: searched, schema: fields });
+  for (const key of ['author', 'likes']) {
+    await dashboard('POST', `${base}/${searched}/indexes`, { keys: { [key]: 1, _id: 1 } });
+  }
+  await fill(database.collection(searched), count, () => undefined);
+};
+
 export const connect = (uri: string): Promise<MongoClient> => new MongoClient(uri).connect();

@@ -1,4 +1,4 @@
-import type { DocumentRow } from '../document-row.ts';
+import type { DocumentRow, OwnRow } from '../document-row.ts';
 import type { LoadRequest } from '../load.ts';
 import { counter, inTurn } from '../operation.ts';
 import { authors, sampleBulk, sampleDocument, sumsOf } from '../samples.ts';
@@ -23,7 +23,7 @@ const list: Request = (className) => {
 };
 
 /** The same done by the REST API of Parse Server, as a server with the master key does it: without checks of rights. */
-export const parseDocuments: Readonly<Record<DocumentRow, Request>> = {
+export const parseDocuments: Readonly<Record<Exclude<DocumentRow, OwnRow>, Request>> = {
   create: (className) => {
     const index = counter();
     const body = () => JSON.stringify(sampleDocument(index()));
