@@ -30,10 +30,17 @@ const occurrences = (key: string, pattern: string): MongoDocument => {
   };
 };
 
-/** What the text index is asked: documents with any of the words and without the excluded ones, in their forms. */
-const indexed = ({ wanted, excluded }: Search): Condition => {
+/**
+ * The one word that the text index is asked for: it would read whatever has any of several, and the longest is mostly in
+ * the fewest documents.
+ */
+const longest = (words: readonly string[]): string =>
+  words.reduce((one, other) => (other.length > one.length ? other : one));
+
+/** What the text index is asked: documents with a word and without the excluded ones, in their forms. */
+const indexed = (word: string, excluded: readonly Term[]): Condition => {
   const without = excluded.flatMap((term) => (term.length === 1 ? [`-${term[0]}`] : []));
-  return { $text: { $search: [...wanted.flat(), ...without].join(' ') } };
+  return { $text: { $search: [word, ...without].join(' ') } };
 };
 
 /**
@@ -51,16 +58,14 @@ export const planSearch = (collection: Collection, search: Search, byIndex: bool
   const { searchLanguage: language = 'none' } = collection;
   const patternOf = (term: Term) => termPattern(term, language);
   const { wanted, excluded } = search;
-  const [first, ...others] = wanted;
-  // The index finds any of the words, so that a single one needs no second look.
-  const isSingle = others.length === 0 && first?.length === 1;
-  const required = byIndex && isSingle ? [] : wanted;
+  const word = longest(wanted.flat());
+  const required = byIndex ? wanted.filter((term) => term.length > 1 || term[0] !== word) : wanted;
   const left = byIndex ? excluded.filter((term) => term.length > 1) : excluded;
   const conditions = [
     ...required.map((term) => occurs(keys, patternOf(term))),
     ...left.map((term) => ({ $nor: [occurs(keys, patternOf(term))] })),
   ];
-  if (byIndex) return { conditions: [indexed(search), ...conditions] };
+  if (byIndex) return { conditions: [indexed(word, excluded), ...conditions] };
   const pattern = wanted.map(patternOf).join('|');
   return { conditions, score: { $sum: keys.map((key) => occurrences(key, pattern)) } };
 };

@@ -295,6 +295,26 @@ describe('costly lists', () => {
     expect(await outcome(get(text))).toBe(expected);
   });
 
+  const asked = (where: unknown, more: object = {}) => ({ where, count: true, ...more });
+  const inAll = (members: number, each: (n: number) => object) => ({ $and: list(members, each) });
+
+  test.each<[string, object, string]>([
+    ['20 alternatives of 5', asked(inAll(20, (m) => ({ $or: list(5, (n) => ({ [`k${m}`]: n })) }))), '200'],
+    ['50 alternatives of 2 of one field', asked(inAll(50, (m) => ({ $or: [{ n: m }, { tags: `${m}` }] }))), '200'],
+    ['10 lists of 1000 values', asked(inAll(10, (m) => ({ n: { $in: list(1000, (n) => n + m) } }))), '200'],
+    ['denials in one another', asked(list(7, (n) => n).reduce<object>(($not) => ({ $not, n: 1 }), { n: 1 })), '200'],
+    [
+      'elements of elements',
+      asked(list(3, (n) => n).reduce<object>((inner) => ({ list: { $elemMatch: inner } }), { a: 1 })),
+      '200',
+    ],
+    ['a word of 256 letters', { search: 'e'.repeat(256) }, '400 SEARCH_NOT_ENABLED'],
+    ['101 conditions', asked(inAll(50, () => ({ a: 1, b: 2, c: 3 }))), '400 INVALID_FILTER'],
+    ['60 lists in one another', { where: JSON.parse('['.repeat(60) + ']'.repeat(60)) }, '400 INVALID_FILTER'],
+  ])('where: %s', async (_what, body, expected) => {
+    expect(await outcome(() => project.api<Coded>('POST', '/api/data/posts/query', { body }))).toBe(expected);
+  });
+
   test.each([
     ['a cursor of 3000 characters', `cursor=${'A'.repeat(3000)}`],
     ['a cursor of nested documents', `cursor=${Buffer.from([255, 255, 0, 0, 3]).toString('base64url')}`],
