@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { developer, signedOut } from '../../api/session.ts';
@@ -12,6 +13,7 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { List } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Switch } from '../../ui/switch.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -50,8 +52,9 @@ const sessionColumns: readonly Column<Session>[] = [
 
 const Password = () => {
   const { draft, set } = useDraft({ currentPassword: '', newPassword: '' });
+  const endTokens = useSignal(false);
   const change = async () => {
-    await request('change-developer-password', { body: draft.value });
+    await request('change-developer-password', { body: { ...draft.value, endTokens: endTokens.value } });
     draft.value = { currentPassword: '', newPassword: '' };
     say(t.account.passwordChanged);
   };
@@ -70,6 +73,13 @@ const Password = () => {
             value={draft.value.newPassword}
             onInput={set('newPassword')}
             wrong={wrong('newPassword')}
+          />
+          <Switch
+            label={t.account.endTokens}
+            on={endTokens.value}
+            onChange={(on) => {
+              endTokens.value = on;
+            }}
           />
         </>
       )}
@@ -104,7 +114,8 @@ const Deletion = ({ onClose }: { readonly onClose: () => void }) => {
 
 /** The developer's own account. */
 export const Account = () => {
-  const who = developer.value;
+  const { data } = useQuery('get-developer', {}).value;
+  const who = data ?? developer.value;
   const deleting = useSignal(false);
   if (!who) return null;
   return (

@@ -2,13 +2,12 @@ import { useSignal } from '@preact/signals';
 import { request } from '../../api/request.ts';
 import type { Data, Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
-import { Act } from '../../ui/act.tsx';
-import { Field, useDraft } from '../../ui/field.tsx';
-import { Form } from '../../ui/form.tsx';
+import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
 import { List } from '../../ui/list.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { NewToken } from './new-token.tsx';
 
 type Token = Item<'list-tokens'>;
 
@@ -20,30 +19,23 @@ const columns: readonly Column<Token>[] = [
   {
     key: 'revoke',
     label: '',
-    cell: ({ _id }) => (
-      <Act
+    cell: ({ _id, name }) => (
+      <ConfirmedAct
         kind="plain"
-        onAct={async () => {
+        act={t.tokens.revoke}
+        text={t.tokens.revokeText}
+        name={name}
+        onConfirm={async () => {
           await request('revoke-token', { id: _id });
         }}
-      >
-        {t.tokens.revoke}
-      </Act>
+      />
     ),
   },
 ];
 
 /** Tokens with which scripts call the dashboard API. */
 export const Tokens = () => {
-  const { draft, set } = useDraft({ name: '', scopes: 'documents:read', expiresInDays: '90' });
   const made = useSignal<Data<'create-token'> | undefined>(undefined);
-  const create = async () => {
-    const { name, scopes, expiresInDays } = draft.value;
-    const wanted = scopes.split(/[\s,]+/).filter(Boolean) as Token['scopes'];
-    made.value = (
-      await request('create-token', { body: { name, scopes: wanted, expiresInDays: Number(expiresInDays) } })
-    ).data;
-  };
   return (
     <section class="stack">
       <h2>{t.tokens.title}</h2>
@@ -62,35 +54,7 @@ export const Tokens = () => {
         </>
       )}
       <div class="measure">
-        <Form act={t.acts.create} onSubmit={create}>
-          {(wrong) => (
-            <>
-              <Field
-                label={t.projects.name}
-                required
-                value={draft.value.name}
-                onInput={set('name')}
-                wrong={wrong('name')}
-              />
-              <Field
-                label={t.tokens.scopes}
-                hint={t.tokens.scopesWhy}
-                required
-                value={draft.value.scopes}
-                onInput={set('scopes')}
-                wrong={wrong('scopes') ?? wrong('scopes.0')}
-              />
-              <Field
-                label={t.tokens.days}
-                pattern="\d{1,3}"
-                required
-                value={draft.value.expiresInDays}
-                onInput={set('expiresInDays')}
-                wrong={wrong('expiresInDays')}
-              />
-            </>
-          )}
-        </Form>
+        <NewToken made={made} />
       </div>
     </section>
   );

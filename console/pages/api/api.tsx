@@ -1,13 +1,17 @@
 import { examples } from 'basalt:api';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
+import { callOf } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Page } from '../../ui/page.tsx';
+import { SafeLink } from '../../ui/safe-link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ApiCall } from './api-call.tsx';
 import { isLanguage, type Language, languages } from './code.ts';
+
+const dashboardDescription = (): string => location.origin + callOf('get-dashboard-openapi', {}).path;
 
 /** Every route of the public API in the project's own names, in three languages, and to be called in place. */
 export const Api = () => {
@@ -24,7 +28,11 @@ export const Api = () => {
   const areas = [...new Set(examples.map(({ area }) => area))];
   return (
     <Page title={t.nav.api}>
-      <p class="muted">{t.api.intro}</p>
+      <p class="muted">
+        {t.api.intro} {t.api.descriptions} <SafeLink href={`${names.api}/api/openapi.json`}>{t.api.publicApi}</SafeLink>
+        {' · '}
+        <SafeLink href={dashboardDescription()}>{t.api.dashboardApi}</SafeLink>
+      </p>
       <Tabs
         label={t.nav.api}
         present={addressWith(path, query, { in: language })}

@@ -7,11 +7,13 @@ import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Bytes } from '../../ui/bytes.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CollectionPage } from './collection-page.tsx';
+import { ImportErrors } from './import-errors.tsx';
 import { ImportForm } from './import-form.tsx';
 
 type Transfer = Item<'list-transfers'>;
@@ -49,6 +51,7 @@ export const Transfers = () => {
   const items = list.value.data?.items.filter(({ collection }) => collection === collectionName);
   const running = items?.some(({ state }) => !ended.has(state)) ?? false;
   const importing = useSignal(false);
+  const explained = useSignal<string | undefined>(undefined);
   useEffect(() => {
     if (!running) return undefined;
     const timer = setInterval(list.reload, lookMs);
@@ -66,9 +69,20 @@ export const Transfers = () => {
     {
       key: 'acts',
       label: '',
-      cell: ({ _id: id, kind, state }) =>
-        ended.has(state) ? (
+      cell: (transfer) => {
+        const { _id: id, kind, state } = transfer;
+        return ended.has(state) ? (
           <>
+            {transfer.kind === 'import' && transfer.rejected > 0 && (
+              <Button
+                kind="plain"
+                onClick={() => {
+                  explained.value = id;
+                }}
+              >
+                {t.transfers.why}
+              </Button>
+            )}
             {kind === 'export' && state === 'done' && (
               <Act kind="plain" onAct={() => download(id)}>
                 {t.transfers.download}
@@ -92,7 +106,8 @@ export const Transfers = () => {
           >
             {t.acts.cancel}
           </Act>
-        ),
+        );
+      },
     },
   ];
   const acts = (
@@ -120,6 +135,15 @@ export const Transfers = () => {
         <Empty text={t.transfers.none} />
       ) : (
         <Table label={t.collection.parts.transfers} columns={columns} items={items} keyOf={({ _id }) => _id} />
+      )}
+      {explained.value && (
+        <ImportErrors
+          {...place}
+          id={explained.value}
+          onClose={() => {
+            explained.value = undefined;
+          }}
+        />
       )}
       {importing.value && (
         <ImportForm

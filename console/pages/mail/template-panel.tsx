@@ -9,19 +9,46 @@ import { Form } from '../../ui/form.tsx';
 import { HtmlPreview } from '../../ui/html-preview.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { TextField } from '../../ui/text-field.tsx';
 import { say } from '../../ui/toast.tsx';
 import { TemplateForm } from './template-form.tsx';
 
+/** What the template is filled in with, as it was typed. */
+const variablesOf = (text: string): Record<string, unknown> => {
+  try {
+    return JSON.parse(text || '{}') as Record<string, unknown>;
+  } catch {
+    throw new Error(t.mail.noJson);
+  }
+};
+
 const TestMail = ({ projectId, templateId }: { readonly projectId: string; readonly templateId: string }) => {
-  const { draft, set } = useDraft({ to: '' });
+  const { draft, set } = useDraft({ to: '', variables: '{}' });
   const send = async () => {
-    await request('send-test-mail', { projectId, templateId, body: draft.value });
+    const { to, variables } = draft.value;
+    await request('send-test-mail', { projectId, templateId, body: { to, variables: variablesOf(variables) } });
     say(t.mail.testSent(draft.value.to));
   };
   return (
     <Form act={t.mail.sendTest} onSubmit={send}>
       {(wrong) => (
-        <Field label={t.mail.to} type="email" required value={draft.value.to} onInput={set('to')} wrong={wrong('to')} />
+        <>
+          <Field
+            label={t.mail.to}
+            type="email"
+            required
+            value={draft.value.to}
+            onInput={set('to')}
+            wrong={wrong('to')}
+          />
+          <TextField
+            label={t.mail.variables}
+            rows={3}
+            value={draft.value.variables}
+            onInput={set('variables')}
+            wrong={wrong('variables')}
+          />
+        </>
       )}
     </Form>
   );

@@ -1,11 +1,13 @@
+import { useSignal } from '@preact/signals';
 import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
-import { Act } from '../../ui/act.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
 
@@ -26,13 +28,14 @@ const OwnDatabase = ({ projectId }: { readonly projectId: string }) => {
         <div class="row">
           <Badge kind="good">{t.connections.own}</Badge>
           <span class="mono">{data.host}</span>
-          <Act
-            onAct={async () => {
+          <ConfirmedAct
+            act={t.connections.back}
+            text={t.connections.backText}
+            name={data.host ?? t.connections.own}
+            onConfirm={async () => {
               await request('disconnect-database', { projectId });
             }}
-          >
-            {t.connections.back}
-          </Act>
+          />
         </div>
       )}
       {data && <p class="muted">{t.connections.letIn(data.serverIps.join(', '))}</p>}
@@ -62,12 +65,14 @@ const OwnBucket = ({
 }) => {
   const empty = { endpoint: '', region: '', bucket: '', accessKeyId: '', secretAccessKey: '', publicHost: '' };
   const { draft, set } = useDraft(empty);
+  const cors = useSignal<string | undefined>(undefined);
   const connect = async () => {
-    await request('connect-storage', {
+    const { data } = await request('connect-storage', {
       projectId,
       body: { ...draft.value, publicHost: draft.value.publicHost || null },
     });
     draft.value = empty;
+    cors.value = JSON.stringify(data.cors, null, 2);
     say(t.connections.connected);
   };
   const names = ['endpoint', 'region', 'bucket', 'accessKeyId', 'secretAccessKey', 'publicHost'] as const;
@@ -78,13 +83,14 @@ const OwnBucket = ({
         <div class="row">
           <Badge kind="good">{t.connections.own}</Badge>
           <span class="mono">{storage.endpoint}</span>
-          <Act
-            onAct={async () => {
+          <ConfirmedAct
+            act={t.connections.back}
+            text={t.connections.backText}
+            name={storage.endpoint ?? t.connections.own}
+            onConfirm={async () => {
               await request('disconnect-storage', { projectId });
             }}
-          >
-            {t.connections.back}
-          </Act>
+          />
         </div>
       )}
       <Form act={t.connections.connect} onSubmit={connect}>
@@ -103,6 +109,12 @@ const OwnBucket = ({
           ))
         }
       </Form>
+      {cors.value && (
+        <>
+          <p>{t.connections.cors}</p>
+          <Snippet code={cors.value} label={t.connections.cors} />
+        </>
+      )}
     </section>
   );
 };

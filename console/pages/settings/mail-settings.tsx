@@ -1,13 +1,16 @@
 import { request } from '../../api/request.ts';
+import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
+import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
 
 /** Sends with the project's own account of the provider, in place of the shared one. */
 export const MailSettings = ({
-  project: { _id: projectId, providerFromEmail, hasProviderApiKey, hasProviderWebhookSecret },
+  project: { _id: projectId, name, providerFromEmail, hasProviderApiKey, hasProviderWebhookSecret },
 }: SettingsProps) => {
   const { draft, set } = useDraft({
     providerFromEmail: providerFromEmail ?? '',
@@ -28,7 +31,7 @@ export const MailSettings = ({
     say(t.settings.saved);
   };
   return (
-    <div class="measure">
+    <div class="measure stack">
       <Form act={t.acts.save} onSubmit={save}>
         {(wrong) => (
           <>
@@ -60,6 +63,25 @@ export const MailSettings = ({
           </>
         )}
       </Form>
+      {hasProviderApiKey && (
+        <>
+          <p>{t.settings.webhookAddress}</p>
+          <Snippet code={`${service().api}/api/mail/webhook/${projectId}`} label={t.settings.webhookAddress} />
+          <div class="row">
+            <ConfirmedAct
+              kind="danger"
+              act={t.settings.removeKey}
+              text={t.settings.removeKeyText}
+              name={name}
+              onConfirm={async () => {
+                const body = { providerApiKey: null, providerWebhookSecret: null, providerFromEmail: null };
+                await request('update-project', { projectId, body });
+                draft.value = { providerFromEmail: '', providerApiKey: '', providerWebhookSecret: '' };
+              }}
+            />
+          </div>
+        </>
+      )}
     </div>
   );
 };

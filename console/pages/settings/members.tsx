@@ -4,6 +4,7 @@ import { developer } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
 import { EmailField } from '../../ui/account-fields.tsx';
 import { Act } from '../../ui/act.tsx';
+import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
 import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { List } from '../../ui/list.tsx';
@@ -52,7 +53,7 @@ export const Members = ({ project: { _id: projectId, role: own } }: SettingsProp
     {
       key: 'acts',
       label: '',
-      cell: ({ _id, role }) =>
+      cell: ({ _id, email, role }) =>
         role !== 'owner' && (
           <>
             {own !== 'viewer' && (
@@ -70,14 +71,15 @@ export const Members = ({ project: { _id: projectId, role: own } }: SettingsProp
               </Act>
             )}
             {(own !== 'viewer' || _id === developer.value?._id) && (
-              <Act
+              <ConfirmedAct
                 kind="plain"
-                onAct={async () => {
+                act={_id === developer.value?._id ? t.members.leave : t.members.remove}
+                text={t.members.removeText}
+                name={email}
+                onConfirm={async () => {
                   await request('delete-member', { projectId, developerId: _id });
                 }}
-              >
-                {_id === developer.value?._id ? t.members.leave : t.members.remove}
-              </Act>
+              />
             )}
           </>
         ),

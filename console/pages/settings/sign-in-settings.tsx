@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { request } from '../../api/request.ts';
+import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
@@ -33,6 +35,11 @@ const ProviderForm = ({ project, provider }: SettingsProps & { readonly provider
   return (
     <section class="card stack">
       <h2>{t.providers[provider]}</h2>
+      <p class="muted">{t.settings.callback(t.providers[provider])}</p>
+      <Snippet
+        code={`${service().api}/api/userAuth/social/${provider}/callback`}
+        label={t.settings.callback(t.providers[provider])}
+      />
       <Form act={t.acts.save} onSubmit={save}>
         {(wrong) => (
           <>

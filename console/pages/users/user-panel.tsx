@@ -11,6 +11,8 @@ import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { EditUser } from './edit-user.tsx';
 
 type Session = Item<'list-user-sessions'>;
 
@@ -27,6 +29,7 @@ export const UserPanel = ({
   const found = useQuery('get-user', { projectId, id });
   const { data: user, problem } = found.value;
   const deleting = useSignal(false);
+  const editing = useSignal(false);
   const columns: readonly Column<Session>[] = [
     { key: 'used', label: t.users.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
     { key: 'agent', label: t.users.device, cell: ({ userAgent }) => userAgent },
@@ -61,6 +64,13 @@ export const UserPanel = ({
               {user.disabled ? t.users.enable : t.users.disable}
             </Act>
             <Button
+              onClick={() => {
+                editing.value = true;
+              }}
+            >
+              {t.acts.edit}
+            </Button>
+            <Button
               kind="danger"
               onClick={() => {
                 deleting.value = true;
@@ -70,6 +80,16 @@ export const UserPanel = ({
             </Button>
           </div>
           <h2>{t.users.sessions}</h2>
+          <div class="row">
+            <Act
+              onAct={async () => {
+                await request('revoke-user-sessions', { projectId, id });
+                say(t.users.sessionsEnded);
+              }}
+            >
+              {t.users.endSessions}
+            </Act>
+          </div>
           <List
             row="list-user-sessions"
             input={{ projectId, id }}
@@ -79,6 +99,15 @@ export const UserPanel = ({
             empty={t.users.noSessions}
           />
         </>
+      )}
+      {editing.value && user && (
+        <EditUser
+          projectId={projectId}
+          user={user}
+          onClose={() => {
+            editing.value = false;
+          }}
+        />
       )}
       {deleting.value && user && (
         <Confirm

@@ -1,0 +1,60 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { Scope } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Select } from '../../ui/select.tsx';
+import { ScopePicker } from './scope-picker.tsx';
+
+/** Makes a token: what it may do, in which project, and until when. */
+export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> | undefined> }) => {
+  const { data: projects } = useQuery('list-projects', { query: { limit: 100 } }).value;
+  const { draft, set } = useDraft({ name: '', projectId: '', expiresInDays: '90' });
+  const chosen = useSignal<ReadonlySet<Scope>>(new Set(['documents:read']));
+  const create = async () => {
+    const { name, projectId, expiresInDays } = draft.value;
+    const body = {
+      name,
+      scopes: [...chosen.value],
+      expiresInDays: Number(expiresInDays),
+      ...(projectId ? { projectIds: [projectId] } : {}),
+    };
+    made.value = (await request('create-token', { body })).data;
+    draft.value = { ...draft.value, name: '' };
+  };
+  return (
+    <Form act={t.acts.create} onSubmit={create}>
+      {(wrong) => (
+        <>
+          <Field label={t.tokens.name} required value={draft.value.name} onInput={set('name')} wrong={wrong('name')} />
+          <ScopePicker chosen={chosen} />
+          {wrong('scopes') && (
+            <span class="wrong small" role="alert">
+              {wrong('scopes')}
+            </span>
+          )}
+          <Select
+            label={t.tokens.projects}
+            value={draft.value.projectId}
+            options={[
+              ['', t.tokens.allProjects],
+              ...(projects?.items.map(({ _id, name }) => [_id, name] as const) ?? []),
+            ]}
+            onInput={set('projectId')}
+          />
+          <Field
+            label={t.tokens.days}
+            pattern="\d{1,3}"
+            required
+            value={draft.value.expiresInDays}
+            onInput={set('expiresInDays')}
+            wrong={wrong('expiresInDays')}
+          />
+        </>
+      )}
+    </Form>
+  );
+};

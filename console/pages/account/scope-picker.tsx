@@ -1,0 +1,43 @@
+import type { Signal } from '@preact/signals';
+import { type Scope, scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { t } from '../../text/words.ts';
+
+const resources = [...new Set(scopes.map((scope) => scope.slice(0, scope.lastIndexOf(':'))))];
+
+const acts = ['read', 'write'] as const;
+
+/** What a token may be let into, each to read, to write, or both. */
+export const ScopePicker = ({ chosen }: { readonly chosen: Signal<ReadonlySet<Scope>> }) => {
+  const choose = (scope: Scope, on: boolean) => {
+    const next = new Set(chosen.value);
+    if (on) next.add(scope);
+    else next.delete(scope);
+    chosen.value = next;
+  };
+  return (
+    <fieldset class="scopes">
+      <legend>{t.tokens.scopes}</legend>
+      {resources.map((resource) => (
+        <div key={resource} class="row">
+          <span class="mono scope-name">{resource}</span>
+          {acts.map((act) => {
+            const scope = scopes.find((one) => one === `${resource}:${act}`);
+            return (
+              scope && (
+                <label key={act}>
+                  <input
+                    type="checkbox"
+                    checked={chosen.value.has(scope)}
+                    aria-label={scope}
+                    onChange={(event) => choose(scope, event.currentTarget.checked)}
+                  />{' '}
+                  {t.tokens.acts[act]}
+                </label>
+              )
+            );
+          })}
+        </div>
+      ))}
+    </fieldset>
+  );
+};

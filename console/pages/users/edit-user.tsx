@@ -1,0 +1,48 @@
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { EmailField } from '../../ui/account-fields.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { say } from '../../ui/toast.tsx';
+
+/** Gives a user another address or password; what is left alone stays. */
+export const EditUser = ({
+  projectId,
+  user,
+  onClose,
+}: {
+  readonly projectId: string;
+  readonly user: Data<'get-user'>;
+  readonly onClose: () => void;
+}) => {
+  const { draft, set } = useDraft({ email: String(user.email), password: '' });
+  const submit = async () => {
+    const { email, password } = draft.value;
+    const body = { ...(email === user.email ? {} : { email }), ...(password ? { password } : {}) };
+    if (Object.keys(body).length > 0) await request('update-user', { projectId, id: user._id, body });
+    onClose();
+    say(t.documents.saved);
+  };
+  return (
+    <Dialog title={String(user.email)} onClose={onClose}>
+      <Form act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+        {(wrong) => (
+          <>
+            <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+            <Field
+              label={t.reset.password}
+              hint={t.users.passwordWhy}
+              type="password"
+              autocomplete="new-password"
+              value={draft.value.password}
+              onInput={set('password')}
+              wrong={wrong('password')}
+            />
+          </>
+        )}
+      </Form>
+    </Dialog>
+  );
+};

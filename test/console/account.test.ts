@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { call } from '../support/clients/client.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { type Developer, newDeveloper, newProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let developer: Developer;
+let opened: OpenPage;
+
+beforeAll(async () => {
+  browser = await openChromium();
+  ({ developer } = await newProject());
+  opened = await openAs(browser, developer, '/account');
+});
+
+afterAll(() => browser.close());
+
+describe('the account in the console', () => {
+  test('makes a token with the scopes that are ticked, shows it once, and revokes it once its name is typed', async () => {
+    const { page, problems } = opened;
+    await page.getByLabel('Name of the token').fill('backup');
+    await page.getByLabel('collections:read').check();
+    await page.getByLabel('documents:read').uncheck();
+    await page.getByRole('button', { name: 'Create' }).click();
+    const token = await page.getByRole('region', { name: 'backup', exact: true }).textContent();
+    expect(token).toMatch(/^bslt_pat_/);
+    const row = page.getByRole('row').filter({ hasText: 'backup' });
+    await row.getByText('collections:read').waitFor();
+    const base = new URL(page.url()).origin;
+    const ask = () => call<{ code?: string }>(base, 'GET', '/api/projects', { token: token ?? '' });
+    expect(await ask()).toMatchObject({ status: 403, body: { code: 'SCOPE_REQUIRED' } });
+    expect(await obstacles(page)).toEqual([]);
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Type backup').fill('backup');
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect((await ask()).status).toBe(401);
+    expect(problems).toEqual([]);
+  });
+
+  test('sends the mail again that verifies the address', async () => {
+    const other = await newDeveloper('pro', { isVerified: false });
+    const { page, problems } = await openAs(browser, other, '/account');
+    await page.getByRole('button', { name: 'Send the mail again' }).click();
+    await page.getByText('a mail with a link and a code is on its way').waitFor();
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+describe('the schema assistant in the console', () => {
+  test('501 NOT_SET_UP says so, and a proposal becomes the fields of a collection', async () => {
+    const project = await newProject();
+    const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/new-collection`);
+    await page.getByLabel('What is it for?').fill('Recipes');
+    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByRole('alert').getByText('NOT_SET_UP').waitFor();
+    const proposal = { name: 'recipes', schema: [{ key: 'title', type: 'String', required: true }] };
+    await page.route('**/schema-assistant', (route) =>
+      route.fulfill({ json: { success: true, data: proposal, message: '' } }),
+    );
+    await page.getByRole('button', { name: 'Propose' }).click();
+    await expect.poll(() => page.getByLabel('Name').first().inputValue()).toBe('recipes');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'recipes' }).waitFor();
+    const { body } = await project.developer.dashboard<{ data: { schema: unknown } }>(
+      'GET',
+      `/api/projects/${project.id}/collections/recipes`,
+    );
+    expect(body.data.schema).toMatchObject([{ key: 'title', type: 'String', required: true }]);
+    expect(problems).toEqual([]);
+  });
+});

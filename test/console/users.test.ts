@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+describe('users in the console', () => {
+  test('are given another password, and signed out everywhere', async () => {
+    const users = {
+      name: 'users',
+      schema: ['email', 'password'].map((key) => ({ key, type: 'String', required: true })),
+    };
+    const owned = await newProject([users]);
+    const path = `/api/projects/${owned.id}`;
+    await owned.developer.dashboard('PATCH', path, { authEnabled: true });
+    await owned.developer.dashboard('POST', `${path}/users`, { email: 'ada@example.com', password: 'first password' });
+    const signIn = (password: string) =>
+      owned.api('POST', '/api/userAuth/login', {
+        key: owned.publishableKey,
+        body: { email: 'ada@example.com', password },
+      });
+    expect((await signIn('first password')).status).toBe(200);
+    const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
+    await page.getByText('ada@example.com').first().click();
+    await page.getByRole('button', { name: 'End all sessions' }).click();
+    await page.getByText('They are signed out everywhere.').waitFor();
+    await page.getByText('Not signed in anywhere.').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('New password').fill('second password');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    expect((await signIn('first password')).status).toBe(401);
+    expect((await signIn('second password')).status).toBe(200);
+    expect(problems).toEqual([]);
+  });
+});
