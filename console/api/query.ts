@@ -2,7 +2,7 @@ import { effect, type ReadonlySignal, type Signal, signal } from '@preact/signal
 import { useEffect, useMemo } from 'preact/hooks';
 import { offline } from './ask.ts';
 import { type Problem, problemOf } from './problem.ts';
-import { onAnswered, request } from './request.ts';
+import { onWritten, request } from './request.ts';
 import { callOf, type Data, type Input, type RowId } from './rows.ts';
 import { developer } from './session.ts';
 
@@ -129,9 +129,7 @@ const renewEach = (isStale: (entry: Entry) => boolean): void => {
   }
 };
 
-onAnswered((path, written) => {
-  if (written) renewEach((entry) => isConcerned(entry.path, path));
-});
+onWritten((paths) => renewEach((entry) => paths.some((path) => isConcerned(entry.path, path))));
 
 offline.subscribe((isOffline) => {
   if (!isOffline) renewEach(({ state }) => state.peek().problem?.status === 0);

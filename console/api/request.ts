@@ -3,31 +3,30 @@ import { problemOf } from './problem.ts';
 import { type Answer, callOf, type Input, type RowId } from './rows.ts';
 import { renew, tokenNow } from './session.ts';
 
-type Sent = (path: string, written: boolean) => void;
-const listeners: Sent[] = [];
+type Written = (paths: readonly string[]) => void;
+const listeners: Written[] = [];
 
-/** Tells of each call that succeeded, so that the cache can forget what a write made stale. */
-export const onAnswered = (listener: Sent): void => {
+/** Tells of writes that succeeded, so that the cache can forget what they made stale. */
+export const onWritten = (listener: Written): void => {
   listeners.push(listener);
 };
 
-let held: Parameters<Sent>[] | undefined;
+let held: string[] | undefined;
 
-const tellAll = (...answered: Parameters<Sent>): void => {
-  if (held) held.push(answered);
-  else for (const tell of listeners) tell(...answered);
+const tellAll = (paths: readonly string[]): void => {
+  if (held) held.push(...paths);
+  else for (const tell of listeners) tell(paths);
 };
 
 /** Makes many calls; what they made stale is asked for again once, at the end. */
 export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
-  const mine: Parameters<Sent>[] = [];
-  held = mine;
+  const paths: string[] = [];
+  held = paths;
   try {
     await work();
   } finally {
     held = undefined;
-    for (const path of new Set(mine.filter(([, written]) => written).map(([one]) => one.replace(/\/[^/]+$/, ''))))
-      tellAll(path, true);
+    tellAll(paths);
   }
 };
 
@@ -72,6 +71,6 @@ export const request = async <Id extends RowId>(id: Id, input: Input<Id>, stop?:
     if (next === undefined) throw error;
     return send(method, path + query, sending, next, stop);
   });
-  tellAll(path, method !== 'GET');
+  if (method !== 'GET') tellAll([path]);
   return answer as Answer<Id>;
 };

@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 /** A key, or two in a row, that do something outside of fields: `g d`, `?`, `n`. `mod+k` also inside. */
 export type Shortcuts = Readonly<Record<string, () => void>>;
@@ -10,7 +10,7 @@ const isTyping = (target: EventTarget | undefined): boolean =>
 
 /** Listens for shortcuts as long as the screen is there. */
 export const useShortcuts = (shortcuts: Shortcuts): void => {
-  useEffect(() => {
+  useLayoutEffect(() => {
     let before = '';
     let at = 0;
     const onKeyDown = (event: KeyboardEvent) => {

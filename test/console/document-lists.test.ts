@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+let base: string;
+
+const idOf = async (body: object): Promise<string> => {
+  const { body: made } = await project.api<{ _id: string }>('POST', '/api/data/posts', { body });
+  return made._id;
+};
+
+const countOf = async (query: string): Promise<number> => {
+  const { body } = await project.api<{ data: { count: number } }>('GET', `/api/data/posts?count=true&${query}`);
+  return body.data.count;
+};
+
+beforeAll(async () => {
+  browser = await openChromium();
+  project = await newProject([
+    {
+      name: 'posts',
+      schema: [
+        { key: 'title', type: 'String' },
+        { key: 'views', type: 'Number' },
+      ],
+    },
+  ]);
+  for (let views = 0; views < 5; views += 1) await idOf({ title: `Post ${views}`, views });
+  const path = `/projects/${project.id}/documents/posts`;
+  base = `${inject('stack').dashboardUrl}${path}`;
+  opened = await openAs(browser, project.developer, path);
+  await opened.page.getByRole('link', { name: 'Post 4' }).waitFor();
+});
+
+afterAll(() => browser.close());
+
+describe('lists of documents', () => {
+  const heads = async () =>
+    (await opened.page.locator('thead th').allTextContents()).map((text) => text.trim()).filter(Boolean);
+
+  test('show the columns that were chosen, which the address and the browser keep', async () => {
+    const { page, problems } = opened;
+    expect(await heads()).toEqual(['title', 'views', 'createdAt']);
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'createdAt' }).uncheck();
+    await page.getByRole('checkbox', { name: '_id' }).check();
+    await page.getByRole('button', { name: 'Move views up' }).click();
+    await page.keyboard.press('Escape');
+    expect(await heads()).toEqual(['views', 'title', '_id']);
+    expect(new URL(page.url()).searchParams.get('columns')).toBe('views,title,_id');
+    await page.goto(base);
+    await page.getByText('1–5 of 5').waitFor();
+    expect(await heads()).toEqual(['views', 'title', '_id']);
+    await page.getByRole('button', { name: 'Columns' }).click();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'As usual' }).click();
+    await page.keyboard.press('Escape');
+    expect(await heads()).toEqual(['title', 'views', 'createdAt']);
+    expect(problems).toEqual([]);
+  });
+
+  test('are sorted by a click on a head, this way, that way, and as before', async () => {
+    const { page } = opened;
+    const sort = page.getByRole('columnheader', { name: 'views' });
+    for (const [order, first] of [
+      ['ascending', 'Post 0'],
+      ['descending', 'Post 4'],
+    ] as const) {
+      await sort.getByRole('button').click();
+      await page.locator('tbody tr').first().getByRole('link', { name: first }).waitFor();
+      expect(await sort.getAttribute('aria-sort')).toBe(order);
+    }
+    await sort.getByRole('button').click();
+    await page.waitForURL(base);
+  });
+
+  test('are kept as views under a name, to go back to, to rename, to delete and have again', async () => {
+    const { page, problems } = opened;
+    await page.goto(`${base}?views_gte=3&sort=-views`);
+    await page.getByRole('button', { name: 'Views ▾' }).click();
+    await page.getByRole('button', { name: 'Save this view' }).click();
+    await page.getByLabel('Name of the view').fill('Read often');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.goto(base);
+    await page.getByText('1–5 of 5').waitFor();
+    await page.getByRole('button', { name: 'Views ▾' }).click();
+    await page.getByRole('link', { name: 'Read often' }).click();
+    await page.getByText('1–2 of 2').waitFor();
+    await page.getByRole('button', { name: 'Read often ▾' }).click();
+    await page.getByRole('button', { name: 'Rename the view Read often' }).click();
+    await page.getByLabel('Name of the view').fill('Popular');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Popular ▾' }).click();
+    await page.getByRole('button', { name: 'Delete the view Popular' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Popular ▾' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('are walked through by keys: j, k, Enter, Escape, n', async () => {
+    const { page, problems } = opened;
+    await page.goto(`${base}?sort=views`);
+    await page.getByRole('link', { name: 'Post 0' }).waitFor();
+    for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+    expect(await page.locator('tr[aria-selected=true]').getByRole('link').textContent()).toBe('Post 1');
+    await page.keyboard.press('e');
+    await page.getByRole('textbox', { name: 'title' }).fill('Post one');
+    await page.keyboard.press('j');
+    expect(await page.getByRole('textbox', { name: 'title' }).inputValue()).toBe('Post onej');
+    await page.getByRole('heading', { name: 'posts' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard it' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor({ state: 'detached' });
+    await page.keyboard.press('n');
+    await page.getByRole('region', { name: 'New document' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('region', { name: 'New document' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('have a document duplicated, as a draft of its own', async () => {
+    const { page } = opened;
+    const id = await idOf({ title: 'Template', views: 70 });
+    await page.goto(`${base}?open=${id}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+    await page.keyboard.press('c');
+    await page.getByRole('textbox', { name: 'views' }).fill('71');
+    await page.getByRole('button', { name: 'Insert' }).last().click();
+    await page.getByText('Inserted').waitFor();
+    expect(await countOf('title=Template&views=71')).toBe(1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => countOf('title=Template&views=71')).toBe(0);
+  });
+
+  test('have several moved to the trash at once, with a way back, and ask for the list once for each', async () => {
+    const { page, problems } = opened;
+    await page.goto(`${base}?views_lt=5`);
+    await page.getByText('1–5 of 5').waitFor();
+    await page.getByLabel('Select all of this page').check();
+    const lists: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'GET' && /\/documents\?/.test(request.url())) lists.push(request.url());
+    });
+    await page.getByRole('status').filter({ hasText: '5 selected' }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No document fits the filter.').waitFor();
+    expect(lists).toHaveLength(1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('1–5 of 5').waitFor();
+    expect(lists).toHaveLength(2);
+    expect(problems).toEqual([]);
+  });
+
+  test('show a changed schema at once', async () => {
+    const { page } = opened;
+    await page.goto(base);
+    await page.getByRole('columnheader', { name: 'views' }).waitFor();
+    await page.getByRole('link', { name: 'Schema' }).click();
+    await page.getByRole('button', { name: 'Add a field' }).click();
+    await page.getByLabel('Field', { exact: true }).last().fill('subtitle');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByText('The schema is saved.').waitFor();
+    await page.getByRole('link', { name: 'Documents', exact: true }).click();
+    await page.getByRole('columnheader', { name: 'subtitle' }).waitFor();
+  });
+
+  test('fit a phone, whatever is open', async () => {
+    const { page } = opened;
+    const id = await idOf({ title: 'wide '.repeat(200), views: 900 });
+    await page.setViewportSize({ width: 390, height: 844 });
+    const wide: string[] = [];
+    for (const address of ['', '?views_gte=5', `?open=${id}`, `?open=${id}&tab=json`, '?new=1', '?new=1&tab=json']) {
+      await page.goto(base + address);
+      await page.locator('main h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      if (width > 390) wide.push(`${address} is ${width} pixels wide`);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(wide).toEqual([]);
+  });
+
+  test('open a value of 4 MiB, which is scrolled through, changed and saved', async () => {
+    const { page, problems } = opened;
+    const id = await idOf({ title: 'Large', views: 1000 });
+    const lines = Array.from({ length: 9000 }, (_, line) => `${line} ${'x'.repeat(90)}`);
+    for (const body of [{ one: lines }, { two: 'y'.repeat(1_000_000) }, { three: lines }, { four: lines }])
+      await project.api('PATCH', `/api/data/posts/${id}`, { body });
+    await page.goto(`${base}?open=${id}&tab=json`);
+    const editor = page.getByRole('textbox', { name: 'Document, as JSON' });
+    await editor.getByText('"Large"').waitFor();
+    await editor.click();
+    await page.keyboard.press('Control+End');
+    await editor.getByText('8999 xxx').waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await editor.getByText('"Large"').click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.type('r');
+    await page.getByRole('region', { name: 'What Save changes' }).getByText('Larger').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    expect(await countOf('title=Larger')).toBe(1);
+    expect(problems).toEqual([]);
+  });
+});
