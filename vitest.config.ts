@@ -90,6 +90,7 @@ const onStack = {
     'test/contract/**/*.test.ts',
     'test/local/**/*.test.ts',
     'test/console/**/*.test.ts',
+    'test/client/**/*.test.ts',
   ],
   setupFiles: ['test/support/clients/environment.ts'],
 };

@@ -90,6 +90,7 @@ const checks = isLong
       check('lint', '@biomejs/biome/bin/biome', ['check', '--error-on-warnings']),
       check('types', 'typescript/bin/tsc', ['-p', '.']),
       check('pages', 'typescript/bin/tsc', ['-p', 'console']),
+      check('client', 'typescript/bin/tsc', ['-p', 'client']),
     ];
 const tests = await runTests(process.argv.slice(2));
 const failed = tests.failed + (await Promise.all(checks)).filter((ok) => !ok).length;

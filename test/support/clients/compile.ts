@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const compiler = resolve('node_modules/typescript/bin/tsc');
 
@@ -18,10 +18,18 @@ const options = {
   allowImportingTsExtensions: true,
 };
 
-/** What TypeScript says of these files (name → text) under `strict`: '' where nothing is wrong. */
-export const compile = async (files: Readonly<Record<string, string>>): Promise<string> => {
+type Named = Readonly<Record<string, string>>;
+
+/**
+ * What TypeScript says of these files (name → text) under `strict`: '' where nothing is wrong. `packages`: name → folder.
+ */
+export const compile = async (files: Named, packages: Named = {}): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'basalt-types-'));
   try {
+    for (const [name, at] of Object.entries(packages)) {
+      await mkdir(dirname(join(folder, 'node_modules', name)), { recursive: true });
+      await symlink(at, join(folder, 'node_modules', name));
+    }
     await Promise.all([
       ...Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)),
       writeFile(join(folder, 'package.json'), '{"type":"module"}'),

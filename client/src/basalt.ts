@@ -1,0 +1,64 @@
+import { authOf } from './auth.ts';
+import { Collection } from './collection.ts';
+import { connection } from './connection.ts';
+import { filesOf } from './files.ts';
+import { mailOf } from './mail.ts';
+import type { AnyShape, Shape } from './schema.ts';
+import { Session, type SessionStorage } from './session.ts';
+
+export interface Options {
+  /** Where the session is kept: `localStorage` where there is one, else in memory. */
+  readonly storage?: SessionStorage;
+  readonly fetch?: typeof fetch;
+}
+
+/** What the app is besides its collections. */
+export interface App<S extends { [N in keyof S]: Shape }> {
+  readonly auth: ReturnType<typeof authOf<S>>;
+  readonly files: ReturnType<typeof filesOf>;
+  readonly mail: ReturnType<typeof mailOf>;
+  /** A collection by any name, also one that the app has another meaning for. */
+  readonly collection: <N extends keyof S & string>(name: N) => Collection<S[N]>;
+}
+
+/** Accounts are `auth`; and what had a `then` would be taken for a promise. */
+type Reserved = keyof App<Record<string, AnyShape>> | 'users' | 'then';
+
+/** An app: a collection under each name, and what it is besides. */
+export type Basalt<S extends { [N in keyof S]: Shape }> = App<S> & {
+  readonly [N in Exclude<keyof S, Reserved>]: Collection<S[N]>;
+};
+
+/**
+ * An app by the address of its API and one of its keys: the publishable one in pages and apps, the secret one on
+ * servers. Give it the types of `GET /api/types.ts`: `basalt<Schema>(url, key)`.
+ */
+export const basalt = <S extends { [N in keyof S]: Shape } = Record<string, AnyShape>>(
+  url: string,
+  key: string,
+  { storage, fetch: fetching = globalThis.fetch.bind(globalThis) }: Options = {},
+): Basalt<S> => {
+  const base = url.replace(/\/+$/, '');
+  const send = connection(base, key, fetching);
+  const session = new Session(key, send, storage);
+  const isPublishable = key.startsWith('pk_');
+  const sendAs = isPublishable ? session.send : send;
+  const collections = new Map<string, Collection<Shape>>();
+  const collection = (name: string): Collection<Shape> => {
+    const known = collections.get(name) ?? new Collection(sendAs, name);
+    collections.set(name, known);
+    return known;
+  };
+  const app = {
+    auth: authOf<S>(base, key, send, session),
+    files: filesOf(sendAs, fetching),
+    mail: mailOf(send),
+    collection,
+  };
+  return new Proxy(app, {
+    get: (own, name) => {
+      if (Object.hasOwn(own, name)) return own[name as keyof typeof app];
+      return typeof name === 'symbol' || name === 'then' ? undefined : collection(name);
+    },
+  }) as Basalt<S>;
+};

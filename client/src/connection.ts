@@ -1,0 +1,67 @@
+import { BasaltError, type Refusal } from './basalt-error.ts';
+import { Failed, repeated, unanswered } from './repeated.ts';
+
+/** What a request has besides its method and path. */
+export interface Parts {
+  readonly body?: unknown;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Sends a request and returns its body; throws a `BasaltError`. */
+export type Send = <T>(method: string, path: string, parts?: Parts) => Promise<T>;
+
+const tryMs = 30_000;
+
+/** What of an object was given, as a query string with its `?`; lists with commas. */
+const queryOf = (query: Readonly<Record<string, unknown>>): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  return text && `?${text}`;
+};
+
+const parsed = (text: string): Partial<Refusal> | undefined => {
+  try {
+    return JSON.parse(text || '{}') as Partial<Refusal>;
+  } catch {
+    return undefined;
+  }
+};
+
+/** A key of its own for each write, so that its repeats are recognised; pages without HTTPS have no `randomUUID`. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/** The requests of one key to one address. */
+export const connection = (url: string, key: string, fetching: typeof fetch): Send => {
+  const base = url.replace(/\/+$/, '');
+  return <T>(method: string, path: string, { body, query = {}, headers = {} }: Parts = {}): Promise<T> => {
+    const given = Object.entries({
+      'x-api-key': key,
+      'content-type': body === undefined ? undefined : 'application/json',
+      'idempotency-key': method === 'GET' ? undefined : newKey(),
+      ...headers,
+    }).filter((header): header is [string, string] => header[1] !== undefined);
+    const address = new URL(base + path + queryOf(query));
+    const init = {
+      method,
+      headers: new Headers(given),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+    return repeated<T>(async () => {
+      let answer: Response;
+      let text: string;
+      try {
+        answer = await fetching(address, { ...init, signal: AbortSignal.timeout(tryMs) });
+        text = await answer.text();
+      } catch (cause) {
+        return unanswered(cause);
+      }
+      const { status } = answer;
+      const said = parsed(text);
+      if (answer.ok && said) return said as T;
+      const refusal = { code: `HTTP_${status}`, message: `The service answered ${status}.`, ...said, status };
+      return new Failed(new BasaltError(refusal), Number(answer.headers.get('retry-after')) || 0);
+    });
+  };
+};

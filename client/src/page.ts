@@ -1,0 +1,18 @@
+/** A request whose upload says how far it is, which `fetch` does not. */
+interface Upload {
+  readonly upload: { onprogress: ((event: { readonly loaded: number }) => void) | null };
+  readonly status: number;
+  onload: (() => void) | null;
+  onerror: ((event: unknown) => void) | null;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  send(body: Blob): void;
+}
+
+/** What is used of a browser's page, where this runs in one. */
+export interface Page {
+  readonly location?: { readonly search: string; readonly hash: string };
+  readonly XMLHttpRequest?: new () => Upload;
+}
+
+export const page: Page = globalThis as Page;

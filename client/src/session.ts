@@ -1,0 +1,143 @@
+import { BasaltError } from './basalt-error.ts';
+import type { Parts, Send } from './connection.ts';
+
+type Later<T> = T | Promise<T>;
+
+/** Where a session is kept: `localStorage`, or anything with these three, at once or later. */
+export interface SessionStorage {
+  readonly getItem: (name: string) => Later<string | null>;
+  readonly setItem: (name: string, value: string) => Later<unknown>;
+  readonly removeItem: (name: string) => Later<unknown>;
+}
+
+/** What signing in answers. */
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+interface Kept extends Tokens {
+  /** By this machine's clock, whatever that of the service says. */
+  readonly expiresAt: number;
+}
+
+/** A token is renewed this long before it expires. */
+const marginMs = 30_000;
+
+export const tokenMode = { 'x-refresh-token-mode': 'header' };
+
+const inMemory = (): SessionStorage => {
+  const items = new Map<string, string>();
+  return {
+    getItem: (name) => items.get(name) ?? null,
+    setItem: (name, value) => items.set(name, value),
+    removeItem: (name) => items.delete(name),
+  };
+};
+
+/** The page's own storage, where there is one that can be used. */
+const ofPage = (): SessionStorage => {
+  try {
+    const { localStorage } = globalThis;
+    localStorage.getItem('');
+    return localStorage;
+  } catch {
+    return inMemory();
+  }
+};
+
+const lifetimeMs = (token: string): number => {
+  const [, claims = ''] = token.split('.');
+  const { iat, exp } = JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as Record<
+    'iat' | 'exp',
+    number
+  >;
+  return (exp - iat) * 1000;
+};
+
+/** One at a time over all tabs of a site, where the browser has locks. */
+const alone = <T>(name: string, act: () => Promise<T>): Promise<T> =>
+  globalThis.navigator?.locks ? navigator.locks.request(name, act) : act();
+
+/** The session of whoever is signed in, renewed as needed. */
+export class Session {
+  readonly #name: string;
+  readonly #send: Send;
+  #storage: SessionStorage | undefined;
+  #renewing: Promise<string | undefined> | undefined;
+
+  constructor(key: string, send: Send, storage?: SessionStorage) {
+    this.#name = `basalt:${key}`;
+    this.#send = send;
+    this.#storage = storage;
+  }
+
+  get #kept(): SessionStorage {
+    this.#storage ??= ofPage();
+    return this.#storage;
+  }
+
+  async load(): Promise<Kept | undefined> {
+    const text = await this.#kept.getItem(this.#name);
+    return text ? (JSON.parse(text) as Kept) : undefined;
+  }
+
+  async save({ accessToken, refreshToken }: Tokens): Promise<void> {
+    const kept: Kept = { accessToken, refreshToken, expiresAt: Date.now() + lifetimeMs(accessToken) };
+    await this.#kept.setItem(this.#name, JSON.stringify(kept));
+  }
+
+  async end(): Promise<void> {
+    await this.#kept.removeItem(this.#name);
+  }
+
+  /** A token that is good for now; `undefined` where nobody is signed in. */
+  async token(): Promise<string | undefined> {
+    const kept = await this.load();
+    return kept && kept.expiresAt - marginMs < Date.now() ? this.renew(kept.accessToken) : kept?.accessToken;
+  }
+
+  /** Another token in the place of this one; `undefined` where the session has ended. */
+  renew(old: string): Promise<string | undefined> {
+    this.#renewing ??= alone(this.#name, () => this.#renew(old)).finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renew(old: string): Promise<string | undefined> {
+    const kept = await this.load();
+    // Another tab has renewed it, or ended it.
+    if (kept?.accessToken !== old) return kept?.accessToken;
+    const isStill = async () => (await this.load())?.refreshToken === kept.refreshToken;
+    const headers = { ...tokenMode, 'x-refresh-token': kept.refreshToken };
+    try {
+      const tokens = await this.#send<Tokens>('POST', '/api/userAuth/refresh-token', { headers });
+      // Who signed out meanwhile stays so.
+      if (await isStill()) await this.save(tokens);
+    } catch (error) {
+      if (!(error instanceof BasaltError) || error.status !== 401) throw error;
+      if (await isStill()) await this.end();
+    }
+    return (await this.load())?.accessToken;
+  }
+
+  /** Sends a request as whoever is signed in. */
+  readonly send: Send = async <T>(method: string, path: string, parts: Parts = {}): Promise<T> => {
+    const as = (token: string | undefined): Promise<T> =>
+      this.#send<T>(method, path, {
+        ...parts,
+        headers: { ...parts.headers, authorization: token && `Bearer ${token}` },
+      });
+    const token = await this.token();
+    try {
+      return await as(token);
+    } catch (error) {
+      // The clock of this machine may have stood still; a token that was refused has changed nothing.
+      const isOld = token && error instanceof BasaltError && error.code === 'TOKEN_INVALID';
+      const fresh = isOld ? await this.renew(token) : undefined;
+      if (!fresh || fresh === token) throw error;
+      return as(fresh);
+    }
+  };
+}

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { build, stop } from 'esbuild';
+import { root } from './function-files.ts';
+
+const run = promisify(execFile);
+
+/** The folder of the package `@basalt/client`. */
+export const clientFolder = join(root, 'client');
+
+/** Builds the client into `dist` of a folder: one file for browsers, Node, Deno and workers, and its types. */
+export const buildClient = async (folder = clientFolder): Promise<void> => {
+  const outdir = join(folder, 'dist');
+  await rm(outdir, { recursive: true, force: true });
+  await build({
+    absWorkingDir: root,
+    entryPoints: [join(clientFolder, 'src/index.ts')],
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+  });
+  await stop();
+  const emit = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--outDir', outdir];
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', clientFolder, ...emit]);
+  for (const file of globSync('*.d.ts', { cwd: outdir })) {
+    const text = await readFile(join(outdir, file), 'utf8');
+    // As they are named for whoever reads the types without the sources.
+    await writeFile(join(outdir, file), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
+  }
+};
+
+if (import.meta.main) await buildClient();

@@ -1,0 +1,180 @@
+import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { HttpProxy } from '../support/faults/http-proxy.ts';
+import { newCredentials, type UsersProject } from '../support/worlds/users.ts';
+import { asApp, newShop } from './shop.ts';
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newShop();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Storage that several tabs share. */
+const shared = () => {
+  const items = new Map<string, string>();
+  return {
+    items,
+    getItem: async (name: string) => items.get(name) ?? null,
+    setItem: async (name: string, value: string) => items.set(name, value),
+    removeItem: async (name: string) => items.delete(name),
+  };
+};
+
+const inHours = (hours: number): void => {
+  const real = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => real + hours * 3_600_000);
+};
+
+describe('accounts', () => {
+  test('sign up, in and out; what they write is theirs', async () => {
+    const app = asApp(project);
+    const credentials = newCredentials();
+    const { user, userId } = await app.auth.signup({ ...credentials, name: 'Lin' });
+    expect(user).toMatchObject({ _id: userId, name: 'Lin', email: credentials.email });
+    expect(await app.auth.me()).toMatchObject({ _id: userId });
+    expect(await app.auth.updateProfile({ name: 'Linh' })).toMatchObject({ name: 'Linh' });
+    expect(await app.tasks.insert({ title: 'mine' })).toMatchObject({ userId });
+    const other = asApp(project);
+    await other.auth.signup(newCredentials());
+    expect((await other.tasks.list()).items).toEqual([]);
+
+    await app.auth.logout();
+    expect(await app.auth.token()).toBeUndefined();
+    await expect(app.tasks.list()).rejects.toMatchObject({ status: 401, code: 'TOKEN_MISSING' });
+    await expect(app.auth.login({ ...credentials, password: 'wrong one' })).rejects.toMatchObject({
+      code: 'INVALID_CREDENTIALS',
+    });
+    await app.auth.login(credentials);
+    expect((await app.tasks.list()).items).toMatchObject([{ title: 'mine' }]);
+    await app.auth.changePassword({ currentPassword: credentials.password, newPassword: 'another horse' });
+    const sessions = await app.auth.sessions();
+    expect(sessions.map(({ current }) => current)).toEqual([true]);
+    await app.auth.deleteSession(sessions[0]?._id ?? '');
+    expect(await app.auth.sessions().catch((error: unknown) => error)).toBeDefined();
+  });
+
+  test('mails for passwords and addresses are answered alike for everybody', async () => {
+    const app = asApp(project);
+    const { email } = newCredentials();
+    await app.auth.requestPasswordReset({ email });
+    await app.auth.resendVerificationOtp({ email });
+    await expect(app.auth.verifyEmail({ email, otp: 'AAAA-AAAA' })).rejects.toMatchObject({ status: 400 });
+    await expect(app.auth.resetPassword({ token: 'x', newPassword: 'correct horse' })).rejects.toMatchObject({
+      status: 400,
+    });
+  });
+
+  test('a public profile needs nobody to be signed in', async () => {
+    const app = asApp(project);
+    const username = `ann-${Date.now()}`;
+    await app.auth.signup({ ...newCredentials(), username });
+    expect(await asApp(project).auth.publicProfile(username)).toMatchObject({ username });
+  });
+
+  test('the address of a social sign-in is one to go to; who comes back from it without a code is told so', async () => {
+    await expect(asApp(project).auth.exchange()).rejects.toMatchObject({ status: 400 });
+    const answer = await fetch(asApp(project).auth.social('github'), { redirect: 'manual' });
+    expect(answer.status).toBe(302);
+    expect(answer.headers.get('location')).toContain('error=');
+  });
+});
+
+describe('a session', () => {
+  test('is kept where it was told to be, so that the next page has it', async () => {
+    const storage = shared();
+    await asApp(project, undefined, { storage }).auth.signup(newCredentials());
+    expect(await asApp(project, undefined, { storage }).auth.me()).toMatchObject({ emailVerified: false });
+    await asApp(project, undefined, { storage }).auth.logout();
+    expect(storage.items.size).toBe(0);
+  });
+
+  test('is renewed before it expires, once for all that ask at once', async () => {
+    const proxy = await HttpProxy.start(inject('stack').baseUrl);
+    const app = asApp(project, proxy.url);
+    await app.auth.signup(newCredentials());
+    const before = await app.auth.token();
+    inHours(1);
+    await Promise.all(Array.from({ length: 50 }, () => app.tasks.list()));
+    const refreshes = proxy.asked.filter(({ path }) => path.endsWith('/refresh-token'));
+    expect(refreshes).toHaveLength(1);
+    expect(await app.auth.token()).not.toBe(before);
+    await proxy.close();
+  });
+
+  test('is renewed once by several tabs, which share their storage', async () => {
+    const proxy = await HttpProxy.start(inject('stack').baseUrl);
+    const storage = shared();
+    const tabs = Array.from({ length: 5 }, () => asApp(project, proxy.url, { storage }));
+    await tabs[0]?.auth.signup(newCredentials());
+    inHours(1);
+    const lists = await Promise.all(tabs.map((tab) => tab.tasks.list()));
+    expect(lists.map(({ total }) => total)).toEqual([0, 0, 0, 0, 0]);
+    expect(proxy.asked.filter(({ path }) => path.endsWith('/refresh-token'))).toHaveLength(1);
+    await proxy.close();
+  });
+
+  test('is renewed where the service takes its token no longer, though this clock says otherwise', async () => {
+    const storage = shared();
+    const app = asApp(project, undefined, { storage });
+    await app.auth.signup(newCredentials());
+    const [[name = '', text = ''] = []] = [...storage.items];
+    const kept = JSON.parse(text) as { accessToken: string };
+    storage.items.set(name, JSON.stringify({ ...kept, accessToken: `${kept.accessToken.slice(0, -4)}AAAA` }));
+    expect(await app.auth.me()).toBeDefined();
+    expect(await app.tasks.insert({ title: 'still mine' })).toMatchObject({ title: 'still mine' });
+  });
+
+  test('ends where it cannot be renewed, and says why', async () => {
+    const storage = shared();
+    const app = asApp(project, undefined, { storage });
+    const { refreshToken } = await app.auth.signup(newCredentials());
+    await project.auth('POST', 'logout', { headers: { 'x-refresh-token': refreshToken } });
+    inHours(1);
+    await expect(app.auth.me()).rejects.toMatchObject({ code: 'TOKEN_MISSING' });
+    expect(storage.items.size).toBe(0);
+  });
+
+  test('stays where the service cannot be reached for a while', async () => {
+    const proxy = await HttpProxy.start(inject('stack').baseUrl);
+    const storage = shared();
+    const app = asApp(project, proxy.url, { storage });
+    await app.auth.signup(newCredentials());
+    inHours(1);
+    proxy.meet({
+      status: 503,
+      headers: { 'retry-after': '40' },
+      body: { code: 'SERVICE_UNAVAILABLE', message: 'Later.' },
+    });
+    await expect(app.auth.me()).rejects.toMatchObject({ status: 503 });
+    proxy.heal();
+    expect(await app.auth.me()).toBeDefined();
+    await proxy.close();
+  });
+
+  test('that somebody ends while it is renewed stays ended', async () => {
+    const storage = shared();
+    const proxy = await HttpProxy.start(inject('stack').baseUrl);
+    const app = asApp(project, proxy.url, { storage });
+    await app.auth.signup(newCredentials());
+    inHours(1);
+    const asked = proxy.meet(({ path }) => {
+      if (path.endsWith('/refresh-token')) storage.items.clear();
+      return undefined;
+    });
+    await expect(app.auth.me()).rejects.toMatchObject({ code: 'TOKEN_MISSING' });
+    expect(asked()).toBeGreaterThanOrEqual(0);
+    expect(storage.items.size).toBe(0);
+    await proxy.close();
+  });
+
+  test('is nothing that a secret key asks for', async () => {
+    const storage = { getItem: vi.fn(), setItem: vi.fn(), removeItem: vi.fn() };
+    const { asServer } = await import('./shop.ts');
+    expect((await asServer(project, undefined, { storage }).tasks.list()).total).toBeGreaterThan(0);
+    expect(storage.getItem).not.toHaveBeenCalled();
+  });
+});

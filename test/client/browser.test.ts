@@ -1,0 +1,101 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { buildClient } from '../../infra/build/client.ts';
+import { listen } from '../../infra/local/ports.ts';
+import { openChromium } from '../support/clients/chromium.ts';
+import { newCredentials, type UsersProject } from '../support/worlds/users.ts';
+import { newShop } from './shop.ts';
+
+let folder: string;
+let server: Server;
+let site: string;
+let project: UsersProject;
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+/** A site of the app's own, on an origin that is not the API's. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'basalt-client-site-'));
+  await buildClient(folder);
+  const script = await readFile(join(folder, 'dist/index.js'));
+  server = createServer(({ url }, response) => {
+    const isScript = url === '/client.js';
+    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
+    response.end(isScript ? script : '<!doctype html><title>App</title><link rel="icon" href="data:,">');
+  });
+  site = `http://localhost:${await listen(server, 0)}`;
+  [project, browser] = await Promise.all([newShop(), openChromium()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await new Promise((done) => server.close(done));
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A script for a page that has the client as `app`. */
+const withApp = (lines: string, key = project.publishableKey): string => `(async () => {
+  const { basalt, BasaltError } = await import('/client.js');
+  const app = basalt(${JSON.stringify(inject('stack').baseUrl)}, ${JSON.stringify(key)});
+  ${lines}
+})()`;
+
+const outdated = `
+  const [name] = Object.keys(localStorage);
+  localStorage.setItem(name, JSON.stringify({ ...JSON.parse(localStorage.getItem(name)), expiresAt: 0 }));`;
+
+describe('in Chromium', () => {
+  test('an account, its session over a reload, and documents of its own', async () => {
+    const { page, problems } = await browser.newPage();
+    const credentials = JSON.stringify({ ...newCredentials(), name: 'Lin' });
+    await page.goto(site);
+    await page.evaluate(withApp(`await app.auth.signup(${credentials}); await app.tasks.insert({ title: 'mine' });`));
+    await page.reload();
+    const seen = await page.evaluate(
+      withApp(
+        `return { me: await app.auth.me(), tasks: await app.tasks.list({ where: { title: { $startsWith: 'mi' } } }) };`,
+      ),
+    );
+    expect(seen).toMatchObject({ me: { name: 'Lin' }, tasks: { total: 1, items: [{ title: 'mine' }] } });
+    const failure = await page.evaluate(
+      withApp(`await app.auth.logout();
+        return app.tasks.list().catch((error) => [error instanceof BasaltError, error.code, localStorage.length]);`),
+    );
+    expect(failure).toEqual([true, 'TOKEN_MISSING', 0]);
+    expect(problems).toEqual([]);
+  });
+
+  test('one renewal for all tabs of a site', async () => {
+    const { page: first } = await browser.newPage();
+    const second = await first.context().newPage();
+    let refreshes = 0;
+    first.context().on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/refresh-token')) refreshes += 1;
+    });
+    await Promise.all([first.goto(site), second.goto(site)]);
+    await first.evaluate(withApp(`await app.auth.signup(${JSON.stringify(newCredentials())});${outdated}`));
+    const ask = withApp('return (await Promise.all(Array.from({ length: 10 }, () => app.tasks.list()))).length;');
+    expect(await Promise.all([first.evaluate(ask), second.evaluate(ask)])).toEqual([10, 10]);
+    expect(refreshes).toBe(1);
+  });
+
+  test('an upload that says how far it is', async () => {
+    const { page } = await browser.newPage();
+    await page.goto(site);
+    const uploaded = (await page.evaluate(
+      withApp(
+        `const shares = [];
+        const file = new File([new Uint8Array(3_000_000)], 'zeros.bin', { type: 'application/zip' });
+        const { url } = await app.files.upload(file, { onProgress: (share) => shares.push(share) });
+        return { url, shares };`,
+        project.secretKey,
+      ),
+    )) as { readonly url: string; readonly shares: readonly number[] };
+    expect((await (await fetch(uploaded.url)).arrayBuffer()).byteLength).toBe(3_000_000);
+    expect(uploaded.shares.length).toBeGreaterThan(1);
+    expect(uploaded.shares.at(-1)).toBe(1);
+    expect(uploaded.shares).toEqual(uploaded.shares.toSorted((a, b) => a - b));
+  });
+});

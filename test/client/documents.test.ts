@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Basalt } from '../../client/src/index.ts';
+import type { UsersProject } from '../support/worlds/users.ts';
+import type { Schema } from './schema.ts';
+import { asServer, newShop } from './shop.ts';
+
+let project: UsersProject;
+let app: Basalt<Schema>;
+
+beforeAll(async () => {
+  project = await newShop();
+  app = asServer(project);
+  await app.tasks.insertMany([
+    { title: 'one', views: 1, tags: ['a'] },
+    { title: 'two', views: 2, tags: ['a', 'b'] },
+    { title: 'three', views: 3 },
+  ]);
+});
+
+describe('a collection', () => {
+  test('inserts, reads, changes, deletes and recovers a document', async () => {
+    const made = await app.notes.insert({ text: 'a', deep: { list: [1] } });
+    expect(made).toMatchObject({ _id: expect.stringMatching(/^[0-9a-f]{24}$/), text: 'a', isDeleted: false });
+    expect(await app.notes.get(made._id)).toEqual(made);
+    expect(await app.notes.update(made._id, { 'deep.list.0': 2 })).toMatchObject({ text: 'a', deep: { list: [2] } });
+    expect(await app.notes.delete(made._id)).toEqual({ id: made._id });
+    await expect(app.notes.get(made._id)).rejects.toMatchObject({ code: 'DOCUMENT_NOT_FOUND' });
+    expect(await app.notes.get(made._id, { include_deleted: true })).toMatchObject({ isDeleted: true });
+    expect(await app.notes.recover(made._id)).toMatchObject({ isDeleted: false });
+    await app.notes.delete(made._id, { permanent: true });
+    await expect(app.notes.recover(made._id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('lists what a condition wants, in an order, with the fields that are asked for', async () => {
+    const wanted = { where: { $or: [{ views: { $gte: 3 } }, { tags: { $all: ['b'] } }] }, sort: '-views' } as const;
+    const page = await app.tasks.list({ ...wanted, fields: ['title'], meta: false, limit: 10 });
+    const [first, second] = page.items;
+    expect(page).toMatchObject({ total: 2, limit: 10, page: 1 });
+    expect([first, second]).toEqual([
+      { _id: expect.any(String), title: 'three' },
+      { _id: expect.any(String), title: 'two' },
+    ]);
+  });
+
+  test('lists by a condition that is too long for an address', async () => {
+    const titles = ['two', ...Array.from({ length: 900 }, () => randomBytes(8).toString('hex'))];
+    const page = await app.tasks.list({
+      where: { title: { $in: titles } },
+      sort: ['title', '-views'],
+      fields: ['title'],
+    });
+    expect(page.items.map(({ title }) => title)).toEqual(['two']);
+    expect(await app.tasks.count({ where: { title: { $in: titles } } })).toBe(1);
+  });
+
+  test('goes through every document once, a page at a time', async () => {
+    const titles: string[] = [];
+    for await (const { title } of app.tasks.each({ limit: 2, sort: 'views' })) titles.push(title);
+    expect(titles).toEqual(['one', 'two', 'three']);
+    const cursors: (string | null | undefined)[] = [];
+    for (let cursor: string | null | undefined = ''; typeof cursor === 'string'; ) {
+      cursor = (await app.tasks.list({ cursor, limit: 2 })).nextCursor;
+      cursors.push(cursor);
+    }
+    expect(cursors).toEqual([expect.any(String), null]);
+  });
+
+  test('inserts many, all or none, and says what was wrong with which', async () => {
+    const wrong = app.tasks.insertMany([{ title: 'x' }, { title: 5 as unknown as string }]);
+    await expect(wrong).rejects.toMatchObject({
+      status: 400,
+      code: 'VALIDATION_FAILED',
+      requestId: expect.stringMatching(/./),
+      errors: [{ index: 1, field: 'title', message: expect.stringContaining('String') }],
+    });
+    expect(await app.tasks.count()).toBe(3);
+  });
+
+  test('aggregates', async () => {
+    const rows = await app.tasks.aggregate<{ readonly views: number }>([
+      { $group: { _id: null, views: { $sum: '$views' } } },
+    ]);
+    expect(rows).toEqual([{ _id: null, views: 6 }]);
+  });
+
+  test('is reached by any name, also one that means something else', async () => {
+    await project.addCollection({ name: 'mail' });
+    const { mail } = asServer(project);
+    expect(mail).toHaveProperty('send');
+    const letters = asServer(project).collection('mail' as 'notes');
+    expect(await letters.insert({ a: 1 })).toMatchObject({ a: 1 });
+    await expect(
+      asServer(project)
+        .collection('../secret' as 'notes')
+        .get('x'),
+    ).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+test('an app is no promise, and answers nothing for symbols', async () => {
+  expect(await Promise.resolve(app)).toBe(app);
+  expect(Reflect.get(app, Symbol.iterator)).toBeUndefined();
+  expect(app.tasks).toBe(app.tasks);
+});

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { BasaltError } from '../../client/src/index.ts';
+import type { Reply } from '../support/faults/fault.ts';
+import { HttpProxy } from '../support/faults/http-proxy.ts';
+import type { UsersProject } from '../support/worlds/users.ts';
+import { asServer, newShop } from './shop.ts';
+
+let project: UsersProject;
+let proxy: HttpProxy;
+const waits: number[] = [];
+
+beforeAll(async () => {
+  project = await newShop();
+  proxy = await HttpProxy.start(inject('stack').baseUrl);
+  // What a test waits for is that it is asked again, not the time until then.
+  const real = globalThis.setTimeout;
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms = 0, ...rest: []) => {
+    if (ms >= 100 && new Error().stack?.includes('repeated.ts')) waits.push(ms);
+    return real(act, new Error().stack?.includes('repeated.ts') ? 0 : ms, ...rest);
+  }) as typeof setTimeout);
+});
+
+afterEach(() => {
+  proxy.heal();
+  proxy.asked.length = 0;
+  waits.length = 0;
+});
+
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await proxy.close();
+});
+
+const busy = (code: string, status: number, seconds?: number): Reply => ({
+  status,
+  body: { success: false, code, message: 'Later.', requestId: 'r-1' },
+  ...(seconds === undefined ? {} : { headers: { 'retry-after': String(seconds) } }),
+});
+
+const keys = (): readonly unknown[] => proxy.asked.map(({ headers }) => headers['idempotency-key']);
+
+describe('a write', () => {
+  test.each(['cut', 'lose the answer'] as const)('is done once where its connection is met by: %s', async (fault) => {
+    const app = asServer(project, proxy.url);
+    proxy.next(fault, fault);
+    const made = await app.notes.insert({ fault });
+    expect(made).toMatchObject({ fault });
+    expect(new Set(keys()).size).toBe(1);
+    expect(keys()).toHaveLength(3);
+    expect(await asServer(project).notes.count({ where: { fault } })).toBe(1);
+  });
+
+  test('is repeated with its key after 503 and while its first try is under way, when the service wants it', async () => {
+    const app = asServer(project, proxy.url);
+    proxy.next(busy('SERVICE_UNAVAILABLE', 503, 7), busy('IDEMPOTENCY_IN_PROGRESS', 409, 1));
+    await app.notes.insert({ a: 1 });
+    expect(new Set(keys()).size).toBe(1);
+    expect(waits[0]).toBeGreaterThanOrEqual(7000);
+    expect(waits[1]).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('has a key of its own, or the one that it is given', async () => {
+    const app = asServer(project, proxy.url);
+    const { _id } = await app.notes.insert({ a: 1 });
+    await app.notes.update(_id, { a: 2 });
+    await app.notes.delete(_id);
+    const made = await app.notes.insert({ b: 1 }, { idempotencyKey: 'order-17' });
+    expect(await app.notes.insert({ b: 1 }, { idempotencyKey: 'order-17' })).toEqual(made);
+    expect(keys().slice(0, 3)).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{32}$/)));
+    expect(new Set(keys().slice(0, 3)).size).toBe(3);
+    expect(keys().slice(3)).toEqual(['order-17', 'order-17']);
+  });
+
+  test('is thrown after six tries that nobody answered', async () => {
+    proxy.meet('cut');
+    const failure = await asServer(project, proxy.url)
+      .notes.insert({ a: 1 })
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(BasaltError);
+    expect(failure).toMatchObject({ status: 0, code: 'NO_ANSWER', cause: expect.any(Error) });
+    expect(keys()).toHaveLength(6);
+    expect(new Set(keys()).size).toBe(1);
+  });
+
+  test('is thrown at once where the service wants more time than there is', async () => {
+    proxy.meet(busy('SERVICE_UNAVAILABLE', 503, 31));
+    await expect(asServer(project, proxy.url).notes.insert({ a: 1 })).rejects.toMatchObject({ status: 503 });
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  test.each([
+    [400, 'VALIDATION_FAILED'],
+    [401, 'API_KEY_INVALID'],
+    [409, 'DUPLICATE_VALUE'],
+    [409, 'IDEMPOTENCY_KEY_REUSED'],
+    [409, 'IDEMPOTENCY_OUTCOME_UNKNOWN'],
+    [429, 'RATE_LIMITED'],
+    [500, 'INTERNAL_ERROR'],
+    [502, 'PROVIDER_FAILED'],
+  ])('is thrown at once after %d %s', async (status, code) => {
+    proxy.meet(busy(code, status, 1));
+    await expect(asServer(project, proxy.url).notes.insert({ a: 1 })).rejects.toMatchObject({
+      name: 'BasaltError',
+      status,
+      code,
+      message: 'Later.',
+      requestId: 'r-1',
+      errors: [],
+    });
+    expect(proxy.asked).toHaveLength(1);
+  });
+});
+
+test('a read is repeated, too, and has no key', async () => {
+  proxy.next('cut');
+  expect(await asServer(project, proxy.url).tasks.count()).toBe(0);
+  expect(keys()).toEqual([undefined, undefined]);
+});
+
+test('what a gateway answers instead of the service has a code, too', async () => {
+  proxy.next({ status: 413, body: { message: 'Request Too Long' } }, { status: 200, body: '<html>' });
+  const app = asServer(project, proxy.url);
+  await expect(app.notes.count()).rejects.toMatchObject({ status: 413, code: 'HTTP_413', message: 'Request Too Long' });
+  await expect(app.notes.count()).rejects.toMatchObject({ status: 200, code: 'HTTP_200' });
+});
+
+test('an address or key that cannot be one is thrown as it is, and not tried again', async () => {
+  await expect(asServer(project, 'no address').notes.count()).rejects.toThrow(TypeError);
+  await expect(asServer({ ...project, secretKey: 'sk_\n_' }).notes.count()).rejects.toThrow(TypeError);
+  expect(waits).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { HttpProxy } from '../support/faults/http-proxy.ts';
+import type { UsersProject } from '../support/worlds/users.ts';
+import { asApp, asServer, newShop } from './shop.ts';
+
+let project: UsersProject;
+let proxy: HttpProxy;
+
+beforeAll(async () => {
+  project = await newShop();
+  proxy = await HttpProxy.start(inject('stack').baseUrl);
+});
+
+afterAll(() => proxy.close());
+
+describe('files', () => {
+  test('are uploaded, public, and deleted', async () => {
+    const app = asServer(project);
+    const shares: number[] = [];
+    const file = new File(['Hello'], 'hello.txt', { type: 'text/plain' });
+    const { path, url } = await app.files.upload(file, { onProgress: (share) => shares.push(share) });
+    expect(path).toContain('hello');
+    expect(shares).toEqual([1]);
+    expect(await (await fetch(url ?? '')).text()).toBe('Hello');
+    await app.files.delete(path);
+    await expect(app.files.delete(path)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  test('have the name that they are given, and any type', async () => {
+    const { path } = await asServer(project).files.upload(new Blob(['x']), { filename: 'named.bin' });
+    expect(path).toContain('named');
+  });
+
+  test('are uploaded once though each request loses its first answer', async () => {
+    const lost = new Set<string>();
+    proxy.meet(({ path }) => {
+      if (lost.has(path)) return undefined;
+      lost.add(path);
+      return 'lose the answer';
+    });
+    const { url } = await asServer(project, proxy.url).files.upload(new File(['twice'], 'twice.txt'));
+    expect(await (await fetch(url ?? '')).text()).toBe('twice');
+    proxy.heal();
+  });
+
+  test('need the secret key, and say so', async () => {
+    await expect(asApp(project).files.upload(new Blob(['x']))).rejects.toMatchObject({ code: 'SECRET_KEY_REQUIRED' });
+  });
+
+  test('that the storage refuses are no success', async () => {
+    const refusing: typeof fetch = (address, init) =>
+      init?.method === 'PUT' ? Promise.resolve(new Response('', { status: 403 })) : fetch(address, init);
+    const app = asServer(project, undefined, { fetch: refusing });
+    await expect(app.files.upload(new Blob(['x']))).rejects.toMatchObject({ status: 403, code: 'UPLOAD_FAILED' });
+  });
+});
+
+describe('mail', () => {
+  test('is sent once, though its answer is lost', async () => {
+    const app = asServer(project, proxy.url);
+    proxy.next('lose the answer');
+    const { id } = await app.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'It works.' });
+    const logs = await app.mail.logs();
+    expect(logs.map(({ _id }) => _id)).toEqual([id]);
+    await expect(app.mail.log('none')).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('for audiences needs a provider of its own, and says so', async () => {
+    const { mail } = asServer(project);
+    const refused = { status: 403 };
+    await expect(mail.audiences.list({ limit: 5 })).rejects.toMatchObject(refused);
+    await expect(mail.audiences.create({ name: 'x' })).rejects.toMatchObject(refused);
+    await expect(mail.contacts('a').create({ email: 'a@example.com' })).rejects.toMatchObject(refused);
+    await expect(mail.contacts('a').update('b', { firstName: 'B' })).rejects.toMatchObject(refused);
+    await expect(mail.contacts('a').delete('b')).rejects.toMatchObject(refused);
+    await expect(mail.broadcasts.get('a')).rejects.toMatchObject(refused);
+    await expect(mail.broadcasts.send('a')).rejects.toMatchObject(refused);
+  });
+});

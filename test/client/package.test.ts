@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clientFolder } from '../../infra/build/client.ts';
+import { noRowSecurity } from '../../shared/collections/collection.ts';
+import { parseSchema } from '../../shared/collections/schema/schema-rules.ts';
+import { typesText } from '../../shared/documents/types/types-text.ts';
+import { compile, expecting } from '../support/clients/compile.ts';
+
+const run = promisify(execFile);
+/** So much may an app load before it does anything. */
+const maxBytes = 5 * 1024;
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let folder: string;
+let packed: Packed | undefined;
+
+/** The package as it would be published, built and unpacked. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'basalt-client-'));
+  const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
+  const { stdout } = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], {
+    cwd: clientFolder,
+    env,
+  });
+  [packed] = JSON.parse(stdout.slice(stdout.indexOf('['))) as Packed[];
+  await run('tar', ['-xzf', join(folder, packed?.filename ?? ''), '-C', folder]);
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const read = (path: string): string => readFileSync(join(folder, 'package', path), 'utf8');
+
+describe('@basalt/client as it is published', () => {
+  test('has a script, its types and what says what it is, and nothing else', () => {
+    const others = packed?.files.map(({ path }) => path).filter((path) => !/^dist\/[\w-]+\.d\.ts$/.test(path));
+    expect(others?.sort()).toEqual(['LICENSE', 'README.md', 'dist/index.js', 'package.json']);
+  });
+
+  test(`is at most ${maxBytes} bytes, minified and gzipped, with all that it imports`, () => {
+    const script = read('dist/index.js');
+    const bytes = gzipSync(script, { level: 9 }).length;
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+    expect(script).not.toMatch(/\bimport\b/);
+  });
+
+  test('needs no other package, has the licence and version of the service, and says where its types are', () => {
+    const manifest = JSON.parse(read('package.json')) as Record<string, unknown>;
+    const { version, license } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
+    expect(manifest).toMatchObject({ name: '@basalt/client', version, license, type: 'module', sideEffects: false });
+    expect(manifest).not.toHaveProperty('dependencies');
+    expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } });
+    expect(read('LICENSE')).toBe(readFileSync('LICENSE', 'utf8'));
+  });
+
+  test('names its other types as they are there', () => {
+    const types = globSync('dist/*.d.ts', { cwd: join(folder, 'package') });
+    const named = types.flatMap((file) => [...read(file).matchAll(/from '([^']+)'/g)].map(([, path = '']) => path));
+    expect(named.length).toBeGreaterThan(5);
+    for (const path of named) expect(types).toContain(`dist/${path.replace('./', '').replace(/\.js$/, '.d.ts')}`);
+  });
+});
+
+const schema = typesText([
+  {
+    name: 'posts',
+    schema: parseSchema([
+      { key: 'title', type: 'String', required: true },
+      { key: 'views', type: 'Number' },
+      { key: 'tags', type: 'Array', items: { type: 'String' } },
+      { key: 'address', type: 'Object', fields: [{ key: 'city', type: 'String' }] },
+      { key: 'author', type: 'Ref', ref: 'users' },
+    ]),
+    rls: { ...noRowSecurity, enabled: true },
+  },
+  { name: 'notes', schema: null, rls: noRowSecurity },
+  { name: 'mail', schema: null, rls: noRowSecurity },
+  {
+    name: 'users',
+    schema: parseSchema([
+      { key: 'email', type: 'String', required: true },
+      { key: 'password', type: 'String', required: true },
+      { key: 'name', type: 'String' },
+    ]),
+    rls: noRowSecurity,
+  },
+]);
+
+const right = [
+  "const p = await app.posts.get('x', { populate: 'author' }); const t: string = p.title; const v: number | null | undefined = p.views;",
+  "await app.posts.list({ where: { title: { $contains: 'a' }, $or: [{ views: { $gte: 5 } }] }, sort: ['-views', 'title:asc'], limit: 5 });",
+  "const { items, nextCursor } = await app.posts.list({ fields: ['title', 'address.city'], cursor: '' }); items[0]?.title; items[0]?.address?.city; items[0]?._id;",
+  "for await (const { views } of app.posts.each({ sort: '-createdAt', fields: 'views' })) views satisfies number | null | undefined;",
+  "await app.posts.update('x', { 'address.city': 'Rome', 'tags.0': 'a', views: null });",
+  "const n: number = await app.posts.count({ where: { 'address.city': 'Rome' } });",
+  "const { ids } = await app.posts.insertMany([{ title: 'a' }]); const id: string | undefined = ids[0];",
+  "const rows = await app.posts.aggregate<{ n: number }>([{ $count: 'n' }]); const n: number | undefined = rows[0]?.n;",
+  'const note = await app.notes.insert({ anything: { goes: [1] } }); const id: string = note._id;',
+  "await app.collection('mail').insert({ a: 1 }); await app.mail.send({ to: 'a@example.com', subject: 'a', text: 'b' });",
+  "const { user } = await app.auth.signup({ email: 'a', password: 'b', name: 'c' }); const name: string | null | undefined = user.name;",
+  'const me = await app.auth.me(); const verified: boolean = me.emailVerified;',
+  "const { url } = await app.files.upload(new File(['a'], 'a.txt'), { onProgress: (share) => share.toFixed() });",
+  "const any = basalt('http://x', 'k'); const d = await any.whatever?.get('x'); await any.auth.login({ email: 'a', password: 'b' });",
+  "try { await app.posts.delete('x', { permanent: true }); } catch (error) { if (error instanceof BasaltError) error.errors[0]?.field; }",
+];
+
+const wrong = [
+  'app.post;',
+  'app.users;',
+  'app.then;',
+  'app.posts.insert({});',
+  'app.posts.insert({ title: 5 });',
+  "app.posts.insert({ title: 'a', extra: 1 });",
+  "app.posts.update('x', { title: null });",
+  "app.posts.update('x', { titel: 'a' });",
+  "app.posts.update('x', { 'address.town': 'a' });",
+  "app.posts.list({ where: { titel: 'a' } });",
+  "app.posts.list({ where: { views: { $contains: 'a' } } });",
+  "app.posts.list({ where: { views: '5' } });",
+  "app.posts.list({ where: { $or: [{ views: 'a' }] } });",
+  "app.posts.list({ sort: '-vieews' });",
+  "app.posts.list({ fields: ['titel'] });",
+  "app.posts.list({ limit: '5' });",
+  'app.posts.list({ filter: {} });',
+  "app.posts.each({ cursor: '' });",
+  "app.posts.list({ populate: 'writer' });",
+  "(await app.posts.list({ fields: ['title'] })).items[0]?.views;",
+  "(await app.posts.get('x')).titel;",
+  '(await app.auth.me()).password;',
+  "app.auth.login({ email: 'a' });",
+  "app.auth.verifyEmail({ otp: 'a' });",
+  "app.collection('none');",
+  "app.mail.send({ subject: 'a' });",
+  "app.files.upload('text');",
+];
+
+test('a wrong collection, field, operator or value is an error of the compiler, and a right one is none', async () => {
+  const before = [
+    "import { basalt, BasaltError } from '@basalt/client';",
+    "import type { Schema } from './schema.ts';",
+    "const app = basalt<Schema>('http://x', 'k');",
+  ].join('\n');
+  const files = { 'schema.ts': schema, 'uses.ts': expecting(before, right, wrong) };
+  expect(await compile(files, { '@basalt/client': join(folder, 'package') })).toBe('');
+});
