@@ -5,6 +5,7 @@ import { writeFailure } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Document } from '../../documents/document.ts';
+import { nextRevision, revisionField } from '../../documents/revision.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import type { ImportRecord, LineError } from '../transfer-record.ts';
@@ -43,14 +44,11 @@ const madeAt = async (db: Db, name: string, documents: readonly Document[]): Pro
   return new Map(found.map(({ _id, createdAt }) => [_id.toHexString(), createdAt]));
 };
 
-/** The document as it stands in the file, in the place of one that has its id, and as old as that one. */
-const replacing = (document: Document) => [
-  {
-    $replaceWith: {
-      $mergeObjects: [{ $literal: document }, { createdAt: { $ifNull: ['$createdAt', document.createdAt] } }],
-    },
-  },
-];
+/** The document as it stands in the file, as the next revision of the one that has its id, and as old as that one. */
+const replacing = (document: Document) => {
+  const kept = { createdAt: { $ifNull: ['$createdAt', document.createdAt] }, [revisionField]: nextRevision };
+  return [{ $replaceWith: { $mergeObjects: [{ $literal: document }, kept] } }];
+};
 
 const failuresOf = (error: unknown): readonly WriteError[] => {
   const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];

@@ -120,6 +120,17 @@ describe('a write with an Idempotency-Key', () => {
     expect(await stored({ _id: new ObjectId(String(body._id)) })).toMatchObject([{ n: 2 }]);
   });
 
+  test('200 with the first ETag for an update with If-Match, whose revision is gone by then', async () => {
+    const { body } = await create(newKey(), { n: 1 });
+    const [key, params] = [newKey(), { id: String(body._id) }];
+    const update = { method: 'PATCH', params, body: { n: 2 }, headers: { 'if-match': '"1"' } } as Sent;
+    const first = await send(updateDocument, key, update);
+    expect([first.status, first.headers.get('etag')]).toEqual([200, '"2"']);
+    await send(updateDocument, newKey(), { method: 'PATCH', params, body: { n: 3 } } as Sent);
+    const again = await send(updateDocument, key, update);
+    expect([again.status, again.headers.get('etag'), again.body]).toEqual([200, '"2"', first.body]);
+  });
+
   test('409 IDEMPOTENCY_KEY_REUSED for another document of the same collection', async () => {
     const headers = { 'idempotency-key': newKey() };
     const paths = await Promise.all(

@@ -122,6 +122,9 @@ describe('an import with keepIds', () => {
     const replaced = await get(collection, mine._id);
     expect(replaced).toMatchObject({ name: 'replaced', sum: '$name', createdAt: mine.createdAt });
     expect(replaced).not.toHaveProperty('extra');
+    const etagOf = async (_id: string) =>
+      (await at.project.api('GET', `/api/data/${collection}/${_id}`)).headers.get('etag');
+    expect(await Promise.all([etagOf(mine._id), etagOf(id), etagOf(trashed._id)])).toEqual(['"2"', '"2"', '"3"']);
     expect(Date.parse(replaced.updatedAt)).toBeGreaterThan(Date.parse(mine.updatedAt));
     expect((await get(collection, trashed._id)).name).toBe('back');
     expect((await get(collection, id)).name).toBe('newer');
