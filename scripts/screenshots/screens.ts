@@ -16,7 +16,6 @@ const press =
   (name: string) =>
   async (page: Page): Promise<void> => {
     await page.locator('main').getByRole('button', { name, exact: true }).first().click();
-    await page.getByRole('dialog').waitFor();
   };
 
 /** Opens the first row of the list. */
@@ -24,6 +23,15 @@ const openRow = async (page: Page): Promise<void> => {
   await page.locator('main table tbody tr').first().click();
   await page.getByRole('button', { name: 'Close' }).waitFor();
 };
+
+/** Opens a document to change it, one of its two forms. */
+const edit =
+  (tab: string) =>
+  async (page: Page): Promise<void> => {
+    await openRow(page);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('link', { name: tab, exact: true }).click();
+  };
 
 /** Every screen of the console. */
 export const screens: readonly Screen[] = [
@@ -37,6 +45,8 @@ export const screens: readonly Screen[] = [
   { name: 'documents', path: '/documents/plants' },
   { name: 'filter', path: '/documents/plants?price_gte=20&sort=-price' },
   { name: 'document', path: '/documents/plants', act: openRow },
+  { name: 'document-form', path: '/documents/plants', act: edit('Form') },
+  { name: 'document-json', path: '/documents/plants', act: edit('JSON') },
   { name: 'insert', path: '/documents/plants', act: press('Insert') },
   { name: 'schema', path: '/documents/plants/schema' },
   { name: 'row-security', path: '/documents/orders/schema' },
@@ -49,6 +59,8 @@ export const screens: readonly Screen[] = [
   { name: 'files', path: '/files' },
   { name: 'mail-logs', path: '/mail/logs' },
   { name: 'mail-templates', path: '/mail/templates' },
+  { name: 'mail-audiences', path: '/mail/audiences' },
+  { name: 'mail-broadcasts', path: '/mail/broadcasts' },
   { name: 'mail-suppressions', path: '/mail/suppressions' },
   { name: 'usage', path: '/usage' },
   { name: 'api', path: '/api' },

@@ -1,3 +1,4 @@
+import { crc32, deflateSync } from 'node:zlib';
 import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
 import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
@@ -36,24 +37,32 @@ const send = async <T>(
   return (await response.json()) as T;
 };
 
-/** A small picture of one colour that gets lighter, as a file of the format BMP. */
-const picture = (red: number, green: number, blue: number): Buffer => {
+const chunk = (kind: string, data: Buffer): Buffer => {
+  const body = Buffer.concat([Buffer.from(kind), data]);
+  const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  check.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, check]);
+};
+
+/** A small picture of one colour that gets lighter to one corner, as PNG. */
+const picture = (colour: readonly number[]): Buffer => {
   const side = 96;
-  const header = Buffer.alloc(54);
-  header.write('BM');
-  header.writeUInt32LE(54 + side * side * 3, 2);
-  header.writeUInt32LE(54, 10);
-  header.writeUInt32LE(40, 14);
-  header.writeInt32LE(side, 18);
-  header.writeInt32LE(side, 22);
-  header.writeUInt16LE(1, 26);
-  header.writeUInt16LE(24, 28);
-  const shade = (value: number, at: number): number => Math.min(255, Math.round(value + (at / side) * 90));
-  const pixels = Array.from({ length: side * side }, (_, at) => {
-    const place = (at % side) / 2 + Math.floor(at / side) / 2;
-    return [shade(blue, place), shade(green, place), shade(red, place)];
-  });
-  return Buffer.concat([header, Buffer.from(pixels.flat())]);
+  const rows = Array.from({ length: side }, (_, y) => [
+    0,
+    ...Array.from({ length: side }, (_pixel, x) => colour.map((part) => Math.min(255, part + x + y))).flat(),
+  ]);
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(side, 0);
+  head.writeUInt32BE(side, 4);
+  // Eight bits of red, green and blue each.
+  head.set([8, 2], 8);
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', head),
+    chunk('IDAT', deflateSync(Buffer.from(rows.flat()))),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
 };
 
 /** Does what a shop does within a month, a day of it after the other: the service is told which day it is. */
@@ -146,19 +155,19 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
     }
     await api('POST', '/mail/send', { to: 'bounced@resend.dev', subject: 'News of the greenhouse', text: 'Hello.' });
     await api('POST', '/mail/send', { to: 'complained@resend.dev', subject: 'News of the greenhouse', text: 'Hello.' });
-    for (const [filename, red, green, blue] of [
-      ['boston-fern.bmp', 40, 120, 60],
-      ['monstera.bmp', 20, 90, 80],
-      ['lavender.bmp', 110, 80, 150],
-      ['greenhouse.bmp', 120, 130, 90],
+    for (const [filename, ...colour] of [
+      ['boston-fern.png', 20, 90, 40],
+      ['monstera.png', 10, 60, 50],
+      ['lavender.png', 90, 60, 130],
+      ['greenhouse.png', 100, 110, 60],
     ] as const) {
-      const bytes = picture(red, green, blue);
+      const bytes = picture(colour);
       const { signedUrl, filePath } = await api<{ signedUrl: string; filePath: string }>(
         'POST',
         '/storage/upload-request',
-        { filename, contentType: 'image/bmp', size: bytes.length },
+        { filename, contentType: 'image/png', size: bytes.length },
       );
-      await fetch(signedUrl, { method: 'PUT', headers: { 'content-type': 'image/bmp' }, body: new Uint8Array(bytes) });
+      await fetch(signedUrl, { method: 'PUT', headers: { 'content-type': 'image/png' }, body: new Uint8Array(bytes) });
       await api('POST', '/storage/upload-confirm', { filePath, size: bytes.length });
     }
     const { data: listed } = await api<{ data: { items: readonly { _id: string }[] } }>(
@@ -169,6 +178,20 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
     await dashboard('POST', `${own}/collections/plants/exports`, { format: 'ndjson' });
     await dashboard('POST', `${own}/members/invitations`, { email: 'radia@fernandfield.example', role: 'viewer' });
     await dashboard('POST', '/auth/tokens', { name: 'Nightly export', scopes: ['documents:read'] });
+    // Mails that are sent after this go out by an account of the project's own, which has the lists of readers.
+    await dashboard('PATCH', own, { providerApiKey: shop.providerKey });
+    const { data: readers } = await dashboard<{ data: { id: string } }>('POST', `${own}/mail/audiences`, {
+      name: 'Readers of the greenhouse news',
+    });
+    for (const [name, email] of shop.people) {
+      await dashboard('POST', `${own}/mail/audiences/${readers.id}/contacts`, { email, firstName: name.split(' ')[0] });
+    }
+    await dashboard('POST', `${own}/mail/broadcasts`, {
+      audienceId: readers.id,
+      from: 'Fern & Field <news@fernandfield.example>',
+      subject: 'Ferns for shady corners',
+      html: '<p>Three that ask for little light.</p>',
+    });
     const { data: other } = await dashboard<{ data: Project }>('POST', '/projects', { name: 'Greenhouse sensors' });
     return { full: project._id, empty: other._id };
   } finally {

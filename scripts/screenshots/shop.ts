@@ -3,6 +3,7 @@ export const shop = {
   name: 'Fern & Field',
   developer: { email: 'lin@fernandfield.example', password: 'a shop full of ferns' },
   colleague: { email: 'grace@fernandfield.example', password: 'a colleague of the shop' },
+  providerKey: 're_ferns_and_fields',
   people: [
     ['Ada Byron', 'ada@example.com'],
     ['Grace Murray', 'grace@example.com'],
