@@ -345,6 +345,8 @@ export const en = {
     requests: 'Requests',
     route: 'Route',
     statuses: 'Answers',
+    most: (label: string, most: number) => `${label}, at most ${most}`,
+    p95: 'p95 of all requests, ms',
     noRequests: 'No request on this day. The last ten seconds may be missing.',
     day: 'Day (UTC)',
     missing: 'Missing indexes',

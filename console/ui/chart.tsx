@@ -1,3 +1,5 @@
+import { t } from '../text/words.ts';
+
 /** A number, and what it is of. */
 export interface Point {
   readonly label: string;
@@ -15,14 +17,14 @@ const gap = 0.2;
 
 /** Bars; each says its value to who points at it and to who listens, and may lead to what explains it. */
 export const Chart = ({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) => {
-  const most = Math.max(1, ...bars.map(({ value }) => value));
+  const most = Math.max(0, ...bars.map(({ value }) => value));
   return (
     <figure class="chart">
       <svg viewBox={`0 0 ${Math.max(1, bars.length)} ${height}`} preserveAspectRatio="none">
         <title>{label}</title>
         {bars.map(({ href, present, ...bar }, place) => {
           const text = `${bar.label}: ${bar.value}`;
-          const size = Math.max(1, (bar.value / most) * (height - 4));
+          const size = Math.max(1, (bar.value / Math.max(1, most)) * (height - 4));
           const shape = (
             <>
               <title>{text}</title>
@@ -46,7 +48,7 @@ export const Chart = ({ label, bars }: { readonly label: string; readonly bars: 
         })}
       </svg>
       <figcaption class="small muted">
-        {label} · {bars[0]?.label} – {bars.at(-1)?.label}
+        {t.usage.most(label, most)} · {bars[0]?.label} – {bars.at(-1)?.label}
       </figcaption>
     </figure>
   );

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
+import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
@@ -52,11 +52,7 @@ export const Transfers = () => {
   const running = items?.some(({ state }) => !ended.has(state)) ?? false;
   const importing = useSignal(false);
   const explained = useSignal<string | undefined>(undefined);
-  useEffect(() => {
-    if (!running) return undefined;
-    const timer = setInterval(list.reload, lookMs);
-    return () => clearInterval(timer);
-  }, [running, list]);
+  useRepeat(running, list.reload, lookMs);
   const download = async (id: string) => {
     const { data } = await request('get-export', { ...place, id });
     if (data.url) location.assign(data.url);

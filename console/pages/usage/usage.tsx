@@ -100,7 +100,7 @@ const Days = ({ days, present }: { readonly days: readonly Day[]; readonly prese
     <div class="charts">
       <Chart label={t.usage.requests} bars={barsOf(({ requests }) => requests)} />
       <Chart label={t.summary.errors} bars={barsOf(errorsOf)} />
-      <Chart label={t.summary.p95} bars={barsOf(({ p95 }) => p95 ?? 0)} />
+      <Chart label={t.usage.p95} bars={barsOf(({ p95 }) => p95 ?? 0)} />
     </div>
   );
 };
