@@ -165,6 +165,7 @@ export const en = {
     copyRequest: 'Copy the request',
     truncated: 'The page ends early, since an answer has its limit in bytes.',
     filter: 'filter',
+    search: 'Search',
     field: 'Field',
     operator: 'Operator',
     value: 'Value',

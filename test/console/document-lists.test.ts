@@ -81,23 +81,44 @@ describe('lists of documents', () => {
   test('are kept as views under a name, to go back to, to rename, to delete and have again', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?views_gte=3&sort=-views`);
-    await page.getByRole('button', { name: 'Views ▾' }).click();
+    await page.getByRole('button', { name: 'Views ▾', exact: true }).click();
     await page.getByRole('button', { name: 'Save this view' }).click();
     await page.getByLabel('Name of the view').fill('Read often');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.goto(base);
     await page.getByText('1–5 of 5').waitFor();
-    await page.getByRole('button', { name: 'Views ▾' }).click();
+    await page.getByRole('button', { name: 'Views ▾', exact: true }).click();
     await page.getByRole('link', { name: 'Read often' }).click();
     await page.getByText('1–2 of 2').waitFor();
-    await page.getByRole('button', { name: 'Read often ▾' }).click();
+    await page.getByRole('button', { name: 'Read often ▾', exact: true }).click();
     await page.getByRole('button', { name: 'Rename the view Read often' }).click();
     await page.getByLabel('Name of the view').fill('Popular');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('button', { name: 'Popular ▾' }).click();
+    await page.getByRole('button', { name: 'Popular ▾', exact: true }).click();
     await page.getByRole('button', { name: 'Delete the view Popular' }).click();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('button', { name: 'Popular ▾' }).waitFor();
+    await page.getByRole('button', { name: 'Popular ▾', exact: true }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('are searched in the fields that the schema names, and filtered by a condition as JSON', async () => {
+    const { page, problems } = opened;
+    const searched = await newProject([
+      { name: 'posts', schema: [{ key: 'title', type: 'String', searchable: true }] },
+    ]);
+    for (const title of ['A red house', 'A blue house', 'A boat'])
+      await searched.api('POST', '/api/data/posts', { body: { title } });
+    const other = await openAs(browser, searched.developer, `/projects/${searched.id}/documents/posts`);
+    await other.page.getByText('1–3 of 3').waitFor();
+    await other.page.getByRole('searchbox', { name: 'Search' }).fill('house');
+    await other.page.keyboard.press('Enter');
+    await other.page.getByText('1–2 of 2').waitFor();
+    expect(new URL(other.page.url()).search).toBe('?search=house');
+    expect(other.problems).toEqual([]);
+    await page.goto(`${base}?where=${encodeURIComponent('{"$or":[{"views":1},{"views":3}]}')}`);
+    await page.getByText('1–2 of 2').waitFor();
+    await page.getByRole('button', { name: 'Remove the filter by where' }).click();
+    await page.getByText('1–5 of 5').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -138,11 +159,18 @@ describe('lists of documents', () => {
     await expect.poll(() => countOf('title=Template&views=71')).toBe(0);
   });
 
-  test('have several moved to the trash at once, with a way back, and ask for the list once for each', async () => {
+  test('have several that are seen moved to the trash at once, with a way back, and ask for the list once for each', async () => {
     const { page, problems } = opened;
     await page.goto(`${base}?views_lt=5`);
     await page.getByText('1–5 of 5').waitFor();
     await page.getByLabel('Select all of this page').check();
+    const query = page.getByLabel('Filter and sort, as the request has it');
+    await query.fill('views_lt=2');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 selected').waitFor();
+    await query.fill('views_lt=5');
+    await page.keyboard.press('Enter');
+    await page.getByText('5 selected').waitFor();
     const lists: string[] = [];
     page.on('request', (request) => {
       if (request.method() === 'GET' && /\/documents\?/.test(request.url())) lists.push(request.url());

@@ -1,4 +1,4 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import type { Field } from '../../../shared/collections/collection.ts';
 import type { Data } from '../../api/rows.ts';
@@ -21,26 +21,26 @@ interface Place {
   readonly collectionName: string;
 }
 
+interface Ticking {
+  readonly place: Place;
+  readonly ids: readonly string[];
+  readonly onTick: (ids: ReadonlySet<string>) => void;
+}
+
 /** What can be done with the documents that are ticked. */
-const Ticked = ({ place, ticked }: { readonly place: Place; readonly ticked: Signal<ReadonlySet<string>> }) => (
+const Ticked = ({ place, ids, onTick }: Ticking) => (
   <div class="row note" role="status">
-    <strong>{t.table.ticked(ticked.value.size)}</strong>
+    <strong>{t.table.ticked(ids.length)}</strong>
     <Act
       kind="danger"
       onAct={async () => {
-        const ids = [...ticked.value];
-        ticked.value = new Set();
+        onTick(new Set());
         await moveToTrash(place, ids);
       }}
     >
       {t.acts.delete}
     </Act>
-    <Button
-      kind="plain"
-      onClick={() => {
-        ticked.value = new Set();
-      }}
-    >
+    <Button kind="plain" onClick={() => onTick(new Set())}>
       {t.table.tickNone}
     </Button>
   </div>
@@ -63,6 +63,11 @@ export const DocumentsTable = ({
 }) => {
   const { path, query, route } = useLocation();
   const ticked = useSignal<ReadonlySet<string>>(new Set());
+  const onTick = (keys: ReadonlySet<string>) => {
+    ticked.value = keys;
+  };
+  // What another page or filter no longer shows is not deleted along.
+  const ids = (items ?? []).map(({ _id }) => String(_id)).filter((id) => ticked.value.has(id));
   const hrefOf = (id: unknown): string =>
     addressWith(path, query, { open: String(id), new: undefined, copy: undefined });
   const columns = shown.map((key, at): Column<ShownDocument> => {
@@ -84,7 +89,7 @@ export const DocumentsTable = ({
   });
   return (
     <>
-      {ticked.value.size > 0 && <Ticked place={place} ticked={ticked} />}
+      {ids.length > 0 && <Ticked place={place} ids={ids} onTick={onTick} />}
       <Table
         label={place.collectionName}
         columns={columns}
@@ -92,10 +97,8 @@ export const DocumentsTable = ({
         keyOf={({ _id }) => String(_id)}
         selected={query.open}
         onOpen={({ _id }) => leaving(() => route(hrefOf(_id)))}
-        ticked={ticked.value}
-        onTick={(keys) => {
-          ticked.value = keys;
-        }}
+        ticked={new Set(ids)}
+        onTick={onTick}
       />
     </>
   );

@@ -22,6 +22,7 @@ import { conditionsOf, listQuery, pageSize, queryText, typedQuery } from './list
 import { NewDocument } from './new-document.tsx';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
+import { SearchBox } from './search-box.tsx';
 import { enforcedFields } from './shown-fields.ts';
 import { ViewsMenu } from './views-menu.tsx';
 
@@ -62,6 +63,7 @@ export const Documents = () => {
     keep(text);
     go({ columns: text });
   };
+  const isFiltered = conditions.length > 0 || query.where !== undefined || query.search !== undefined;
   const isBeside = query.open !== undefined || query.copy !== undefined || query.new !== undefined;
   const acts = (
     <Button kind="main-act" title="n" onClick={insert}>
@@ -74,11 +76,15 @@ export const Documents = () => {
         <div class="stack">
           <FilterBar
             conditions={conditions}
+            where={query.where}
             fields={fields}
             typeOf={typeAt}
             adding={adding}
             onChange={(changes) => go({ ...changes, page: undefined })}
           >
+            {(rules.some(({ searchable }) => searchable) || query.search) && (
+              <SearchBox words={query.search ?? ''} onSearch={(search) => go({ search, page: undefined })} />
+            )}
             <ViewsMenu {...place} present={viewQuery(query, shown.join(','))} />
             <ColumnsMenu shown={shown} fields={fields} onChoose={choose} />
           </FilterBar>
@@ -89,7 +95,7 @@ export const Documents = () => {
           />
           {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
           {page?.items.length === 0 ? (
-            <Empty text={conditions.length === 0 ? t.documents.none : t.documents.noneFit} />
+            <Empty text={isFiltered ? t.documents.noneFit : t.documents.none} />
           ) : (
             <DocumentsTable place={place} rules={rules} shown={shown} items={page?.items} />
           )}

@@ -8,6 +8,8 @@ import type { Condition } from './list-address.ts';
 
 interface Props {
   readonly conditions: readonly Condition[];
+  /** A condition as JSON, which is typed in the request. */
+  readonly where: string | undefined;
   /** Fields that there are; others can be typed. */
   readonly fields: readonly string[];
   readonly typeOf: (path: string) => FieldType | undefined;
@@ -19,7 +21,7 @@ interface Props {
 }
 
 /** The conditions of a list, each as it is sent: to change, to take away, and to add another. */
-export const FilterBar = ({ conditions, fields, typeOf, adding, onChange, children }: Props) => {
+export const FilterBar = ({ conditions, where, fields, typeOf, adding, onChange, children }: Props) => {
   const changing = useSignal<string | undefined>(undefined);
   const form = (first: Omit<Condition, 'parameter'>, replaced: string | undefined) => {
     const close = () => {
@@ -66,6 +68,20 @@ export const FilterBar = ({ conditions, fields, typeOf, adding, onChange, childr
             </button>
           </span>
         ),
+      )}
+      {where && (
+        <span class="chip">
+          <span class="mono chip-text" title={where}>
+            where {where}
+          </span>
+          <button
+            type="button"
+            aria-label={t.documents.removeFilter('where')}
+            onClick={() => onChange({ where: undefined })}
+          >
+            ✕
+          </button>
+        </span>
       )}
       {adding.value ? (
         form({ field: fields[0] ?? '_id', operator: 'eq', value: '' }, undefined)

@@ -4,7 +4,7 @@ import { type Condition, type Operator, operators } from './list-address.ts';
 const ordered: readonly Operator[] = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'exists'];
 
 const ofType: Readonly<Record<FieldType, readonly Operator[]>> = {
-  String: ['eq', 'ne', 'regex', 'in', 'gt', 'gte', 'lt', 'lte', 'exists'],
+  String: ['eq', 'ne', 'contains', 'startsWith', 'endsWith', 'regex', 'in', 'gt', 'gte', 'lt', 'lte', 'exists'],
   Number: ordered,
   Date: ordered,
   Boolean: ['eq', 'ne', 'exists'],
