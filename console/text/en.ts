@@ -22,11 +22,9 @@ export const en = {
     open: 'Open',
     edit: 'Edit',
     menu: 'Acts',
-    back: 'Back',
   },
   offline: 'The service does not answer. This page goes on by itself as soon as it does.',
   problem: {
-    title: 'That did not work',
     none: 'The service does not answer.',
     unknown: 'Something went wrong on the way.',
     waits: (time: string) => `It is tried again in ${time}.`,
@@ -43,7 +41,6 @@ export const en = {
     signUp: 'Create one',
     forgot: 'Forgot the password?',
     github: 'Continue with GitHub',
-    wrong: 'Invalid email or password',
   },
   signUp: {
     title: 'Create an account',
@@ -63,7 +60,6 @@ export const en = {
   account: {
     title: 'Account',
     signOut: 'Sign out',
-    theme: 'Appearance',
     themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
     unverified: 'Your address is not verified yet. Inviting others needs it.',
     resend: 'Send the mail again',
@@ -98,7 +94,6 @@ export const en = {
     go: 'Open the project',
     columns: { name: 'Name', role: 'Your role', plan: 'Plan', created: 'Created' },
     all: 'All projects',
-    missing: 'This project does not exist, or you are no member of it.',
   },
   pager: { before: 'Page before', after: 'Next page' },
   operators: {

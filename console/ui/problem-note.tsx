@@ -26,7 +26,7 @@ export const ProblemNote = ({
   const { status, code, message, requestId, againAt } = problem;
   const [href, label] = wayUp(path, problem);
   return (
-    <div class="note problem" role="alert">
+    <div class="note problem stack" role="alert">
       <p>{message || (status === 0 ? t.problem.none : t.problem.unknown)}</p>
       {code === 'ROLE_REQUIRED' && <p>{t.problem.role}</p>}
       {againAt !== undefined && <Countdown at={againAt} text={onRetry ? t.problem.waits : t.problem.later} />}
