@@ -1,0 +1,6 @@
+// Runs the smoke test in Node or Deno: the client's file, then the address and keys as JSON.
+import process from 'node:process';
+import { smoke } from './smoke.mjs';
+
+const [, , client, project] = process.argv;
+console.log(JSON.stringify(await smoke(await import(client), JSON.parse(project))));
