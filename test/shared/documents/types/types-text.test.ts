@@ -1,7 +1,9 @@
+import { runInThisContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { allFields, type Collection, type Field, noRowSecurity } from '../../../../shared/collections/collection.ts';
 import { parseSchema } from '../../../../shared/collections/schema/schema-rules.ts';
 import { fitsAnswer } from '../../../../shared/core/answer-size.ts';
+import { parseWhere } from '../../../../shared/documents/filters/where.ts';
 import { typesText } from '../../../../shared/documents/types/types-text.ts';
 import { compile, expecting } from '../../../support/clients/compile.ts';
 import { randomSchemas, sampleOf } from '../../../support/samples/random-schemas.ts';
@@ -51,42 +53,44 @@ test('compiles under strict for 500 generated schemas, and takes documents of ea
   expect(await compile(Object.fromEntries(files))).toBe('');
 });
 
-const shop = typesText([
-  collection(
-    'products',
-    [
-      { key: 'title', type: 'String', required: true },
-      { key: 'price', type: 'Number' },
-      { key: 'sold', type: 'Boolean' },
-      { key: 'since', type: 'Date' },
-      { key: 'maker', type: 'Ref', ref: 'users' },
-      { key: 'tags', type: 'Array', items: { type: 'String' } },
-      {
-        key: 'address',
+const products = collection(
+  'products',
+  [
+    { key: 'title', type: 'String', required: true },
+    { key: 'price', type: 'Number' },
+    { key: 'sold', type: 'Boolean' },
+    { key: 'since', type: 'Date' },
+    { key: 'maker', type: 'Ref', ref: 'users' },
+    { key: 'tags', type: 'Array', items: { type: 'String' } },
+    {
+      key: 'address',
+      type: 'Object',
+      fields: [
+        { key: 'city', type: 'String', required: true },
+        { key: 'more', type: 'Object' },
+      ],
+    },
+    {
+      key: 'lines',
+      type: 'Array',
+      items: {
         type: 'Object',
         fields: [
-          { key: 'city', type: 'String', required: true },
-          { key: 'more', type: 'Object' },
+          { key: 'sku', type: 'String', required: true },
+          { key: 'n', type: 'Number' },
+          { key: '5', type: 'Boolean' },
+          { key: '-5', type: 'Date' },
         ],
       },
-      {
-        key: 'lines',
-        type: 'Array',
-        items: {
-          type: 'Object',
-          fields: [
-            { key: 'sku', type: 'String', required: true },
-            { key: 'n', type: 'Number' },
-            { key: '5', type: 'Boolean' },
-            { key: '-5', type: 'Date' },
-          ],
-        },
-      },
-      { key: 'deep', ...lists(3) },
-      { key: 'any', type: 'Array' },
-    ],
-    { enabled: true, ownerField: 'owner' },
-  ),
+    },
+    { key: 'deep', ...lists(3) },
+    { key: 'any', type: 'Array' },
+  ],
+  { enabled: true, ownerField: 'owner' },
+);
+
+const shop = typesText([
+  products,
   { name: 'notes', schema: null, rls: noRowSecurity },
   collection('users', [
     { key: 'email', type: 'String', required: true },
@@ -100,18 +104,20 @@ const update = (value: string): string => `const x: Schema['products']['update']
 const insert = (value: string): string => `const x: Schema['products']['insert'] = ${value};`;
 const product = (line: string): string => `const p = {} as Schema['products']['document']; ${line}`;
 
+const filters = [
+  "{ title: 'a', price: { $gte: 1, $lt: 5 }, sold: true, since: { $gt: '2026-01-01' }, maker: null }",
+  "{ title: { $contains: 'a', $in: ['b', null] } }",
+  "{ tags: 'a' }",
+  "{ tags: { $all: ['a'], $size: 2, $startsWith: 'b' }, 'tags.0': 'a' }",
+  "{ 'address.city': 'Rome', 'address.more.of.it': 3, address: { $exists: true } }",
+  "{ lines: { $elemMatch: { sku: 'a', n: { $gt: 1 } } }, 'lines.sku': 'a', 'lines.0.n': 3, 'lines.5': null }",
+  "{ 'deep.inner.inner.inner': 'x', 'deep.0.inner.1.inner.2.inner': { $regex: '^x' } }",
+  '{ $or: [{ price: 1 }, { $and: [{ price: 2 }, { $not: { sold: true } }] }] }',
+  "{ _id: '6743f0c2a91b5d0012ab34cd', createdAt: { $gte: '2026-01-01' }, owner: 'me', any: 3, 'any.0.b': 'c' }",
+];
+
 const right = [
-  ...[
-    "{ title: 'a', price: { $gte: 1, $lt: 5 }, sold: true, since: { $gt: '2026-01-01' }, maker: null }",
-    "{ title: { $contains: 'a', $in: ['b', null] } }",
-    "{ tags: 'a' }",
-    "{ tags: { $all: ['a'], $size: 2, $startsWith: 'b' }, 'tags.0': 'a' }",
-    "{ 'address.city': 'Rome', 'address.more.of.it': 3, address: { $exists: true } }",
-    "{ lines: { $elemMatch: { sku: 'a', n: { $gt: 1 } } }, 'lines.sku': 'a', 'lines.0.n': 3, 'lines.5': null }",
-    "{ 'deep.inner.inner.inner': 'x', 'deep.0.inner.1.inner.2.inner': { $regex: '^x' } }",
-    '{ $or: [{ price: 1 }, { $and: [{ price: 2 }, { $not: { sold: true } }] }] }',
-    "{ _id: 'x', createdAt: { $gte: '2026-01-01' }, owner: 'me', any: 3, 'any.0.b': 'c' }",
-  ].map(filter),
+  ...filters.map(filter),
   ...[
     "{ title: 'a', price: null, 'address.city': 'Rome', 'address.more.x': [1], owner: 'me' }",
     "{ 'tags.1': 'b', 'lines.0.sku': 'a', 'lines.0.5': true, 'lines.1': { sku: 'b' }, 'any.0': { a: 1 } }",
@@ -195,6 +201,10 @@ test('a wrong field, operator or value is an error of the compiler, and a right 
   ).toBe('');
 });
 
+test.each(filters)('what a filter may say is taken as where: %s', (text) => {
+  expect(parseWhere(products, runInThisContext(`JSON.parse(JSON.stringify(${text}))`))).toBeDefined();
+});
+
 describe('the text', () => {
   const one = collection('b', [{ key: 'x', type: 'String' }]);
   const other = collection('a', [{ key: 'y', type: 'String' }]);
@@ -212,7 +222,8 @@ describe('the text', () => {
     const deep = collection('deep', fields);
     const text = typesText([deep]);
     expect(text.length).toBeLessThan(3000 * fields.length);
-    expect(fitsAnswer(typesText(Array.from({ length: 200 }, (_, at) => ({ ...deep, name: `c${at}` }))))).toBe(false);
-    expect(typesText(Array.from({ length: 200 }, (_, at) => ({ ...deep, name: `c${at}` }))).length).toBeLessThan(8e6);
+    const many = typesText(Array.from({ length: 200 }, (_, at) => ({ ...deep, name: `c${at}` })));
+    expect(fitsAnswer(many)).toBe(false);
+    expect(many.length).toBeLessThan(8e6);
   });
 });
