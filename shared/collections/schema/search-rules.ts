@@ -11,6 +11,9 @@ export type SearchLanguage = (typeof searchLanguages)[number];
 
 const maxFields = 10;
 
+/** What MongoDB calls parts of a text index itself. */
+const taken: ReadonlySet<string> = new Set(['_fts', '_ftsx']);
+
 /** The fields that a search goes through. */
 export const searchableFields = ({ schema }: Pick<Collection, 'schema'>): readonly Field[] =>
   schema?.filter(({ searchable }) => searchable) ?? [];
@@ -19,6 +22,7 @@ export const searchableFields = ({ schema }: Pick<Collection, 'schema'>): readon
 export const requireSearchable = (fields: readonly Field[]): void => {
   const searchable = searchableFields({ schema: fields });
   for (const { key, type, items } of searchable) {
+    if (taken.has(key)) throw schemaError(key, 'has a name that no searchable field may have');
     if (type === 'String' || (type === 'Array' && items?.type === 'String')) continue;
     throw schemaError(key, 'is searchable, which only a String or an Array of String may be');
   }

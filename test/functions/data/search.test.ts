@@ -256,9 +256,18 @@ describe('a schema with searchable fields', () => {
     ['a list of numbers', [{ key: 'a', type: 'Array', items: { type: 'Number' }, searchable: true }]],
     ['a field inside', [{ key: 'a', type: 'Object', fields: [{ key: 'b', type: 'String', searchable: true }] }]],
     ['eleven', searchable(...'abcdefghijk')],
+    ['a name that text indexes have', searchable('_fts')],
+    ['another such', searchable('_ftsx')],
     ['no boolean', [{ key: 'a', type: 'String', searchable: 'yes' }]],
   ])('400 INVALID_SCHEMA: %s', async (_what, fields) => {
     expect(await edit('plain', { schema: fields })).toMatchObject({ status: 400, body: { code: 'INVALID_SCHEMA' } });
+  });
+
+  test.each(['a b', '0', 'language', 'ü-1', 'score', 'textScore'])('200 for a field named %s', async (key) => {
+    const name = `named-${Buffer.from(key).toString('hex')}`;
+    await project.addCollection({ name, schema: searchable(key) });
+    expect((await project.api('POST', `/api/data/${name}`, { body: { [key]: 'something' } })).status).toBe(201);
+    expect((await ask(name, { search: 'something' })).body.data.total).toBe(1);
   });
 
   test('400 for users and for a language that is none', async () => {

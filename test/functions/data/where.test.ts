@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { conditions, documents, holds, type JsonRecord, sampledSchema } from '../../support/samples/conditions.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
@@ -56,4 +58,29 @@ describe('where', () => {
     expect(commands.filter((name) => name === 'mongodb find')).toHaveLength(amount);
     expect(matched).toBeGreaterThan(amount);
   }, 120_000);
+});
+
+test('an alternative of two indexed fields looks at what matches alone, in the order of the list', async () => {
+  await project.addCollection({ name: 'indexed', schema: null });
+  for (const key of ['a', 'b']) {
+    const path = `/api/projects/${project.id}/collections/indexed/indexes`;
+    const made = await project.developer.dashboard('POST', path, { keys: { [key]: 1, _id: 1 } });
+    expect(made.status).toBe(201);
+  }
+  for (let bulk = 0; bulk < 5; bulk += 1) {
+    const body = Array.from({ length: 100 }, (_, n) => ({ a: n, b: 99 - n, bulk }));
+    expect((await project.api('POST', '/api/data/indexed/bulk', { body })).status).toBe(201);
+  }
+  const match = await findProjectByKey(project.secretKey, '');
+  if (!match) throw new Error('The project is gone');
+  const body = { where: { $or: [{ a: 7 }, { b: 7 }] } };
+  const plans = await plansOf(match.project, async () => {
+    const answer = await invoke(queryDocuments, {
+      ...{ key: project.secretKey, params: { collectionName: 'indexed' }, body },
+    });
+    expect(answer.body.data).toMatchObject({ total: 10 });
+  });
+  expect(plans).toHaveLength(1);
+  expect(plans[0]?.docsExamined).toBe(10);
+  expect(plans[0]?.stages).toEqual(expect.arrayContaining(['IXSCAN a_1__id_1', 'IXSCAN b_1__id_1']));
 });
