@@ -16,10 +16,15 @@ export interface SearchPlan {
 const occurs = (keys: readonly string[], pattern: string): Condition =>
   anyOf(keys.map((key) => ({ [key]: { $regex: pattern, $options: 'i' } })));
 
-/** How often the pattern occurs in a text, or in the texts of a list. */
+/** Of a text, as far as it is looked at for how good a document is: each place found takes memory of the database. */
+const scoredCharacters = 2000;
+
+/** How often the pattern occurs at the beginning of a text, or of the texts of a list. */
 const occurrences = (key: string, pattern: string): MongoDocument => {
   const value = { $getField: { $literal: key } };
-  const found = { $size: { $regexFindAll: { input: '$$this', regex: pattern, options: 'i' } } };
+  const found = {
+    $size: { $regexFindAll: { input: { $substrCP: ['$$this', 0, scoredCharacters] }, regex: pattern, options: 'i' } },
+  };
   return {
     $sum: {
       $map: {
@@ -66,6 +71,6 @@ export const planSearch = (collection: Collection, search: Search, byIndex: bool
     ...left.map((term) => ({ $nor: [occurs(keys, patternOf(term))] })),
   ];
   if (byIndex) return { conditions: [indexed(word, excluded), ...conditions] };
-  const pattern = wanted.map(patternOf).join('|');
+  const pattern = patternOf([word]);
   return { conditions, score: { $sum: keys.map((key) => occurrences(key, pattern)) } };
 };
