@@ -524,6 +524,12 @@ export const en = {
     trash: 'Who sees the trash',
     audiences: { everyone: 'Everybody who reads', owner: 'The owner alone' },
   },
+  changes: {
+    title: 'Changes feed',
+    enabled: 'Apps can ask what has changed',
+    on: 'The feed tells every change since a position, deletions too, for 30 days.',
+    off: 'Apps learn of changes by listing the documents again.',
+  },
   transfers: {
     kind: 'What',
     kinds: { export: 'Export', import: 'Import' },

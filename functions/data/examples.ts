@@ -35,6 +35,18 @@ export const dataExamples = defineExamples(dataRoutes, {
     },
     failures: ['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT', 'TOKEN_MISSING', 'TOKEN_INVALID'],
   },
+  'list-changes': {
+    params: { collectionName },
+    query: { since: '0', limit: '100', wait: '0' },
+    failures: [
+      'INVALID_POSITION',
+      'CHANGES_NOT_ENABLED',
+      'POSITION_GONE',
+      'QUERY_TIMEOUT',
+      'TOKEN_MISSING',
+      'TOKEN_INVALID',
+    ],
+  },
   'get-document': {
     params: { collectionName, id },
     query: { include_deleted: 'false' },

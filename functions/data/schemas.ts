@@ -87,6 +87,61 @@ export const ListAnswer = success(
   ]),
 );
 
+const wholeNumber = (most: number, message: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, message),
+    v.transform(Number),
+    v.check((value) => value <= most, message),
+  );
+
+const maxChanges = 1000;
+const maxWait = 20;
+
+/** Those of the changes feed alone: nothing filters it. */
+export const ChangesQuery = v.strictObject({
+  since: parameter({
+    description:
+      'next of an earlier answer; 0 for where the feed begins. Without it the answer is the position of now.',
+  }),
+  limit: v.optional(
+    v.pipe(
+      wholeNumber(Number.MAX_SAFE_INTEGER, 'must be a positive whole number'),
+      v.minValue(1, 'must be a positive whole number'),
+      v.transform((limit) => Math.min(limit, maxChanges)),
+      v.metadata({ type: 'integer', minimum: 1, description: 'Changes a page; more than 1000 are 1000.' }),
+    ),
+    '100',
+  ),
+  wait: v.optional(
+    v.pipe(
+      wholeNumber(maxWait, `must be a whole number of seconds, 0 to ${maxWait}`),
+      v.metadata({
+        type: 'integer',
+        minimum: 0,
+        maximum: maxWait,
+        description: 'Seconds to wait for something, where there is nothing yet.',
+      }),
+    ),
+    '0',
+  ),
+});
+
+export const ChangesAnswer = success(
+  v.object({
+    changes: v.array(
+      v.object({
+        _id: Document.entries._id,
+        rev: v.number(),
+        deleted: v.optional(v.boolean()),
+        document: v.optional(Document),
+      }),
+    ),
+    next: v.pipe(v.string(), v.metadata({ description: 'The position after these changes, for since.' })),
+    more: v.pipe(v.boolean(), v.metadata({ description: 'Whether others follow at once.' })),
+  }),
+);
+
 export const UpdateAnswer = success(Document);
 export const DeleteAnswer = success(v.object({ id: v.string() }));
 export const BulkAnswer = success(v.object({ insertedCount: v.number(), ids: v.array(Document.entries._id) }));

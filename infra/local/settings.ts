@@ -112,6 +112,8 @@ export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
       // The emulated provider takes as many mails as there are.
       MAIL_PER_SECOND: '0',
       MAIL_RECIPIENTS_PER_DAY: '0',
+      // One process has all functions, and knows at once what is switched on.
+      FEED_SETTLE_SECONDS: '0',
       ...rateLimits(env),
       ...(env.MAIL_WEBHOOK_SECRET !== undefined && { MAIL_WEBHOOK_SECRET: env.MAIL_WEBHOOK_SECRET }),
       ...Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
+import { type Collection, type Feed, type Field, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
 import { keysBuilt, type OwnIndex } from './indexes/own-index.ts';
 import type { SearchLanguage } from './schema/search-rules.ts';
 
@@ -26,6 +26,7 @@ export interface CollectionRecord {
   readonly rls: Omit<RowSecurity, 'trash'> & Partial<RowSecurity>;
   readonly searchLanguage?: SearchLanguage;
   readonly indexes?: readonly OwnIndex[];
+  readonly feed?: Feed | null;
   /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
   /** The stored URI of the own database to drop its documents in: the project may be in another one by then. */
@@ -45,4 +46,5 @@ export const toCollection = (record: CollectionRecord): Collection => ({
   ...(isPrivate(record.rls) && record.indexes
     ? { ownIndexes: record.indexes.filter(({ ready }) => ready).map(({ keys }) => keysBuilt(keys, record.rls)) }
     : {}),
+  ...(record.feed ? { feed: record.feed, id: record._id.toHexString() } : {}),
 });

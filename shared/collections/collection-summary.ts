@@ -14,6 +14,8 @@ export interface CollectionSummary extends Pick<CollectionRecord, 'name' | 'crea
   readonly rls: RowSecurity;
   /** Absent where it is `none` and was never said. */
   readonly searchLanguage?: SearchLanguage;
+  /** Whether it has a changes feed. */
+  readonly changes: boolean;
   readonly documents: number;
 }
 
@@ -23,6 +25,7 @@ export const summarize = async (project: Project, record: CollectionRecord): Pro
   schema: record.schema && [...record.schema],
   rls: toCollection(record).rls,
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
+  changes: record.feed?.on ?? false,
   documents: await estimateDocuments(project, record.name),
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,

@@ -47,6 +47,15 @@ const innerFields = ({ items, fields = [] }: ValueType): readonly Field[] =>
 export const allFields = (fields: readonly Field[]): readonly Field[] =>
   fields.flatMap((field) => [field, ...allFields(innerFields(field))]);
 
+/** The changes feed of a collection; kept when it is switched off, since tombstones may be there. */
+export interface Feed {
+  readonly on: boolean;
+  /** When it was switched on, which is where it begins. */
+  readonly from: Date;
+  /** From then on every function knows of it, so that none deletes anything without a tombstone. */
+  readonly readyAt: Date;
+}
+
 /** A registered collection as the data plane sees it; `schema: null` accepts any JSON object. */
 export interface Collection {
   readonly name: string;
@@ -56,6 +65,10 @@ export interface Collection {
   readonly searchLanguage?: SearchLanguage;
   /** Those of the developer's own indexes that are built, of a private collection. */
   readonly ownIndexes?: readonly IndexKeys[];
+  /** Where it has, or had, a changes feed. */
+  readonly feed?: Feed | null;
+  /** Tells it from one of the same name that was made before or after; there where `feed` is. */
+  readonly id?: string;
 }
 
 export const noRowSecurity: RowSecurity = {

@@ -136,6 +136,9 @@ export const addressesOf = <K extends string>(service: string, real: Readonly<Re
 /** Seconds for which a process holds what it counts of requests before it writes it down; 0 counts nothing. */
 export const usageSettings = lazily('usage', v.object({ USAGE_SECONDS: count('10') }));
 
+/** Seconds until every function knows that a changes feed was switched on; 0 where one process has all functions. */
+export const feedSettings = lazily('the changes feed', v.object({ FEED_SETTLE_SECONDS: count('10') }));
+
 /** What is logged: `debug` adds every database command, `silent` turns the log off. */
 export const logSettings = lazily(
   'the log',

@@ -58,6 +58,9 @@ const countingAnew: Counting = {
   operators: { $set: { [revisionField]: 1 } },
 };
 
+/** Both; of any document one of them holds. */
+export const countings: readonly Counting[] = [counting, countingAnew];
+
 /** What counts for a document that was read. */
 export const countingOf = ({ [revisionField]: value }: Document): Counting =>
   value === undefined || isRevision(value) ? counting : countingAnew;

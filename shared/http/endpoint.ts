@@ -82,8 +82,8 @@ export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R):
 
 type OfCollection = Of<ProjectAccess> & { readonly path: `${string}{collectionName}${string}` };
 
-const ofCollection = (route: OfCollection, path: ReturnType<typeof pathOf>) =>
-  keyed(route, 'beside', path)
+const ofCollection = (route: OfCollection, path: ReturnType<typeof pathOf>, reads: 'beside' | undefined = 'beside') =>
+  keyed(route, reads, path)
     .use(usersBlock())
     .use(collection())
     .use(userToken(route.writes === true));
@@ -93,6 +93,12 @@ export const dataEndpoint = <const R extends OfCollection>(
   route: R,
 ): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
   ofCollection(route, pathOf(route)).use(checkedKey(route)).use(input(route));
+
+/** The same, of a read that may wait, which one that is over its limit does not. */
+export const waitingDataEndpoint = <const R extends OfCollection>(
+  route: R,
+): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
+  ofCollection(route, pathOf(route), undefined).use(input(route));
 
 /** The same, of a route that is carried out once for an `Idempotency-Key`. */
 export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(

@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { say } from '../../ui/toast.tsx';
+import { ChangesForm } from './changes-form.tsx';
 import { CollectionPage } from './collection-page.tsx';
 import { RowSecurityForm } from './row-security-form.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
@@ -77,6 +78,7 @@ export const Schema = () => {
         <div class="stack" key={collection.updatedAt}>
           <SchemaForm projectId={projectId} collection={collection} />
           <RowSecurityForm projectId={projectId} collection={collection} />
+          {collectionName !== 'users' && <ChangesForm projectId={projectId} collection={collection} />}
           <div class="row">
             <Button
               kind="danger"

@@ -6,7 +6,7 @@ import { dashboardCollectionRoutes } from './routes.ts';
 const route = dashboardCollectionRoutes['create-collection'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const { name, schema, rls, searchLanguage } = input.body;
-  const collection = await createCollection(owned.project, name, { schema, rls, searchLanguage });
+  const { name, ...definition } = input.body;
+  const collection = await createCollection(owned.project, name, definition);
   return respond(route, { success: true, data: collection, message: 'Collection created' });
 });

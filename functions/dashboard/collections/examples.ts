@@ -16,7 +16,7 @@ const fields = [
 export const dashboardCollectionExamples = defineExamples(dashboardCollectionRoutes, {
   'create-collection': {
     params: { projectId },
-    body: { name: collectionName, schema: fields, rls: { enabled: false } },
+    body: { name: collectionName, schema: fields, rls: { enabled: false }, changes: true },
     failures: ['INVALID_NAME', 'INVALID_SCHEMA', 'COLLECTION_EXISTS', 'PLAN_LIMIT'],
   },
   'list-collections': { params: { projectId }, query: { page: '1', limit: '20' } },

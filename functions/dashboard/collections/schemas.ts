@@ -28,17 +28,23 @@ const schema = v.pipe(
   }),
 );
 
+const changes = v.optional(
+  v.pipe(flag, v.metadata({ description: 'Whether the collection has a changes feed; false at first.' })),
+);
+
 export const NewCollectionBody = strictBody({
   name: text,
   schema,
   rls: v.optional(v.nullable(NewRowSecurity)),
   searchLanguage: v.optional(Language),
+  changes,
 });
 export const CollectionChangesBody = strictBody({
   name: v.optional(text),
   schema: v.optional(schema),
   rls: v.optional(v.nullable(RowSecurityChanges)),
   searchLanguage: v.optional(Language),
+  changes,
   force: v.optional(flag),
 });
 
@@ -54,6 +60,7 @@ const Collection = v.object({
   schema: v.nullable(v.array(FieldAnswer)),
   rls: RowSecurityAnswer,
   searchLanguage: v.optional(Language),
+  changes: v.boolean(),
   documents: v.number(),
   createdAt: v.date(),
   updatedAt: v.date(),

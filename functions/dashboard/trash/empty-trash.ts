@@ -6,7 +6,7 @@ import { dashboardTrashRoutes } from './routes.ts';
 const route = dashboardTrashRoutes['empty-trash'];
 
 export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection }) => {
-  const data = await emptyTrash(owned.project, collection.name);
+  const data = await emptyTrash(owned.project, collection);
   const message = data.complete ? 'Trash emptied' : 'The trash is being emptied in the background';
   return respond(route, { success: true, data, message });
 });

@@ -6,6 +6,6 @@ import { dashboardTrashRoutes } from './routes.ts';
 const route = dashboardTrashRoutes['list-trash'];
 
 export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const data = await listTrash(owned.project, collection.name, input.query);
+  const data = await listTrash(owned.project, collection, input.query);
   return respond(route, { success: true, data, message: 'Trash fetched' });
 });

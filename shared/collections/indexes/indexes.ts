@@ -65,6 +65,22 @@ const searchIndexes = (fields: readonly Field[], language: SearchLanguage): read
   ];
 };
 
+/**
+ * In what order documents were changed. In a private collection each owner's as well, so that what others change neither
+ * costs nor tells anything.
+ */
+const feedIndexes = (rls: RowSecurity): readonly IndexDescription[] =>
+  [
+    { name: `${managedPrefix}changes`, key: feedKeys() },
+    ...(isPrivate(rls)
+      ? [{ name: `${managedPrefix}changes_of_${rls.ownerField}`, key: feedKeys(rls.ownerField) }]
+      : []),
+  ].map((index) => ({ ...index, partialFilterExpression: { _pos: { $exists: true } } }));
+
+/** The keys of the index that serves the changes of everybody's documents, or of one owner's. */
+export const feedKeys = (ownerField?: string): Readonly<Record<string, 1>> =>
+  ownerField === undefined ? { _pos: 1 } : { [ownerField]: 1, _pos: 1 };
+
 /** One account an identity of a provider, and one a place of the plan, whoever signs up at once. */
 const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].map((key) => ({
   name: `${managedPrefix}${key}`,
@@ -82,6 +98,7 @@ export const managedIndexes = ({
   schema,
   rls,
   searchLanguage = 'none',
+  feed,
 }: Omit<Collection, 'ownIndexes'>): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];
@@ -94,6 +111,7 @@ export const managedIndexes = ({
   if (rls.enabled) read.add(rls.ownerField);
   return [
     trashIndex,
+    ...(feed?.on ? feedIndexes(rls) : []),
     ...fields.filter(({ unique }) => unique).map(uniqueIndex),
     ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
     ...searchIndexes(fields, searchLanguage),
@@ -107,13 +125,17 @@ export const orderedIndexes = (collection: Collection): readonly IndexDescriptio
     ({ name, partialFilterExpression }) => !partialFilterExpression && !name?.startsWith(searchPrefix),
   );
 
+/** What a changes feed takes of them. */
+const roomForFeed = 2;
+
 /** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */
-export const requireIndexRoom = (fields: readonly Field[]): void => {
+export const requireIndexRoom = (fields: readonly Field[], hasFeed = false): void => {
+  const room = hasFeed ? roomForFields - roomForFeed : roomForFields;
   const needed = fields.reduce((sum, { unique, type }) => sum + (unique ? 2 : fieldTypes[type].indexed ? 1 : 0), 0);
-  if (needed > roomForFields) {
+  if (needed > room) {
     throw schemaError(
       'schema',
-      `needs too many indexes: a unique field counts 2, a Ref 1, and all together may not be over ${roomForFields}`,
+      `needs too many indexes: a unique field counts 2, a Ref 1, and all together may not be over ${room}`,
     );
   }
 };

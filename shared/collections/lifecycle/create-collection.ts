@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { projectSaved } from '../../core/saved-projects.ts';
 import type { Project } from '../../projects/project.ts';
 import { changeHeld, deleteHeld } from '../../work/lease.ts';
-import type { Collection } from '../collection.ts';
+import type { Collection, Feed } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { type CollectionSummary, summarize } from '../collection-summary.ts';
 import { leasedCollections } from '../control-collections.ts';
@@ -12,6 +12,7 @@ import { managedIndexes } from '../indexes/indexes.ts';
 import { buildMissing } from '../indexes/sync-indexes.ts';
 import { isInOwnDatabase, onCollection } from '../on-collection.ts';
 import { requireCollectionName, usersCollection } from '../schema/collection-name.ts';
+import { newFeed, requireFeedFits } from '../schema/feed-rules.ts';
 import { parseRowSecurity, type RowSecurityInput, withoutOwnerDefault } from '../schema/row-security-rules.ts';
 import { parseSchema } from '../schema/schema-rules.ts';
 import type { SearchLanguage } from '../schema/search-rules.ts';
@@ -29,18 +30,26 @@ export interface CollectionInput {
   readonly schema: unknown;
   readonly rls?: RowSecurityInput | null | undefined;
   readonly searchLanguage?: SearchLanguage | undefined;
+  /** Whether it has a changes feed. */
+  readonly changes?: boolean | undefined;
 }
 
 /** A collection as a developer defines it; not by the rules → 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
-export const parseCollection = (name: string, { schema: given, rls, searchLanguage }: CollectionInput): Collection => {
+export const parseCollection = (
+  name: string,
+  { schema: given, rls, searchLanguage, changes = false }: CollectionInput,
+  feed: Feed | null = newFeed(changes),
+): Collection => {
   requireCollectionName(name);
   const parsed = parseSchema(given);
   const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
   const rowSecurity = parseRowSecurity(rls, name, schema);
+  requireFeedFits(name, schema, feed);
   return {
     name,
     schema: withoutOwnerDefault(schema, rowSecurity),
     rls: rowSecurity,
+    feed,
     ...(searchLanguage && { searchLanguage }),
   };
 };

@@ -8,6 +8,7 @@ import type { CollectionRecord } from '../collection-record.ts';
 import { type CollectionSummary, summarize } from '../collection-summary.ts';
 import { leasedCollections, requireRecord } from '../control-collections.ts';
 import { buildConstraints, tidyIndexes } from '../indexes/apply-indexes.ts';
+import { changedFeed } from '../schema/feed-rules.ts';
 import { changedRowSecurity, type RowSecurityChanges } from '../schema/row-security-rules.ts';
 import { refuseConflicts, schemaConflict } from '../schema/schema-conflicts.ts';
 import { schemaError } from '../schema/schema-error.ts';
@@ -21,14 +22,15 @@ export interface CollectionChanges {
   readonly schema?: unknown;
   readonly rls?: RowSecurityChanges | null | undefined;
   readonly searchLanguage?: SearchLanguage | undefined;
+  readonly changes?: boolean | undefined;
   readonly force?: boolean | undefined;
 }
 
 /** The edit takes effect only on the record it was checked against. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
-  const { schema, rls, searchLanguage } = now;
-  const changes = { schema, rls, ...(searchLanguage && { searchLanguage }), updatedAt };
+  const { schema, rls, searchLanguage, feed = null } = now;
+  const changes = { schema, rls, feed, ...(searchLanguage && { searchLanguage }), updatedAt };
   const saved = await takeOver(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
   return saved;
@@ -61,15 +63,19 @@ const inBackground =
 export const updateCollection = async (
   project: Project,
   name: string,
-  { name: sameName = name, schema, rls, searchLanguage, force = false }: CollectionChanges,
+  { name: sameName = name, schema, rls, searchLanguage, changes, force = false }: CollectionChanges,
 ): Promise<CollectionSummary> => {
   const before = await requireRecord(project, name);
   if (sameName !== name) throw new AppError('INVALID_NAME', 'A collection cannot be renamed.');
-  const now = parseCollection(name, {
-    schema: schema === undefined ? before.schema : schema,
-    rls: changedRowSecurity(before.rls, rls),
-    searchLanguage: searchLanguage ?? before.searchLanguage,
-  });
+  const now = parseCollection(
+    name,
+    {
+      schema: schema === undefined ? before.schema : schema,
+      rls: changedRowSecurity(before.rls, rls),
+      searchLanguage: searchLanguage ?? before.searchLanguage,
+    },
+    changedFeed(before.feed ?? null, changes),
+  );
   requireRoomForSearch(now, before);
   await refuseConflicts(project, name, now.schema, before.schema, force);
   const mark = await beginEdit(project, name);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../document.ts';
 import { barrier } from '../read/revealing-condition.ts';
-import { isActive } from '../trash/trash-conditions.ts';
+import { shownIn } from '../trash/trash-conditions.ts';
 import { convertMatch } from './convert-match.ts';
 import { firstStages, tellsOfOthers } from './first-stages.ts';
 import { hideFields, hideIn, refuseHidden } from './hide-fields.ts';
@@ -20,9 +20,12 @@ const preserving: ReadonlySet<string> = new Set([
   ...['$match', '$sort', '$limit', '$skip', '$sample', '$geoNear', '$search', '$vectorSearch'],
 ]);
 
-const conditionOf = ({ visibilityFilter }: Source, { includeDeleted }: Rewriting): JsonObject | undefined => {
-  const active = includeDeleted ? undefined : isActive;
-  return visibilityFilter ? both(active, visibilityFilter) : active;
+const conditionOf = (
+  { collection, visibilityFilter }: Source,
+  { includeDeleted }: Rewriting,
+): JsonObject | undefined => {
+  const shown = shownIn(collection, includeDeleted);
+  return visibilityFilter ? both(shown, visibilityFilter) : shown;
 };
 
 const joinedSource = (name: unknown, { joined }: Rewriting): Source => {

@@ -8,7 +8,7 @@ import { type Document, documentId, documentNotFound } from '../document.ts';
 import { present } from '../present.ts';
 import { revisionOf } from '../revision.ts';
 import { mayRead, mayReadAll, visibilityFilter } from '../row-security.ts';
-import { isTrashed } from '../trash/trash-conditions.ts';
+import { isGone, isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 import { populateDocument } from './populate.ts';
 import { refPaths } from './populate-path.ts';
@@ -47,7 +47,8 @@ export const getDocument = async (
   const text = populate.length === 0 && mayReadAll(collection, caller) ? plainText(project, raw, whole) : undefined;
   if (text && !text.isTrashed) return { document: text.json, revision: text.revision };
   const document = deserialize(raw) as Document;
-  if ((isTrashed(document) && !includeDeleted) || !mayRead(collection, caller, document)) throw documentNotFound();
+  const isHidden = (isTrashed(document) && !includeDeleted) || isGone(collection, document);
+  if (isHidden || !mayRead(collection, caller, document)) throw documentNotFound();
   if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
   const population = { project, collection, caller, paths: populate, includeDeleted };
   return { document: await populateDocument(population, present(wireDocument(document))) };

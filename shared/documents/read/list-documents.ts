@@ -12,7 +12,7 @@ import { toConditions } from '../filters/to-conditions.ts';
 import { parseWhere } from '../filters/where.ts';
 import { mayReadAll, visibilityFilter } from '../row-security.ts';
 import { planSearch, type SearchPlan } from '../search/search-conditions.ts';
-import { isActive } from '../trash/trash-conditions.ts';
+import { shownIn } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import { findPosition, findRows, type RowPage } from './find-rows.ts';
@@ -70,7 +70,7 @@ const conditionsOf = (condition: Condition | undefined): readonly Condition[] =>
 const selectionOf = ({ collection, caller, query, readable, parsed, filters: asked, search }: Request): Selection => {
   const filters = search ? [...search.conditions, ...asked] : asked;
   const best = search && query.bestFirst ? { best: { score: search.score } } : {};
-  const active = query.includeDeleted ? [] : [isActive];
+  const active = conditionsOf(shownIn(collection, query.includeDeleted));
   if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [], ...best };
   const afterwards = filters.filter(mayReveal);
   const beside = filters.filter((filter) => !afterwards.includes(filter));
@@ -111,7 +111,9 @@ const totalOf = async (request: Request, page: RowPage): Promise<Total> => {
   const { project, collection, query, readable, filters, search } = request;
   const known = totalFromPage(request, page);
   if (known !== undefined) return { total: known };
-  if (search || readable.length + filters.length > 0)
+  // The metadata of the database counts tombstones too.
+  const countsGone = query.includeDeleted && collection.feed;
+  if (search || countsGone || readable.length + filters.length > 0)
     return filteredTotal(project, collection.name, selectionOf(request));
   return unfilteredTotal(project, collection.name, query.includeDeleted);
 };

@@ -74,7 +74,9 @@ const ownerHint = (collection: Collection, shape: QueryShape): Hint => {
 export const hintForList = (collection: Collection, caller: Caller, shape: QueryShape): Hint =>
   mayReadAll(collection, caller) ? byId : ownerHint(collection, shape);
 
-const lacksIndex = (error: unknown): boolean => error instanceof MongoServerError && /\bhint\b/.test(error.message);
+/** True for the refusal of a hint that names no index. */
+export const lacksIndex = (error: unknown): boolean =>
+  error instanceof MongoServerError && /\bhint\b/.test(error.message);
 
 /** Runs a read with its hint; where the index is not there, as while it is exchanged, in the order of storage. */
 export const withHint = async <Result>(

@@ -7,7 +7,7 @@ import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { present } from '../present.ts';
 import { mayReadAll, visibilityFilter } from '../row-security.ts';
-import { isTrashed } from '../trash/trash-conditions.ts';
+import { isGone, isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
 import { Sized } from './page-size.ts';
@@ -75,7 +75,8 @@ export const findTargets = async (
   const known = new Map<string, Sized | null>();
   for (const [id, [document, bytes]] of found) {
     const shown = isUsers ? (publicProfile(target, document) as Document) : present(document);
-    known.set(id, isTrashed(document) && !includeDeleted ? null : new Sized(shown, bytes));
+    const isHidden = (isTrashed(document) && !includeDeleted) || isGone(target, document);
+    known.set(id, isHidden ? null : new Sized(shown, bytes));
   }
   return (id) => known.get(id.toHexString()) ?? (known.has(id.toHexString()) || readsAll ? null : 'id');
 };

@@ -1,7 +1,10 @@
+import type { ObjectId } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
+import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
+import { burial, emptyTombstones } from '../changes/tombstones.ts';
 import { documentId } from '../document.ts';
 import { isAt, nextOf, revisionField, revisionMismatch, revisionOf } from '../revision.ts';
 import { requireWriteAccess, writeCondition } from '../row-security.ts';
@@ -9,25 +12,48 @@ import { changeDocument, writable } from '../write/change-document.ts';
 import { mergingWhere } from '../write/merge-fields.ts';
 import { isStillActive } from './trash-conditions.ts';
 
-/** Deletes a document for good, in one command, where it is in the state; otherwise → 404. */
-const deletePermanently = (
+/** What a tombstone still holds where this fails, the purge removes. */
+const emptyTombstone = async (project: Project, collection: Collection, _id: ObjectId): Promise<void> => {
+  try {
+    await onProject(project, (db) => emptyTombstones(db.collection(collection.name), collection, { _id }));
+  } catch (error) {
+    logFailure({ message: 'A tombstone was left as it was', project: project.id }, error);
+  }
+};
+
+/**
+ * Deletes a document for good, in one command, where it is in the state; otherwise → 404. Where there is a changes feed a
+ * tombstone takes its place, and a second command empties that.
+ */
+const deletePermanently = async (
   project: Project,
   collection: Collection,
   caller: Caller,
   id: string,
   state: 'any' | 'trashed',
   ifMatch?: number,
-): Promise<true> =>
-  changeDocument(project, collection, caller, id, {
+): Promise<void> => {
+  const isFed = collection.feed?.on === true;
+  await changeDocument(project, collection, caller, id, {
     state,
     ifMatch,
-    write: async (documents, filter) => ((await documents.deleteOne(filter)).deletedCount === 1 ? true : null),
+    write: async (documents, filter, counting) => {
+      const isDone = isFed
+        ? (await documents.updateOne({ ...filter, ...counting.where }, burial(counting))).modifiedCount === 1
+        : (await documents.deleteOne(filter)).deletedCount === 1;
+      return isDone ? true : null;
+    },
   });
+  if (isFed) await emptyTombstone(project, collection, documentId(id));
+};
 
 const trashed = () => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
 
-/** In a database of a project's own, which may compare owners in another way than we do, the filter decides. */
-const trashInOwn = async (
+/**
+ * In a database of a project's own, which may compare owners in another way than we do, the filter decides; and where
+ * there is a changes feed, whose position no pipeline can write.
+ */
+const trashByFilter = async (
   project: Project,
   collection: Collection,
   caller: Caller,
@@ -96,7 +122,7 @@ export const deleteDocument = async (
     await deletePermanently(project, collection, caller, id, 'any', ifMatch);
     return { message: 'Document permanently deleted' };
   }
-  const move = project.placement.kind === 'managed' ? trash : trashInOwn;
+  const move = project.placement.kind === 'managed' && !collection.feed?.on ? trash : trashByFilter;
   const revision = await move(project, collection, caller, id, ifMatch);
   return { message: 'Document moved to trash', revision };
 };

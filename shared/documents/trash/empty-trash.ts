@@ -5,6 +5,7 @@ import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import { onProjects } from '../../projects/project-record.ts';
 import { queueSoon } from '../../work/work-queue.ts';
+import type { Emptied } from '../changes/tombstones.ts';
 import { type Removal, removeBatch } from './remove-trashed.ts';
 import { notTrashedAfter } from './trash-conditions.ts';
 
@@ -26,11 +27,11 @@ const remember = async (project: Project, name: string, until: Date): Promise<vo
  * Removes what is in the trash of a collection now: up to 1000 documents at once, a larger trash by the work queue,
  * which `complete: false` says. What is trashed from now on stays, and so does what is restored before its turn.
  */
-export const emptyTrash = async (project: Project, collectionName: string): Promise<Removal> => {
+export const emptyTrash = async (project: Project, collection: Emptied): Promise<Removal> => {
   const now = new Date(clock.now());
-  const first = await removeBatch(project, collectionName, notTrashedAfter(now));
+  const first = await removeBatch(project, collection, notTrashedAfter(now));
   if (first.complete) return first;
-  await remember(project, collectionName, now);
+  await remember(project, collection.name, now);
   await queueSoon({ task: 'purge-trash', projectId: project.id });
   return first;
 };

@@ -1,3 +1,4 @@
+import type { Collection } from '../../collections/collection.ts';
 import type { Page, PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
@@ -8,7 +9,7 @@ import { pageTooLarge } from '../read/page-size.ts';
 import type { Sort } from '../read/sort.ts';
 import { filteredTotal, type Total } from '../read/total.ts';
 import { daysLeft } from './grace.ts';
-import { isInTrash } from './trash-conditions.ts';
+import { isInTrash, isNotGone } from './trash-conditions.ts';
 
 /** A document in the trash, and how many days it has left; a field of its own of that name is not shown here. */
 export type TrashedDocument = Document & { readonly daysLeft: number | null };
@@ -19,12 +20,15 @@ export interface TrashPage extends Page<TrashedDocument>, Total {}
 /** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */
 const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
 
-const trashed: Selection = { conditions: [isInTrash], afterwards: [] };
+const trashed = ({ feed }: Pick<Collection, 'feed'>): Selection => ({
+  conditions: [isInTrash, ...(feed ? [isNotGone] : [])],
+  afterwards: [],
+});
 
 /** What was trashed last first; `total` is exact up to 10 000 (contract 6). Over 5 MiB → 400 `RESULT_TOO_LARGE`. */
 export const listTrash = async (
   project: Project,
-  collectionName: string,
+  collection: Pick<Collection, 'name' | 'feed'>,
   { page, limit }: PageRequest,
 ): Promise<TrashPage> => {
   const asked = parseListQuery([
@@ -32,8 +36,8 @@ export const listTrash = async (
     ['limit', String(limit)],
   ]);
   const [{ rows, cut }, total] = await Promise.all([
-    findRows(project, collectionName, trashed, { ...asked, sort: latestFirst }),
-    filteredTotal(project, collectionName, trashed),
+    findRows(project, collection.name, trashed(collection), { ...asked, sort: latestFirst }),
+    filteredTotal(project, collection.name, trashed(collection)),
   ]);
   if (cut) throw pageTooLarge(rows.length, 'Ask with a smaller limit, down to limit=1.');
   const items = rows.map(({ sized: { document } }) => ({ ...document, daysLeft: daysLeft(document.deletedAt) }));

@@ -1,5 +1,7 @@
 import { ObjectId } from 'mongodb';
+import { onProject } from '../../clients/mongo.ts';
 import { isUnavailable } from '../../clients/mongo-failure.ts';
+import { noRowSecurity } from '../../collections/collection.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { onCollections } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
@@ -7,14 +9,16 @@ import { clock } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
+import { type Emptied, emptyTombstones } from '../changes/tombstones.ts';
+import { allOf, type Condition } from '../read/condition.ts';
 import { graceEnd } from './grace.ts';
 import { type Removal, removeTrashed } from './remove-trashed.ts';
-import { notTrashedAfter, trashedBy } from './trash-conditions.ts';
+import { isTombstone, notTrashedAfter, trashedBy } from './trash-conditions.ts';
 
 const runMs = 60_000;
 const collectionsAtOnce = 100;
 
-type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptied'>;
+type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptied' | 'rls' | 'feed'>;
 
 /** The collections after `name`, in that order. Users have no trash. */
 const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> =>
@@ -23,7 +27,7 @@ const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> 
       .find(
         { projectId: new ObjectId(project.id), state: 'active', name: { $gt: name, $ne: usersCollection } },
         {
-          projection: { name: 1, trashEmptied: 1 },
+          projection: { name: 1, trashEmptied: 1, rls: 1, feed: 1 },
           sort: { name: 1 },
           limit: collectionsAtOnce,
           maxTimeMS: 5000,
@@ -36,16 +40,32 @@ const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> 
 const forgetEmptying = (_id: ObjectId, mark: string, until: Date): Promise<unknown> =>
   onCollections((collections) => collections.updateOne({ _id, [mark]: until }, { $unset: { [mark]: '' } }));
 
+/** What a run that was cut short left in tombstones goes within so long. */
+const leftMs = 3 * 86_400_000;
+
+/** What has been in the trash for its time goes, and becomes a tombstone where there is a feed; so do old tombstones. */
+const purgeExpired = async (project: Project, collection: Emptied, deadline: number): Promise<Removal> => {
+  const expired = trashedBy(graceEnd());
+  const { feed, ...plain } = collection;
+  if (!feed?.on) return removeTrashed(project, plain, expired, deadline);
+  const recent: Condition = { isDeleted: true, deletedAt: { $gt: new Date(clock.now() - leftMs) } };
+  await onProject(project, (db) => emptyTombstones(db.collection(plain.name), collection, recent));
+  const buried = await removeTrashed(project, collection, expired, deadline);
+  const served = await removeTrashed(project, plain, allOf([expired, isTombstone]), deadline);
+  return { removed: buried.removed, complete: buried.complete && served.complete };
+};
+
 const purgeCollection = async (
   project: Project,
-  { _id, name, trashEmptied }: Purgeable,
+  { _id, name, trashEmptied, rls, feed = null }: Purgeable,
   deadline: number,
 ): Promise<Removal> => {
-  const expired = await removeTrashed(project, name, trashedBy(graceEnd()), deadline);
+  const collection: Emptied = { name, rls: { ...noRowSecurity, ...rls }, feed };
+  const expired = await purgeExpired(project, collection, deadline);
   const database = databaseOf(project);
   const until = trashEmptied?.[database];
   if (!until || !expired.complete) return expired;
-  const emptied = await removeTrashed(project, name, notTrashedAfter(until), deadline);
+  const emptied = await removeTrashed(project, collection, notTrashedAfter(until), deadline);
   if (emptied.complete) await forgetEmptying(_id, `trashEmptied.${database}`, until);
   return { removed: expired.removed + emptied.removed, complete: emptied.complete };
 };

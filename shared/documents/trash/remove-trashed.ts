@@ -4,7 +4,9 @@ import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
+import { bury, type Emptied } from '../changes/tombstones.ts';
 import { allOf, type Condition } from '../read/condition.ts';
+import { isNotGone } from './trash-conditions.ts';
 
 /** What one command removes; memory holds the ids of so many documents and nothing else of them. */
 const trashBatch = 1000;
@@ -19,17 +21,30 @@ export interface Removal {
   readonly complete: boolean;
 }
 
-/** Removes one batch, oldest first. The condition is part of the delete: a document restored meanwhile stays. */
-export const removeBatch = async (project: Project, name: string, condition: Condition): Promise<Removal> =>
+/**
+ * Removes one batch, oldest first, and leaves tombstones where there is a changes feed. The condition is part of the
+ * write: a document restored meanwhile stays.
+ */
+export const removeBatch = async (project: Project, collection: Emptied, condition: Condition): Promise<Removal> =>
   onProject(
     project,
     async (db) => {
-      const documents = db.collection<{ readonly _id: ObjectId }>(name);
+      const documents = db.collection<{ readonly _id: ObjectId }>(collection.name);
+      const isFed = collection.feed?.on === true;
       const found = await documents
-        .find(condition, { projection: { _id: 1 }, sort: { deletedAt: 1 }, limit: trashBatch, maxTimeMS: batchLimitMs })
+        .find(isFed ? allOf([condition, isNotGone]) : condition, {
+          projection: { _id: 1 },
+          sort: { deletedAt: 1 },
+          limit: trashBatch,
+          maxTimeMS: batchLimitMs,
+        })
         .toArray();
       if (found.length === 0) return { removed: 0, complete: true };
       const chosen = { _id: { $in: found.map(({ _id }) => _id) } };
+      if (isFed) {
+        const removed = await bury(db.collection(collection.name), collection, chosen, condition);
+        return { removed, complete: found.length < trashBatch };
+      }
       const { deletedCount } = await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' });
       return { removed: deletedCount, complete: found.length < trashBatch };
     },
@@ -45,13 +60,13 @@ const isInPlace = async (project: Project): Promise<boolean> => {
 /** Removes batch by batch, until `deadline` (ms) at most, or until the project is somewhere else. */
 export const removeTrashed = async (
   project: Project,
-  name: string,
+  collection: Emptied,
   condition: Condition,
   deadline: number,
 ): Promise<Removal> => {
   let removed = 0;
   while (clock.now() < deadline && (await isInPlace(project))) {
-    const batch = await removeBatch(project, name, condition);
+    const batch = await removeBatch(project, collection, condition);
     removed += batch.removed;
     if (batch.complete) return { removed, complete: true };
   }

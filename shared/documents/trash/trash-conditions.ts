@@ -1,4 +1,5 @@
 import { MinKey } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
 import type { Document } from '../document.ts';
 import type { Condition } from '../read/condition.ts';
 
@@ -8,7 +9,23 @@ export const isTrashed = (document: Document): boolean => document.isDeleted ===
 /** The condition of active documents. */
 export const isActive: Condition = { isDeleted: { $ne: true } };
 
-/** The same inside an update. */
+/** What is no tombstone: those of a changes feed stand in the place of documents that were deleted for good. */
+export const isNotGone: Condition = { _gone: { $exists: false } };
+
+/** Tombstones alone. */
+export const isTombstone: Condition = { _gone: { $exists: true } };
+
+/** Whether a document of a collection that has, or had, a changes feed is a tombstone. */
+export const isGone = ({ feed }: Pick<Collection, 'feed'>, { _gone }: Document): boolean =>
+  Boolean(feed) && typeof _gone === 'boolean';
+
+/** What reads show of a collection: no tombstones, which one that never had a feed has not, and no trash unless asked. */
+export const shownIn = ({ feed }: Pick<Collection, 'feed'>, includeDeleted: boolean): Condition | undefined => {
+  if (!includeDeleted) return isActive;
+  return feed ? isNotGone : undefined;
+};
+
+/** The condition of active documents inside an update. */
 export const isStillActive = { $ne: ['$isDeleted', true] } as const;
 
 /*

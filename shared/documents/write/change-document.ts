@@ -3,10 +3,11 @@ import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { Caller, Project } from '../../projects/project.ts';
+import { stamped } from '../changes/stamp.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
 import { type Counting, counting, countingOf, mustBeAt } from '../revision.ts';
 import { mayWrite, notOwner, writeFilter } from '../row-security.ts';
-import { isActive, isTrashed } from '../trash/trash-conditions.ts';
+import { isActive, isGone, isNotGone, isTrashed } from '../trash/trash-conditions.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 
 /** A write to one document, decided by one conditional command. */
@@ -45,6 +46,7 @@ export const writable = (
   if (!raw) throw documentNotFound();
   const bytes = rawDocument(raw);
   const document = deserialize(bytes) as Document;
+  if (isGone(collection, document)) throw documentNotFound();
   // Whether another user's document is in the trash is theirs to know, so this comes before its state.
   if (!mayWrite(collection, caller, document)) throw notOwner();
   if (!isIn(state, document)) throw documentNotFound();
@@ -64,13 +66,16 @@ export const changeDocument = async <T>(
   { state, guards = [], ifMatch, write }: DocumentChange<T>,
 ): Promise<T> => {
   const mine = writeFilter(collection, caller);
+  const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
   let counted = counting;
   return writeGuarded(ifMatch === undefined ? guards : [mustBeAt(ifMatch), ...guards], {
     write: (conditions) =>
-      onDocuments((documents) => write(documents, { _id, ...states[state], ...mine, ...conditions }, counted)),
+      onDocuments((documents) =>
+        write(documents, { _id, ...states[state], ...there, ...mine, ...conditions }, stamped(collection, counted)),
+      ),
     read: async () => {
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
       const found = writable(collection, caller, state, raw);

@@ -1,4 +1,4 @@
-import { type Db, MongoBulkWriteError, type ObjectId } from 'mongodb';
+import { type Db, type Collection as Documents, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { allOrNone } from '../../clients/all-or-none.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { mongoFailure } from '../../clients/mongo-failure.ts';
@@ -8,8 +8,10 @@ import { AppError, type FieldError } from '../../core/errors.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
+import { bury } from '../changes/tombstones.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { presentStored, withoutHidden } from '../present.ts';
+import type { Condition } from '../read/condition.ts';
 import { type Revised, revisionOf } from '../revision.ts';
 import { requireWriteAccess } from '../row-security.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
@@ -76,10 +78,21 @@ const insertedOf = (ids: readonly ObjectId[]): Inserted => ({
   ids: ids.map((id) => id.toHexString()),
 });
 
+/** Somebody may have read them in the changes feed by then. */
+const undo = async (stored: Documents, collection: Collection, chosen: Condition): Promise<void> => {
+  if (collection.feed?.on) await bury(stored, collection, chosen, {});
+  else await stored.deleteMany(chosen);
+};
+
 /** A transaction leaves nothing of a failed one; without, what was written before a clash is removed again, of all `ids`. */
-const insertAll = (db: Db, name: string, documents: readonly Document[], ids: readonly ObjectId[]): Promise<void> =>
+const insertAll = (
+  db: Db,
+  collection: Collection,
+  documents: readonly Document[],
+  ids: readonly ObjectId[],
+): Promise<void> =>
   allOrNone(db, async (session) => {
-    const stored = db.collection(name);
+    const stored = db.collection(collection.name);
     try {
       await stored.insertMany(documents, { ordered: true, ...(session ? { session } : {}) });
     } catch (error) {
@@ -87,7 +100,7 @@ const insertAll = (db: Db, name: string, documents: readonly Document[], ids: re
       const clashes = error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0;
       // Where an earlier run of the same request is storing them, they are not this one's to remove.
       const isEarlier = failure instanceof AppError && isWithEarlier(failure);
-      if (!session && clashes && !isEarlier) await stored.deleteMany({ _id: { $in: [...ids] } });
+      if (!session && clashes && !isEarlier) await undo(stored, collection, { _id: { $in: [...ids] } });
       throw error;
     }
   });
@@ -118,7 +131,7 @@ export const createDocuments = async (
   const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
   const missing = made.map(({ document }) => document).filter(({ _id }) => !there.has(_id.toHexString()));
   await unlessTaken(
-    onProject(project, (db) => insertAll(db, collection.name, missing, ids)),
+    onProject(project, (db) => insertAll(db, collection, missing, ids)),
     orEarlier,
   );
   return insertedOf(ids);

@@ -2,6 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import type { Caller } from '../../projects/project.ts';
+import { insertedAt } from '../changes/stamp.ts';
 import { fieldsOf } from '../collection-fields.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { revisionField } from '../revision.ts';
@@ -44,6 +45,7 @@ export const newDocument = (collection: Collection, caller: Caller, body: JsonOb
     createdAt: date,
     updatedAt: date,
     [revisionField]: 1,
+    ...insertedAt(collection),
   };
   const size = sizeOf(document);
   requireFit(document, size);

@@ -26,7 +26,7 @@ const holds = (document: Document, fields: JsonObject): boolean => {
 /**
  * Merges fields into an active document that the caller may write, and returns it. `undefined` where the operator
  * `$set` has to do it: for dotted paths, other guards, a document or update that is large, and a database of a project's
- * own, which may compare owners in another way. Neither owner nor state changes by it, so what is returned tells whether
+ * own, which may compare owners in another way; a changes feed needs it too, since no pipeline writes its position. Neither owner nor state changes by it, so what is returned tells whether
  * they let it happen; one that grows beyond `most` by it tells so by its fields.
  */
 const mergeFields = async (
@@ -71,7 +71,8 @@ export const updateDocument = async (
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  const merged = ifMatch === undefined ? await mergeFields(project, collection, caller, id, fields, plan) : undefined;
+  const isPlain = ifMatch === undefined && !collection.feed?.on;
+  const merged = isPlain ? await mergeFields(project, collection, caller, id, fields, plan) : undefined;
   const updated =
     merged ??
     (await changeDocument(project, collection, caller, id, {

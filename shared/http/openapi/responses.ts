@@ -38,6 +38,7 @@ const summaries: Readonly<Record<number, string>> = {
   403: 'Whoever calls may not do this.',
   404: 'There is no such thing, as far as whoever calls may know.',
   409: 'What is there already stands against it.',
+  410: 'It was there once, and is not any more.',
   412: 'It is not what If-Match says any more. ETag says what it is.',
   413: 'Too large.',
   422: 'The mail provider could not do it.',

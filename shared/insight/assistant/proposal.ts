@@ -1,5 +1,6 @@
 import type { Field } from '../../collections/collection.ts';
 import { parseCollection } from '../../collections/lifecycle/create-collection.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { parseSchema } from '../../collections/schema/schema-rules.ts';
 import { AppError } from '../../core/errors.ts';
 
@@ -7,6 +8,8 @@ import { AppError } from '../../core/errors.ts';
 export interface Proposal {
   readonly name?: string;
   readonly schema: readonly Field[];
+  /** It is to have a changes feed. */
+  readonly changes?: true;
 }
 
 /** A proposal, or what is wrong with the answer, in words that the language model can go by. */
@@ -38,24 +41,28 @@ const objectIn = (text: string): unknown => {
 const ownValue = (object: object, key: string): unknown =>
   Object.hasOwn(object, key) ? (object as Readonly<Record<string, unknown>>)[key] : undefined;
 
-const parse = (name: unknown, schema: unknown): Proposal => {
+const parse = (name: unknown, schema: unknown, changes: unknown): Proposal => {
   if (name !== undefined && name !== null && typeof name !== 'string') {
     throw new AppError('INVALID_NAME', 'name must be a string');
   }
   const parsed = name ? parseCollection(name, { schema, rls: null }) : { schema: parseSchema(schema) };
   if (parsed.schema === null) throw new AppError('INVALID_SCHEMA', 'schema must be a list of fields');
-  return { ...(name ? { name } : {}), schema: parsed.schema };
+  const isFed = changes === true && name !== usersCollection;
+  return { ...(name ? { name } : {}), schema: parsed.schema, ...(isFed ? { changes } : {}) };
 };
 
 /**
  * Reads what the language model answered by the rules that creating a collection has, so that a proposal which is shown
- * can be created. Anything besides `name` and `schema` in it is left out.
+ * can be created. Anything besides `name`, `schema` and `changes` in it is left out.
  */
 export const parseProposal = (text: string): ParsedProposal => {
   const object = objectIn(text);
   if (typeof object !== 'object' || object === null) return refuse('The answer is not one JSON object');
   try {
-    return { usable: true, proposal: parse(ownValue(object, 'name'), ownValue(object, 'schema')) };
+    return {
+      usable: true,
+      proposal: parse(ownValue(object, 'name'), ownValue(object, 'schema'), ownValue(object, 'changes')),
+    };
   } catch (error) {
     if (error instanceof AppError) return refuse(error.message);
     throw error;

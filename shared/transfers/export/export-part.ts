@@ -2,7 +2,7 @@ import { BSON, type Db, type Document as MongoDocument } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
 import { textOf, whole } from '../../documents/read/projection.ts';
-import { isActive } from '../../documents/trash/trash-conditions.ts';
+import { isActive, isNotGone } from '../../documents/trash/trash-conditions.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ExportRecord } from '../transfer-record.ts';
 
@@ -27,7 +27,7 @@ const isSame = (one: MongoDocument, other: MongoDocument): boolean =>
 
 /** Begins at the id of the last document, whatever its type: a comparison would leave out ids of other types. */
 const open = (db: Db, { collectionName, includeDeleted, last }: TransferContext) =>
-  db.collection(collectionName).find(includeDeleted ? {} : isActive, {
+  db.collection(collectionName).find(includeDeleted ? isNotGone : isActive, {
     sort: { _id: 1 },
     hint: { _id: 1 },
     ...(last ? { min: { _id: last._id } } : {}),

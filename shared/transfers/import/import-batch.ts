@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
+import { type AnyBulkWriteOperation, type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { writeFailure } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
+import { movedNow } from '../../documents/changes/stamp.ts';
 import type { Document } from '../../documents/document.ts';
 import { nextRevision, revisionField } from '../../documents/revision.ts';
 import type { Project } from '../../projects/project.ts';
@@ -44,10 +45,24 @@ const madeAt = async (db: Db, name: string, documents: readonly Document[]): Pro
   return new Map(found.map(({ _id, createdAt }) => [_id.toHexString(), createdAt]));
 };
 
-/** The document as it stands in the file, as the next revision of the one that has its id, and as old as that one. */
-const replacing = (document: Document) => {
-  const kept = { createdAt: { $ifNull: ['$createdAt', document.createdAt] }, [revisionField]: nextRevision };
+/**
+ * The document as it stands in the file, as the next revision of the one that has its id, and as old as that one. It
+ * keeps its place among the changes, as no pipeline writes another.
+ */
+const replacing = ({ _pos, ...document }: Document) => {
+  const kept = {
+    createdAt: { $ifNull: ['$createdAt', document.createdAt] },
+    [revisionField]: nextRevision,
+    ...(_pos !== undefined && { _pos: '$_pos' }),
+  };
   return [{ $replaceWith: { $mergeObjects: [{ $literal: document }, kept] } }];
+};
+
+/** What stores a document; of a collection with a changes feed its place is written next, by the same command. */
+const replacements = (document: Document): readonly AnyBulkWriteOperation[] => {
+  const filter = { _id: document._id };
+  const replace = { updateOne: { filter, update: replacing(document), upsert: true } };
+  return document._pos === undefined ? [replace] : [replace, { updateOne: { filter, update: movedNow } }];
 };
 
 const failuresOf = (error: unknown): readonly WriteError[] => {
@@ -72,17 +87,14 @@ interface Stored {
 const taken = { field: '_id', message: '_id already exists' } as const;
 
 const replaceAll = async (db: Db, name: string, batch: readonly Prepared[]): Promise<Stored> => {
+  const writes = batch.map(({ document }) => replacements(document));
+  const lines = batch.flatMap((prepared, index) => (writes[index] ?? []).map(() => prepared));
   const failed = await db
     .collection(name)
-    .bulkWrite(
-      batch.map(({ document }) => ({
-        updateOne: { filter: { _id: document._id }, update: replacing(document), upsert: true },
-      })),
-      { ordered: false },
-    )
+    .bulkWrite(writes.flat(), { ordered: false })
     .then(() => [], failuresOf);
   const refused = failed.flatMap((one) => {
-    const prepared = batch[one.index];
+    const prepared = lines[one.index];
     return prepared ? [lineErrors(prepared.line, writeFailure(one, prepared.document))] : [];
   });
   return { refused, skipped: 0 };

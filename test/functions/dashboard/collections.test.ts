@@ -44,7 +44,15 @@ const leaveBehind = (name: string, state: 'creating' | 'deleting') =>
 
 describe('creating a collection', () => {
   test('201 schema-free', async () => {
-    const made = { name: 'free', schema: null, rls: off, documents: 0, createdAt: date, updatedAt: date };
+    const made = {
+      name: 'free',
+      schema: null,
+      rls: off,
+      changes: false,
+      documents: 0,
+      createdAt: date,
+      updatedAt: date,
+    };
     expect(await create({ name: 'free', schema: null })).toMatchObject({ status: 201, body: { data: made } });
     expect((await read('free')).body.data).toEqual(made);
     expect(await indexNames('free')).toEqual(['_id_', 'basalt_trash']);

@@ -99,7 +99,7 @@ describe('the list', () => {
     const collection = await newCollection();
     await project.api('POST', `/api/data/${collection}/bulk`, { body: Array.from({ length: 100 }, (_, n) => ({ n })) });
     await addTrashed(domain, collection, 30, 1);
-    const plans = await plansOf(domain, () => listTrash(domain, collection, { page: 2, limit: 10 }));
+    const plans = await plansOf(domain, () => listTrash(domain, { name: collection }, { page: 2, limit: 10 }));
     expect(plans.map(({ command }) => command).sort()).toEqual(['count', 'find']);
     for (const { stages, keysExamined } of plans) {
       expect(stages.join()).toMatch(/(IX|COUNT_)SCAN basalt_trash/);

@@ -2,6 +2,7 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as runTask } from '../../../functions/jobs/run-task.ts';
+import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { log } from '../../../shared/core/log.ts';
 import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
@@ -93,7 +94,7 @@ describe('in a database of the developer’s own', () => {
     expect(await connectOwn(moved, own.uri('moved'))).toMatchObject({ status: 200 });
     const now = await domainProject(moved);
     await addTrashed(now, 'notes', 3, 1);
-    expect(await emptyTrash(before, 'notes')).toEqual({ removed: 1000, complete: false });
+    expect(await emptyTrash(before, { name: 'notes', rls: noRowSecurity })).toEqual({ removed: 1000, complete: false });
     expect(await purgeProject(now)).toEqual({ removed: 0, complete: true });
     expect(await stored(now, 'notes')).toBe(3);
 

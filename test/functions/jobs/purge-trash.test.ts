@@ -6,6 +6,7 @@ import { handler as purgeTrash } from '../../../functions/jobs/purge-trash.ts';
 import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onControl, onProject } from '../../../shared/clients/mongo.ts';
+import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
 import { graceEnd } from '../../../shared/documents/trash/grace.ts';
@@ -142,7 +143,16 @@ describe('the purge of a project', () => {
       { ...domain, placement: { kind: 'managed', cell: 'former' } as const },
       { ...domain, id: 'f'.repeat(24) },
     ]) {
-      expect((await removeTrashed(elsewhere, 'notes', trashedBy(graceEnd()), clock.now() + 5000)).complete).toBe(false);
+      expect(
+        (
+          await removeTrashed(
+            elsewhere,
+            { name: 'notes', rls: noRowSecurity },
+            trashedBy(graceEnd()),
+            clock.now() + 5000,
+          )
+        ).complete,
+      ).toBe(false);
     }
     expect(await stored(domain, 'notes')).toBe(10);
     expect(await purgeProject(domain)).toEqual({ removed: 10, complete: true });
@@ -195,10 +205,10 @@ describe('the purge of a project', () => {
     // The messages are lost, so that no other run works on it.
     const queue = vi.spyOn(SQSClient.prototype, 'send').mockImplementation(() => Promise.resolve({}));
     await addTrashed(domain, 'notes', 1500, 1);
-    expect(await emptyTrash(domain, 'notes')).toMatchObject({ complete: false });
+    expect(await emptyTrash(domain, { name: 'notes', rls: noRowSecurity })).toMatchObject({ complete: false });
     afterFirstBatch(async () => {
       await addTrashed(domain, 'notes', 1500, 0);
-      expect(await emptyTrash(domain, 'notes')).toMatchObject({ complete: false });
+      expect(await emptyTrash(domain, { name: 'notes', rls: noRowSecurity })).toMatchObject({ complete: false });
     });
     await purgeProject(domain);
     await purgeProject(domain);

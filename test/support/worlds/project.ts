@@ -65,6 +65,7 @@ export interface CollectionInput {
   readonly schema?: readonly Readonly<Record<string, unknown>>[] | null;
   readonly rls?: Readonly<Record<string, unknown>>;
   readonly searchLanguage?: string;
+  readonly changes?: boolean;
 }
 
 /** A project of its own for a test file: tests share the stack and are kept apart by their projects. */

@@ -130,6 +130,29 @@ describe('an import with keepIds', () => {
     expect((await get(collection, id)).name).toBe('newer');
   });
 
+  test('200 with a revision and a place among the changes for each line, replaced ones and tombstones a revision later', async () => {
+    const collection = 'imported-changes';
+    await at.project.addCollection({ name: collection, changes: true });
+    const { _id: mine } = await add(collection, 'mine');
+    const { _id: gone } = await add(collection, 'gone');
+    const api = <B>(method: string, rest: string) => at.project.api<B>(method, `/api/data/${collection}${rest}`);
+    await api('DELETE', `/${gone}?permanent=true`);
+    const { next } = (await api<{ data: { next: string } }>('GET', '/changes')).body.data;
+    const [id] = newIds(1);
+    const documents = [
+      { _id: mine, name: 'replaced' },
+      { _id: gone, name: 'back' },
+      { _id: id, name: 'new' },
+    ];
+    expect(await load(collection, documents, { onConflict: 'replace' })).toMatchObject({ inserted: 3, rejected: 0 });
+    const since = await api<{ data: { changes: object[] } }>('GET', `/changes?since=${next}`);
+    expect(since.body.data.changes).toMatchObject([
+      { _id: mine, rev: 2, document: { name: 'replaced' } },
+      { _id: gone, rev: 3, document: { name: 'back', isDeleted: false } },
+      { _id: id, rev: 1, document: { name: 'new' } },
+    ]);
+  });
+
   test.each([undefined, 'skip', 'replace'] as const)(
     'a run that died after it stored a batch counts it as stored: onConflict %s',
     async (onConflict) => {

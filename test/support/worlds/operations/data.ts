@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { onProject } from '../../../../shared/clients/mongo.ts';
+import { noRowSecurity } from '../../../../shared/collections/collection.ts';
 import { createCollection } from '../../../../shared/collections/lifecycle/create-collection.ts';
 import { deleteCollection } from '../../../../shared/collections/lifecycle/delete-collection.ts';
 import { clock } from '../../../../shared/core/clock.ts';
@@ -115,7 +116,8 @@ export const dataOperations: readonly Operation[] = [
       const project = await makeProject(['notes']);
       await insert(project, 'notes');
       await addTrashed(project.project, 'notes', 1100, 1);
-      const act = (): Promise<number> => statusFor(() => emptyTrash(project.project, 'notes'));
+      const act = (): Promise<number> =>
+        statusFor(() => emptyTrash(project.project, { name: 'notes', rls: noRowSecurity }));
       return {
         projectIds: [project.id],
         act,

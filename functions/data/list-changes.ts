@@ -1,0 +1,11 @@
+import { listChanges } from '../../shared/documents/changes/list-changes.ts';
+import { waitingDataEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { dataRoutes } from './routes.ts';
+
+const route = dataRoutes['list-changes'];
+
+export const handler = waitingDataEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
+  const data = await listChanges(project, collection, caller, input.query);
+  return respond(route, { success: true, data, message: 'Changes fetched' });
+});
