@@ -213,6 +213,29 @@ describe('lists of documents', () => {
     expect(wide).toEqual([]);
   });
 
+  test('take no number that would change when it is stored, nor JSON that is none, and send neither', async () => {
+    const { page, problems } = opened;
+    await page.goto(`${base}?new=1&tab=json`);
+    const editor = page.getByRole('textbox', { name: 'Document, as JSON' });
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/documents')) sent.push(request.url());
+    });
+    for (const [typed, said] of [
+      ['{"title": "Exact", "views": 12345678901234567890}', 'views: integers beyond'],
+      ['{"title": "Exact",, "views": 1}', 'not valid JSON from character'],
+      ['[1]', 'A document is a JSON object'],
+    ] as const) {
+      await editor.fill(typed);
+      await page.getByRole('alert').getByText(said).first().waitFor();
+      await page.getByRole('button', { name: 'Insert' }).last().click();
+    }
+    await page.getByRole('link', { name: 'Form', exact: true }).click();
+    await page.getByText('What was typed as JSON cannot be read yet').waitFor();
+    expect(sent).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   test('open a value of 4 MiB, which is scrolled through, changed and saved', async () => {
     const { page, problems } = opened;
     const id = await idOf({ title: 'Large', views: 1000 });
