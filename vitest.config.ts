@@ -3,6 +3,7 @@ import { LongestFirst } from './test/support/clients/longest-first.ts';
 
 /** What takes long or much of the processor: `npm run test:long` runs it, and `npm test` does not. */
 const thorough = [
+  'test/console/collection-acts.test.ts',
   'test/console/document-lists.test.ts',
   'test/console/every-screen.test.ts',
   'test/console/failing-service.test.ts',

@@ -1,0 +1,79 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newProject([{ name: 'posts' }])]);
+  opened = await openAs(browser, project.developer, '/');
+  page = opened.page;
+});
+
+afterAll(() => browser.close());
+
+beforeEach(() => {
+  opened.problems.length = 0;
+});
+
+const urlOf = (path: string) => `${inject('stack').dashboardUrl}/projects/${project.id}${path}`;
+const open = (path: string) => page.goto(urlOf(path));
+const button = (name: string, within: Pick<Page, 'getByRole'> = page) =>
+  within.getByRole('button', { name, exact: true });
+const dialog = () => page.getByRole('dialog');
+const row = (text: string) => page.getByRole('row').filter({ hasText: text });
+
+describe('acts on a collection', () => {
+  test('build and delete an index, change its schema', async () => {
+    await open('/documents/posts/indexes');
+    await page.getByLabel('Fields').fill('views');
+    await button('Build').click();
+    await row('views').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No index of its own.').waitFor();
+    await open('/documents/posts/schema');
+    await button('Add a field').click();
+    await page.getByLabel('Field').first().fill('title');
+    await button('Save').first().click();
+    await page.getByText('The schema is saved.').waitFor();
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('delete documents for ever, one and all', async () => {
+    for (const title of ['one', 'two']) {
+      const { body } = await project.api<{ _id: string }>('POST', '/api/data/posts', { body: { title } });
+      await project.api('DELETE', `/api/data/posts/${body._id}`);
+    }
+    await open('/documents/posts/trash');
+    await row('one').getByRole('button', { name: 'Delete for ever' }).click();
+    await row('one').waitFor({ state: 'detached' });
+    await button('Empty the trash').click();
+    await dialog().getByLabel('Type the name').fill('posts');
+    await button('Empty the trash', dialog()).click();
+    await page.getByText('The trash is empty.').waitFor();
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('have a schema proposed; delete the collection, and then the project', async () => {
+    await open('/new-collection');
+    await page.getByLabel('What is it for?').fill('A shop');
+    const proposed = page.waitForResponse((answer) => answer.url().endsWith('/schema-assistant'));
+    await button('Propose').click();
+    await proposed;
+    await open('/documents/posts/schema');
+    await button('Delete the collection').click();
+    await dialog().getByLabel('Type the name').fill('posts');
+    await button('Delete', dialog()).click();
+    await page.waitForURL(urlOf(''));
+    await open('/settings/general');
+    await button('Delete the project').click();
+    await dialog().getByLabel('Type the name').fill('test project');
+    await button('Delete the project', dialog()).click();
+    await page.getByText('A project is one app').waitFor();
+    expect(opened.problems).toEqual([]);
+  });
+});
