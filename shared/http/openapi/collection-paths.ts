@@ -20,6 +20,13 @@ const bodies: Readonly<Record<string, (name: string) => JsonSchema>> = {
   'update-document': (name) => refTo(`${name}.update`),
 };
 
+/** Answers whose documents are not as they were written: row → which schema they have. */
+const answers: Readonly<Record<string, string>> = {
+  'get-document': 'populated',
+  'list-documents': 'listed',
+  'query-documents': 'listed',
+};
+
 const ofCollection = ({ schema }: Collection, parameter: Parameter): Parameter => {
   const { example: _general, ...rest } = parameter;
   if (parameter.name !== 'filters') return rest;
@@ -41,6 +48,7 @@ const operationOf = (collection: Collection, operation: Operation, document: str
     readonly responses: unknown;
   };
   const kept = parameters.filter((parameter) => parameter.name !== 'collectionName');
+  const answered = refTo(`${name}.${answers[operation.operationId] ?? 'document'}`);
   const body = bodies[operation.operationId.replace(/-patch$/, '')];
   return {
     ...rest,
@@ -48,9 +56,7 @@ const operationOf = (collection: Collection, operation: Operation, document: str
     tags: [`Collection ${name}`],
     ...(kept.length > 0 && { parameters: kept.map((parameter) => ofCollection(collection, parameter)) }),
     ...(requestBody !== undefined && { requestBody: body ? json(body(name)) : requestBody }),
-    responses: JSON.parse(
-      JSON.stringify(responses).replaceAll(document, JSON.stringify(refTo(`${name}.document`))),
-    ) as unknown,
+    responses: JSON.parse(JSON.stringify(responses).replaceAll(document, JSON.stringify(answered))) as unknown,
   };
 };
 

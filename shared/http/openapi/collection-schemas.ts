@@ -49,15 +49,33 @@ const written: JsonSchema = {
   updatedAt: time,
 };
 
-type Part = 'document' | 'insert' | 'update';
+/** Whether a reference is in it, in whose place a reader may ask for the document. */
+const hasRef = ({ type, items, fields = [] }: ValueType): boolean =>
+  type === 'Ref' || (items !== undefined && hasRef(items)) || fields.some(hasRef);
 
-/** Documents of a collection as they are read, inserted and changed, as JSON schemas. */
+const orPopulated = (field: Field): JsonSchema =>
+  hasRef(field) ? { description: 'As in a document, or with documents in the place of ids.' } : fieldSchema(field);
+
+type Part = 'document' | 'populated' | 'listed' | 'insert' | 'update';
+
+/**
+ * Documents of a collection as JSON schemas: as they are written, read one by one, listed (whole or some fields of
+ * them), inserted and changed.
+ */
 export const collectionSchemas = (collection: Collection): Readonly<Record<Part, JsonSchema>> => {
-  const read = objectOf(shownFields(collection));
+  const shown = shownFields(collection);
+  const read = objectOf(shown);
   const required = [...Object.keys(written), ...((read.required as readonly string[] | undefined) ?? [])];
-  const update = { ...objectOf(shownFields(collection)), minProperties: 1 };
+  const update = { ...read, minProperties: 1 };
+  const populated = {
+    ...read,
+    properties: { ...written, ...Object.fromEntries(shown.map((field) => [field.key, orPopulated(field)])) },
+    required,
+  };
   return {
     document: { ...read, properties: { ...written, ...(read.properties as JsonSchema) }, required },
+    populated,
+    listed: { ...populated, required: ['_id'] },
     insert: objectOf(insertedFields(collection)),
     update: { ...update, required: undefined, description: 'The fields to change; dotted names reach inside.' },
   };

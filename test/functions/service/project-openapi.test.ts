@@ -91,7 +91,17 @@ describe('GET /api/openapi.json with a key', () => {
     const list = await project.api('GET', '/api/data/tasks');
     const place = ['paths', '/api/data/tasks', 'get', 'responses', '200', 'content', 'application/json', 'schema'];
     expect(validator.problems(place, list.body)).toBeUndefined();
-    expect(JSON.stringify(answer.body.paths['/api/data/tasks']?.get)).toContain('#/components/schemas/tasks.document');
+    const second = await project.api('POST', '/api/data/tasks', { body: { title: 'b', after: made.body._id } });
+    for (const query of ['?fields=state', '?meta=false', '?populate=after']) {
+      const some = await project.api('GET', `/api/data/tasks${query}`);
+      expect({ query, status: some.status }).toEqual({ query, status: 200 });
+      expect(validator.problems(place, some.body)).toBeUndefined();
+    }
+    const onePlace = ['paths', '/api/data/tasks/{id}', 'get', ...place.slice(3)];
+    const one = await project.api('GET', `/api/data/tasks/${second.body._id}?populate=after`);
+    expect(one.body).toMatchObject({ after: { title: 'a' } });
+    expect(validator.problems(onePlace, one.body)).toBeUndefined();
+    expect(JSON.stringify(answer.body.paths['/api/data/tasks']?.get)).toContain('#/components/schemas/tasks.listed');
     expect(answer.body.components).not.toHaveProperty(['schemas', 'users.document']);
   });
 
