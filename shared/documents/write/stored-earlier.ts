@@ -5,7 +5,9 @@ import type { Collection } from '../../collections/collection.ts';
 import type { AppError } from '../../core/errors.ts';
 import { earlierIds } from '../../core/new-id.ts';
 import type { Project } from '../../projects/project.ts';
+import { outcomeUnknown } from '../../work/once/outcome-unknown.ts';
 import type { Document } from '../document.ts';
+import { isGone } from '../trash/trash-conditions.ts';
 
 /** What an earlier run of this request stored: it ended without an answer, and its documents have the same ids. */
 export interface StoredEarlier {
@@ -14,20 +16,24 @@ export interface StoredEarlier {
   readonly documents: readonly Document[];
 }
 
-/** What a run before this one stored of its first `count` documents; `undefined` where there was no run. */
+/**
+ * What a run before this one stored of its first `count` documents; `undefined` where there was no run. Where a
+ * tombstone has taken the place of one, which cannot come back → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
+ */
 export const storedEarlier = async (
   project: Project,
-  { name }: Collection,
+  collection: Collection,
   count: number,
 ): Promise<StoredEarlier | undefined> => {
   const ids = earlierIds(count);
   if (!ids) return undefined;
   const documents = await onProject(project, (db) =>
     db
-      .collection<Document>(name)
+      .collection<Document>(collection.name)
       .find({ _id: { $in: [...ids] } }, { maxTimeMS: 5000 })
       .toArray(),
   );
+  if (documents.some((document) => isGone(collection, document))) throw outcomeUnknown();
   return { ids, documents };
 };
 

@@ -4,6 +4,7 @@ import { requestIds } from '../../core/new-id.ts';
 import { claim, type KeyState, type Run } from '../../work/once/claim.ts';
 import { type KeyedRequest, keyedRequest, parseIdempotencyKey } from '../../work/once/idempotency-key.ts';
 import { keptAnswer, type WholeAnswer } from '../../work/once/kept-answer.ts';
+import { outcomeUnknown } from '../../work/once/outcome-unknown.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
 import type { Event, Middleware } from './middleware-types.ts';
@@ -38,12 +39,6 @@ const taken = (): AppError =>
     'This Idempotency-Key was used in the last 24 hours for another request: method, address, body or If-Match differ. Give every request a key of its own.',
   );
 
-const unknown = (): AppError =>
-  new AppError(
-    'IDEMPOTENCY_OUTCOME_UNKNOWN',
-    'The first request with this Idempotency-Key ended without an answer, so it may have been carried out or not. Look what there is now, and if it is to be done again use another key.',
-  );
-
 type Known = Keyed & Partial<WithCaller>;
 
 /** The secret key, rotated or not, is one caller, each user is one, and so is the publishable key without a user. */
@@ -67,12 +62,12 @@ const runOf = async (state: KeyState): Promise<Run> => {
       return state.run;
     case 'answered': {
       const answer = await keptAnswer(state.answer);
-      throw answer ? new Repeated(answer) : unknown();
+      throw answer ? new Repeated(answer) : outcomeUnknown();
     }
     case 'under way':
       throw underWay();
     case 'unknown':
-      throw unknown();
+      throw outcomeUnknown();
     case 'taken':
       throw taken();
   }

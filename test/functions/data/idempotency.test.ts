@@ -29,6 +29,7 @@ beforeAll(async () => {
     { name: 'notes' },
     { name: 'coupons', schema: [{ key: 'code', type: 'String', unique: true }] },
     { name: 'todos', rls: mine },
+    { name: 'fed', changes: true },
   ]);
 });
 afterEach(() => {
@@ -306,5 +307,27 @@ describe('a run that ends without an answer', () => {
     const { ids } = (again.body as { data: { ids: string[] } }).data;
     expect(ids).toContain(String(kept?._id));
     expect((await stored({ mark: { $in: marks } })).map(({ _id }) => String(_id)).sort()).toEqual([...ids].sort());
+  });
+
+  test('409 IDEMPOTENCY_OUTCOME_UNKNOWN of an insert whose document is a tombstone of a changes feed by then', async () => {
+    const params = { collectionName: 'fed' };
+    for (const [handler, body] of [
+      [createDocument, { mark: newKey() }],
+      [createDocuments, [{ mark: newKey() }, { mark: newKey() }]],
+    ] as const) {
+      const key = newKey();
+      const changesBefore = Array.isArray(body) ? 4 : 3;
+      killAfter(changesBefore);
+      expect((await send(handler, key, { body, params })).status).toBe(201);
+      vi.restoreAllMocks();
+      const [first] = await stored({ $or: [body].flat() }, 'fed');
+      const id = String(first?._id);
+      const deletion = { method: 'DELETE', params: { ...params, id }, query: 'permanent=true' } as Sent;
+      expect((await send(deleteDocument, newKey(), deletion)).status).toBe(200);
+      later(36);
+      for (let times = 0; times < 2; times++) expect(await send(handler, key, { body, params })).toMatchObject(unknown);
+      expect(await stored({ _id: first?._id }, 'fed')).toMatchObject([{ _gone: true, _rev: 2 }]);
+      vi.restoreAllMocks();
+    }
   });
 });
