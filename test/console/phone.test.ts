@@ -21,3 +21,21 @@ test('on a phone the present one of many tabs is in sight', async () => {
   expect(x).toBeGreaterThanOrEqual(0);
   expect(x + width).toBeLessThanOrEqual(390);
 });
+
+test('on a phone long names in the top line are cut at their end', async () => {
+  const { id, developer } = await newProject();
+  await developer.dashboard('PATCH', `/api/projects/${id}`, { name: 'Northern greenhouse and garden furniture' });
+  const { page } = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${id}`);
+  await signIn(page, developer);
+  const top = page.locator('.top');
+  for (const name of [/^Northern/, /^dev-/]) {
+    const hidden = await top.getByRole('button', { name }).evaluate((button) => {
+      const text = button.ownerDocument.createRange();
+      text.selectNodeContents(button);
+      const [whole, shown] = [text.getBoundingClientRect(), button.getBoundingClientRect()];
+      return { atStart: whole.left < shown.left, atEnd: whole.right > shown.right };
+    });
+    expect(hidden).toEqual({ atStart: false, atEnd: true });
+  }
+});
