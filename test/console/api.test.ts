@@ -25,12 +25,22 @@ describe('the API page', () => {
     await list.getByLabel('Path and query').fill('/api/data/posts?fields=title,text');
     await list.getByRole('button', { name: 'Send GET' }).click();
     const answer = list.getByRole('region', { name: 'Answer' });
-    await answer.getByText('200').waitFor();
+    await answer.getByText('200', { exact: true }).waitFor();
     await answer.getByText('<b>bold</b>').waitFor();
     await answer.getByText(/content-type: application\/json/).waitFor();
     expect(new URL(page.url()).searchParams.get('open')).toBe('list-documents');
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
+  });
+
+  test('leads to the description of the dashboard’s own API', async () => {
+    const { page } = opened;
+    const [description] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('link', { name: 'dashboard API' }).click(),
+    ]);
+    await description.getByText('"/api/projects/{projectId}/members"').waitFor();
+    await description.close();
   });
 
   test('takes the secret key for as long as the page is open, and keeps it nowhere', async () => {
@@ -40,7 +50,7 @@ describe('the API page', () => {
     await create.getByLabel('Body').fill('{"title": "From the page"}');
     await create.getByLabel('Secret key').fill(project.secretKey);
     await create.getByRole('button', { name: 'Send POST' }).click();
-    await create.getByText('201').waitFor();
+    await create.getByText('201', { exact: true }).waitFor();
     const kept = await page.evaluate<string>(
       'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
     );
@@ -58,7 +68,7 @@ describe('the API page', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Type DELETE').fill('DELETE');
     await dialog.getByRole('button', { name: 'Send DELETE' }).click();
-    await remove.getByRole('region', { name: 'Answer' }).getByText('200').waitFor();
+    await remove.getByRole('region', { name: 'Answer' }).getByText('200', { exact: true }).waitFor();
     expect(await dialog.count()).toBe(0);
     expect(problems).toEqual([]);
   });
