@@ -3,10 +3,15 @@ import { LongestFirst } from './test/support/clients/longest-first.ts';
 
 /** What takes long or much of the processor: `npm run test:long` runs it, and `npm test` does not. */
 const thorough = [
+  'test/console/account-acts.test.ts',
   'test/console/collection-acts.test.ts',
   'test/console/document-lists.test.ts',
   'test/console/every-screen.test.ts',
   'test/console/failing-service.test.ts',
+  'test/console/mail-acts.test.ts',
+  'test/console/settings-acts.test.ts',
+  'test/console/transfer-acts.test.ts',
+  'test/console/user-acts.test.ts',
   'test/contract/bytes.test.ts',
   'test/contract/origins.test.ts',
   'test/contract/secrets.test.ts',

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
 import type { Developer } from '../worlds/project.ts';
 import { type OpenPage, type openChromium, signIn } from './chromium.ts';
@@ -14,4 +15,12 @@ export const openAs = async (
   await signIn(opened.page, developer);
   await opened.page.getByTitle('Account').or(opened.page.getByRole('alert')).first().waitFor();
   return opened;
+};
+
+/** Types the name that an act asks for, and does it. */
+export const confirmAct = async (page: Page, act: string, name: string): Promise<void> => {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox').fill(name);
+  await dialog.getByRole('button', { name: act, exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
 };
