@@ -6,6 +6,7 @@ const thorough = [
   'test/console/account-acts.test.ts',
   'test/console/collection-acts.test.ts',
   'test/console/document-lists.test.ts',
+  'test/console/every-row.test.ts',
   'test/console/every-screen.test.ts',
   'test/console/failing-service.test.ts',
   'test/console/mail-acts.test.ts',
