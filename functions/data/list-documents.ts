@@ -1,7 +1,7 @@
 import { listDocuments } from '../../shared/documents/read/list-documents.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { listMessage } from './list-message.ts';
+import { listMessage } from '../list-message.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['list-documents'];

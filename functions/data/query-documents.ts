@@ -1,7 +1,7 @@
 import { queryDocuments } from '../../shared/documents/read/query-documents.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { listMessage } from './list-message.ts';
+import { listMessage } from '../list-message.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['query-documents'];

@@ -78,7 +78,7 @@ describe('audiences and broadcasts in the console', () => {
       .poll(() => page.evaluate(style))
       .toEqual({ fontSize: '31px', color: 'rgb(0, 128, 0)', backgroundImage: 'none' });
     const left = inPreview('page.querySelectorAll("script, iframe, style, [onerror], [src], [href], [action]").length');
-    expect(await page.evaluate(left)).toBe(0);
+    await expect.poll(() => page.evaluate(left)).toBe(0);
     expect(await page.title()).toBe('Mail · Basalt');
     await page.getByRole('button', { name: 'Send now' }).click();
     const dialog = page.getByRole('dialog');

@@ -1,7 +1,7 @@
 import { listDocuments } from '../../../shared/documents/read/list-documents.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listMessage } from '../../data/list-message.ts';
+import { listMessage } from '../../list-message.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['list-project-documents'];
