@@ -10,6 +10,8 @@ export interface Bed {
   readonly database: string;
   readonly secretKey: string;
   readonly publishableKey: string;
+  /** What the developer signs in with. */
+  readonly account: { readonly email: string; readonly password: string };
   readonly dashboardToken: string;
   /** Logs the developer in again: a token lives for a quarter of an hour. */
   readonly newDashboardToken: () => Promise<string>;
@@ -72,6 +74,7 @@ export const makeBed = async (dashboardUrl: string, collections: readonly string
     database: `p_${projectId}`,
     secretKey,
     publishableKey,
+    account,
     dashboardToken,
     newDashboardToken: () => tokenFrom('login'),
     dashboard,
