@@ -43,6 +43,28 @@ describe('acts on a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('switch its changes feed on, and off again', async () => {
+    const form = page.locator('form').filter({ hasText: 'Apps can ask what has changed' });
+    const feed = form.getByRole('checkbox');
+    const since = () => project.api('GET', '/api/data/posts/changes');
+    for (const [changes, text] of [
+      [true, 'The feed tells every change'],
+      [false, 'Apps learn of changes by listing'],
+    ] as const) {
+      await open('/documents/posts/schema');
+      await feed.setChecked(changes);
+      await page.getByText(text).waitFor();
+      await button('Save', form).click();
+      await page.getByText('Saved.').waitFor();
+      await page.reload();
+      await feed.waitFor();
+      expect(await feed.isChecked()).toBe(changes);
+      await page.getByText(text).waitFor();
+      await expect.poll(async () => (await since()).status).toBe(changes ? 200 : 409);
+    }
+    expect(opened.problems).toEqual([]);
+  });
+
   test('delete documents for ever, one and all', async () => {
     for (const title of ['one', 'two']) {
       const { body } = await project.api<{ _id: string }>('POST', '/api/data/posts', { body: { title } });
