@@ -1,7 +1,7 @@
-import { type Collection, type Db, type Document, ObjectId } from 'mongodb';
+import { type Collection, type Db, type Document, ObjectId, Timestamp } from 'mongodb';
 import { writers } from './seed.ts';
 
-/** What is asked of `/api/data/<name>/<id>?<query>`; `id` may be `bulk` or `aggregate`. */
+/** What is asked of `/api/data/<name>/<id>?<query>`; `id` may be `bulk`, `aggregate` or `changes`. */
 export interface DocumentRequest {
   readonly method: string | undefined;
   readonly name: string;
@@ -68,6 +68,14 @@ const list = async (documents: Collection, query: URLSearchParams): Promise<Docu
   return { items, total };
 };
 
+/** What was written since a place of MongoDB's clock, and the place of the last of it. */
+const changesOf = async (documents: Collection, query: URLSearchParams): Promise<Document> => {
+  const after = Timestamp.fromString(query.get('since') ?? '0', 10);
+  const found = documents.find({ _pos: { $gt: after } }).sort({ _pos: 1 });
+  const items = await found.limit(Number(query.get('limit') ?? 100)).toArray();
+  return { items, next: String(items.at(-1)?._pos ?? after) };
+};
+
 /**
  * What a hand-written server would do with documents: the one command, or two side by side for a page and its total.
  */
@@ -91,6 +99,7 @@ export const bareDocuments = async (
     case 'DELETE':
       return documents.updateOne({ _id: new ObjectId(id) }, { $set: { isDeleted: true, deletedAt: new Date() } });
     default:
+      if (id === 'changes') return changesOf(documents, new URLSearchParams(query));
       return id ? documents.findOne({ _id: new ObjectId(id) }) : list(documents, new URLSearchParams(query));
   }
 };

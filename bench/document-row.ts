@@ -9,10 +9,11 @@ export type DocumentRow =
   | 'filter'
   | 'where'
   | 'search'
+  | 'feed'
   | 'populate'
   | 'aggregate'
   | 'update'
   | 'delete';
 
 /** What peers have in no comparable way. */
-export type OwnRow = 'where' | 'search';
+export type OwnRow = 'where' | 'search' | 'feed';

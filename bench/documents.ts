@@ -1,5 +1,7 @@
 import type { Db } from 'mongodb';
+import type { Contender } from './contender.ts';
 import type { DocumentRow } from './document-row.ts';
+import { fed, positionsOf } from './feed.ts';
 import { gists } from './gists.ts';
 import type { LoadRequest } from './load.ts';
 import { type Compared, counter, inTurn, isPeer, type Name, type Operation, type Peer, peers } from './operation.ts';
@@ -24,8 +26,10 @@ interface DocumentOperation extends Compared {
    */
   readonly changesSize?: 'grows' | 'shrinks';
   /** Reads another collection: that whose documents refer to others, or one with many. */
-  readonly reads?: typeof joined | typeof many | typeof searched;
+  readonly reads?: typeof joined | typeof many | typeof searched | typeof fed;
   readonly longer?: number;
+  /** What stands in the place of ids. */
+  readonly idsOf?: (target: Contender) => Promise<readonly string[]>;
   readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
 }
 
@@ -125,6 +129,16 @@ const operations: Readonly<Record<DocumentRow, DocumentOperation>> = {
       return { method: 'GET', path: () => `/api/data/${collection}?limit=20&search=${(index() * 7) % 10_000}` };
     },
   },
+  feed: {
+    name: 'changes since a position, 20',
+    area,
+    reads: fed,
+    idsOf: positionsOf,
+    request: (collection, ids) => {
+      const since = inTurn(ids);
+      return { method: 'GET', path: () => `/api/data/${collection}/changes?since=${since()}&limit=20` };
+    },
+  },
   populate: {
     name: 'list 20, populated',
     area,
@@ -222,12 +236,12 @@ export const documentOperations = (databases: Databases): Operation[] =>
       peers: peers.filter((peer) => row in theirs[peer]),
       usesUp: shrinks,
       ...(gists[row] && { gist: gists[row] }),
-      prepare: async (name, _target, seconds) => {
+      prepare: async (name, target, seconds) => {
         const collection = collectionOf(operation, name);
         const amount = shrinks
           ? { add: Math.ceil(deletionsPerSecond * seconds), most: Number.MAX_SAFE_INTEGER }
           : { add: 0, most };
-        const ids = await idsFor(databases, name, collection, amount);
+        const ids = (await operation.idsOf?.(target)) ?? (await idsFor(databases, name, collection, amount));
         const request = requestOf(row, name, collection, ids);
         return shrinks ? { ...request, distinct: ids.length } : request;
       },

@@ -43,6 +43,8 @@ export const gists: Readonly<Partial<Record<DocumentRow, Gist>>> = {
   filter: titlesOf,
   where: titlesOf,
   search: titlesOf,
+  feed: (body, name) =>
+    name === 'bare' ? titlesOf(body, name) : body.data.changes.map(({ document }: Answer) => document.title),
   populate: (body, name) => itemsOf(body, name).map(({ title, writer }) => [title, writer.name, writer.about]),
   aggregate: (body, name) => rowsOf(body, name).map(({ posts, likes }) => [posts, likes]),
 };

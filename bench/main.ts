@@ -19,6 +19,7 @@ import { type Rows, renderCosts } from './costs/report.ts';
 import { addMailLogs, addProjects, dashboardOperations } from './dashboard.ts';
 import { measureDepth } from './depth.ts';
 import { documentOperations, many, manyCount, manyRow, writesOf } from './documents.ts';
+import { addFed } from './feed.ts';
 import { fileOperations } from './files.ts';
 import { type CostFiles, parseFlags } from './flags.ts';
 import { startProvider } from './instant-provider.ts';
@@ -190,6 +191,7 @@ try {
   if (withMany) await fill(database.collection(many), manyCount, () => undefined);
   await addJoined(bed, database, small);
   await addSearched(bed, database, small);
+  await addFed(bed, database, small);
   await addProjects(bed);
   await addMailLogs(client.db('control'), bed.projectId);
   if (flags.commands) await withContenders(bed, (contenders) => printCommands(bed, contenders));
