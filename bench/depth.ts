@@ -1,4 +1,5 @@
 import type { Contender } from './contender.ts';
+import { fed, positionAt } from './feed.ts';
 import { type LoadRequest, measure } from './load.ts';
 import { progress } from './progress.ts';
 import { median } from './statistics.ts';
@@ -9,9 +10,13 @@ export interface Depth {
   readonly largeList: number;
   readonly firstPage: number;
   readonly deepPage: number;
+  /** Changes since a position in the middle. */
+  readonly smallFeed: number;
+  readonly largeFeed: number;
   /** Medians of the ratios of each round. */
   readonly largeRatio: number;
   readonly deepRatio: number;
+  readonly feedRatio: number;
 }
 
 const pageSize = 20;
@@ -32,21 +37,32 @@ const cursorAt = async (target: Contender, documents: number): Promise<string> =
   return encodeURIComponent(cursor);
 };
 
-/** Measures the list of 20 newest, total included, at both sizes, and a cursor's first page beside its page 10 000. */
+/**
+ * Measures the list of 20 newest, total included, at both sizes, a cursor's first page beside its page 10 000, and 20
+ * changes since a position at both sizes.
+ */
 export const measureDepth = async (
   target: Contender,
   {
     rounds,
     seconds,
+    small,
     large,
   }: { readonly rounds: number; readonly seconds: number; readonly small: number; readonly large: number },
 ): Promise<Depth> => {
   const cursor = await cursorAt(target, Math.min(deepPage * pageSize, large - 2 * step));
+  const changes = async (name: string, documents: number): Promise<LoadRequest> => {
+    const since = await positionAt(target, name, Math.floor(documents / 2000) * 1000);
+    return get(`/api/data/${name}/changes?since=${since}&limit=${pageSize}`);
+  };
+  progress('walking the changes');
   const requests = {
     smallList: get(`/api/data/basalt?limit=${pageSize}`),
     largeList: get(`/api/data/large?limit=${pageSize}`),
     firstPage: get(`/api/data/large?limit=${pageSize}&cursor=`),
     deepPage: get(`/api/data/large?limit=${pageSize}&cursor=${cursor}`),
+    smallFeed: await changes(fed, small),
+    largeFeed: await changes('large', large),
   };
   const done: Record<keyof typeof requests, number>[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -63,7 +79,10 @@ export const measureDepth = async (
     largeList: median(done.map(({ largeList }) => largeList)),
     firstPage: median(done.map(({ firstPage }) => firstPage)),
     deepPage: median(done.map((round) => round.deepPage)),
+    smallFeed: median(done.map(({ smallFeed }) => smallFeed)),
+    largeFeed: median(done.map(({ largeFeed }) => largeFeed)),
     largeRatio: median(done.map(({ smallList, largeList }) => smallList / largeList)),
     deepRatio: median(done.map(({ firstPage, deepPage: deep }) => firstPage / deep)),
+    feedRatio: median(done.map(({ smallFeed, largeFeed }) => smallFeed / largeFeed)),
   };
 };

@@ -7,27 +7,39 @@ export const fed = 'fed';
 
 const changesPerSecond = 10;
 
-/** Makes and fills it, as if its documents had been written so many a second. */
-export const addFed = async ({ projectId, dashboard }: Bed, database: Db, count: number): Promise<void> => {
-  await dashboard('POST', `/api/projects/${projectId}/collections`, { name: fed, schema: null, changes: true });
+/** What the service adds to documents that are written so many a second, from now on. */
+export const placesFromNow = (): ((index: number) => object) => {
   const begin = Math.ceil(Date.now() / 1000);
-  const more = (index: number) => ({
+  return (index) => ({
     _rev: 1,
     _pos: new Timestamp({ t: begin + Math.floor(index / changesPerSecond), i: 1 + (index % changesPerSecond) }),
   });
-  await fill(database.collection(fed), count, () => undefined, more);
+};
+
+/** Makes and fills it; gives the one that is filled later, to measure depth, a feed as well. */
+export const addFed = async ({ projectId, dashboard }: Bed, database: Db, count: number): Promise<void> => {
+  const base = `/api/projects/${projectId}/collections`;
+  await dashboard('PUT', `${base}/large`, { changes: true });
+  await dashboard('POST', base, { name: fed, schema: null, changes: true });
+  await fill(database.collection(fed), count, () => undefined, placesFromNow());
 };
 
 const step = 100;
 const positions = 50;
 
-/** Positions all over the first half of it, in the words of a contender. */
-export const positionsOf = async ({ url, headers }: Contender): Promise<readonly string[]> => {
+const walk = async ({ url, headers }: Contender, name: string, limit: number, pages: number): Promise<string[]> => {
   const found: string[] = [];
-  for (let since = '0'; found.length < positions; found.push(since)) {
-    const answer = await fetch(`${url}/api/data/${fed}/changes?since=${since}&limit=${step}`, { headers });
+  for (let since = '0'; found.length < pages; found.push(since)) {
+    const answer = await fetch(`${url}/api/data/${name}/changes?since=${since}&limit=${limit}`, { headers });
     const body = (await answer.json()) as { readonly next?: string; readonly data?: { readonly next: string } };
     since = body.data?.next ?? body.next ?? '';
   }
   return found;
 };
+
+/** Positions all over the first half of it, in the words of a contender. */
+export const positionsOf = (target: Contender): Promise<readonly string[]> => walk(target, fed, step, positions);
+
+/** The position behind so many of the first changes, a multiple of 1000. */
+export const positionAt = async (target: Contender, name: string, changes: number): Promise<string> =>
+  (await walk(target, name, 1000, changes / 1000)).at(-1) ?? '0';

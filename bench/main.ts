@@ -19,7 +19,7 @@ import { type Rows, renderCosts } from './costs/report.ts';
 import { addMailLogs, addProjects, dashboardOperations } from './dashboard.ts';
 import { measureDepth } from './depth.ts';
 import { documentOperations, many, manyCount, manyRow, writesOf } from './documents.ts';
-import { addFed } from './feed.ts';
+import { addFed, placesFromNow } from './feed.ts';
 import { fileOperations } from './files.ts';
 import { type CostFiles, parseFlags } from './flags.ts';
 import { startProvider } from './instant-provider.ts';
@@ -147,7 +147,7 @@ const compareAll = async (bed: Bed, contenders: Contenders): Promise<readonly Ou
   if (outcomes.length > 0) print(renderCpu(outcomes), renderSpeed(outcomes), ...renderPeers(outcomes));
   if (large > 0 && 'depth'.includes(only)) {
     const documents = client.db(bed.database).collection('large');
-    await fill(documents, large, (done) => progress(`filling ${done} of ${large} documents`));
+    await fill(documents, large, (done) => progress(`filling ${done} of ${large} documents`), placesFromNow());
     print(renderDepth(await measureDepth(contenders.basalt, { rounds, seconds, small, large }), small, large));
   }
   return outcomes;

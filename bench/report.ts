@@ -164,6 +164,12 @@ export const renderDepth = (depth: Depth, small: number, large: number): string 
       ratio(depth.largeRatio),
     ],
     ['cursor page 1 beside page 10,000', whole(depth.firstPage), whole(depth.deepPage), ratio(depth.deepRatio)],
+    [
+      `20 changes of ${whole(small)} documents beside ${whole(large)}`,
+      whole(depth.smallFeed),
+      whole(depth.largeFeed),
+      ratio(depth.feedRatio),
+    ],
   ]);
 
 /** What is no request of the bare server's, as a Markdown table. */
