@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { dashboardRoutes } from '../../functions/routes.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { askedOfApi } from '../support/clients/chromium.ts';
@@ -22,9 +22,14 @@ const rows: readonly (Route & { readonly id: string })[] = Object.values(dashboa
 
 const parametersOf = ({ path: at }: Route): number => at.split('{').length;
 
-/** The row that answers a request, `GET /api/projects`: of several that fit the one with the fewest parameters. */
+/**
+ * The row that answers a request of the dashboard API, `GET http://127.0.0.1:4100/api/projects`: of several that fit the
+ * one with the fewest parameters. The public API has some paths in common with it.
+ */
 const rowOf = (request: string): string | undefined => {
-  const [method, at = ''] = request.split(' ');
+  const [method, url = ''] = request.split(' ');
+  const { origin, pathname: at } = new URL(url);
+  if (origin !== inject('stack').dashboardUrl) return undefined;
   return rows
     .filter((row) => methodsOf(row).some((one) => one === method))
     .filter((row) => new RegExp(`^${row.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(at))

@@ -8,7 +8,7 @@ export interface OpenPage {
   readonly problems: string[];
 }
 
-/** What pages of this test file have asked of the API so far: `GET /api/projects`, without queries. */
+/** What pages of this test file have asked so far, without queries: `GET http://127.0.0.1:4100/api/projects`. */
 export const askedOfApi = new Set<string>();
 
 /** A real browser, which is unpacked from npm; nothing has to be installed for it. */
@@ -25,8 +25,8 @@ export const openChromium = async () => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       contexts.push(context);
       context.on('request', (request) => {
-        const { pathname } = new URL(request.url());
-        if (pathname.startsWith('/api/')) askedOfApi.add(`${request.method()} ${pathname}`);
+        const { origin, pathname } = new URL(request.url());
+        if (pathname.startsWith('/api/')) askedOfApi.add(`${request.method()} ${origin}${pathname}`);
       });
       const page = await context.newPage();
       const problems: string[] = [];
