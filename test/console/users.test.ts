@@ -40,4 +40,16 @@ describe('users in the console', () => {
     expect((await signIn('second password')).status).toBe(200);
     expect(problems).toEqual([]);
   });
+
+  test('are made in a dialog that takes the focus before it is in sight, and not from what is typed', async () => {
+    const { id, developer } = await newProject();
+    const { page } = await openAs(browser, developer, `/projects/${id}/users`);
+    await page.evaluate(`new MutationObserver(() => {
+      const dialog = document.querySelector('dialog');
+      if (dialog) document.body.dataset.firstOpen ??= dialog.open;
+    }).observe(document.querySelector('main'), { childList: true, subtree: true })`);
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await page.evaluate('document.body.dataset.firstOpen')).toBe('true');
+  });
 });
