@@ -9,6 +9,7 @@ const thorough = [
   'test/console/every-row.test.ts',
   'test/console/every-screen.test.ts',
   'test/console/failing-service.test.ts',
+  'test/console/keyboard.test.ts',
   'test/console/mail-acts.test.ts',
   'test/console/settings-acts.test.ts',
   'test/console/transfer-acts.test.ts',

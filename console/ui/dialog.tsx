@@ -10,13 +10,26 @@ interface Props {
 /** A question that comes first. Escape closes it, and the focus goes back to where it was. */
 export const Dialog = ({ title, onClose, children }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null);
+  const gone = useRef(false);
   // Before it is in sight: one that turns modal later takes the focus away from the field that is typed into.
   useLayoutEffect(() => {
-    dialog.current?.showModal();
-    return () => dialog.current?.close();
+    const [shown, before] = [dialog.current, document.activeElement];
+    shown?.showModal();
+    return () => {
+      gone.current = true;
+      shown?.close();
+      // One that is taken out of the page before it is closed gives nothing back by itself.
+      if (document.activeElement === document.body && before instanceof HTMLElement) before.focus();
+    };
   }, []);
   return (
-    <dialog ref={dialog} class="dialog stack" aria-label={title} onCancel={onClose} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class="dialog stack"
+      aria-label={title}
+      onCancel={onClose}
+      onClose={() => gone.current || onClose()}
+    >
       <h1>{title}</h1>
       {children}
     </dialog>

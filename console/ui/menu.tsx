@@ -11,7 +11,15 @@ interface Props {
 
 const gap = 4;
 
-/** A list of acts or places behind a button; the browser opens, closes and keeps it on top. */
+/** Where a key leads from one of so many stops; from none, -1, to the first or the last. */
+const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
+  ArrowDown: (at, count) => (at + 1) % count,
+  ArrowUp: (at, count) => (at <= 0 ? count : at) - 1,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+};
+
+/** A list of acts or places behind a button; the browser opens, closes and keeps it on top. Arrows, Home and End go through it. */
 export const Menu = ({ label, title, stays, children }: Props) => {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
@@ -23,19 +31,40 @@ export const Menu = ({ label, title, stays, children }: Props) => {
     style.top = `${bottom + gap}px`;
     style.left = `${Math.max(gap, left + offsetWidth > innerWidth ? right - offsetWidth : left)}px`;
   };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = steps[event.key];
+    if (!step || !menu.current || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const { activeElement } = document;
+    const stops = [...menu.current.querySelectorAll<HTMLElement>('a[href], button:enabled, input:enabled')];
+    const next = stops[step(stops.indexOf(activeElement as HTMLElement), stops.length)];
+    if (!next) return;
+    event.preventDefault();
+    menu.current.showPopover();
+    next.focus();
+  };
+  const onButtonKeyDown = (event: KeyboardEvent) => {
+    if (event.key.startsWith('Arrow')) onKeyDown(event);
+  };
   return (
     <>
-      <button ref={button} type="button" class="button plain" popovertarget={id} title={title}>
+      <button
+        ref={button}
+        type="button"
+        class="button plain"
+        popovertarget={id}
+        title={title}
+        onKeyDown={onButtonKeyDown}
+      >
         {label}
       </button>
-      {/* biome-ignore lint/a11y/useKeyWithClickEvents: what is clicked are the buttons and links inside. */}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the same. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: what is clicked are the buttons and links inside. */}
       <div
         ref={menu}
         id={id}
         class="menu"
         popover="auto"
         onBeforeToggle={() => requestAnimationFrame(place)}
+        onKeyDown={onKeyDown}
         onClick={() => stays || menu.current?.hidePopover()}
       >
         {children}

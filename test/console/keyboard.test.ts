@@ -1,0 +1,119 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { screens } from '../../scripts/screenshots/screens.ts';
+import { openChromium, signIn } from '../support/clients/chromium.ts';
+import { newProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+/** Numbers what a reader can act on, and tells how many there are; of radio buttons only the chosen one is stopped at. */
+const numbered = `(() => {
+  const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')];
+  const seen = all.filter((one) => !one.disabled && one.tabIndex >= 0 && one.type !== 'radio' &&
+    one.checkVisibility({ visibilityProperty: true }));
+  seen.forEach((one, at) => one.setAttribute('data-stop', at));
+  return seen.map((one) => one.outerHTML.slice(0, 120));
+})()`;
+
+/** Where the focus is: the number of the element, or nothing on what has none; and whether it can be seen. */
+const focused = `(() => {
+  const at = document.activeElement;
+  if (!at || at === document.body) return { end: true };
+  const { outlineStyle, outlineWidth } = getComputedStyle(at);
+  return { stop: at.getAttribute('data-stop'), hidden: outlineStyle === 'none' || outlineWidth === '0px', html: at.outerHTML.slice(0, 120) };
+})()`;
+
+interface Focused {
+  readonly end?: true;
+  readonly stop: string | null;
+  readonly hidden: boolean;
+  readonly html: string;
+}
+
+/** Walks a screen by Tab until it has come round, and tells what is not reached, not seen, or never left. */
+const walk = async (page: Page): Promise<readonly string[]> => {
+  const stops = await page.evaluate<readonly string[]>(numbered);
+  const missing = new Set(stops.keys());
+  const found: string[] = [];
+  // A page may begin in its middle, where something was scrolled into sight: a whole round goes from end to end.
+  let ends = 0;
+  for (let presses = 0; presses < stops.length * 3 + 40; presses++) {
+    await page.keyboard.press('Tab');
+    const at = await page.evaluate<Focused>(focused);
+    if (at.end) ends += 1;
+    if (ends === 2) return [...found, ...[...missing].map((stop) => `is not reached: ${stops[stop]}`)];
+    if (at.end || ends === 0) continue;
+    if (at.stop !== null) missing.delete(Number(at.stop));
+    if (at.hidden) found.push(`has no outline: ${at.html}`);
+  }
+  return [...found, 'has no end'];
+};
+
+const signedIn = async (place: string) => {
+  const { id, developer, secretKey } = await newProject([{ name: 'posts' }]);
+  const { page } = await browser.newPage();
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${id}${place}`);
+  await signIn(page, developer);
+  await page.locator('main h1').waitFor();
+  await page.waitForLoadState('networkidle');
+  return { page, id, developer, secretKey };
+};
+
+describe('by keyboard', () => {
+  test('Tab goes through everything on every screen, in sight, and out of it again', async () => {
+    const { page, id } = await signedIn('');
+    const found: string[] = [];
+    for (const { name, path, as, act } of screens) {
+      // What is opened by an act begins where it was opened.
+      if (as === 'stranger' || act) continue;
+      const below = path.startsWith('//') ? path.slice(1) : `/projects/${id}${path.replace(/plants|orders/, 'posts')}`;
+      await page.goto(inject('stack').dashboardUrl + below);
+      await page.locator('main h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      found.push(...(await walk(page)).map((one) => `${name} ${one}`));
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('menus go by arrows, Home and End, and give the focus back', async () => {
+    const { page } = await signedIn('');
+    const button = page.locator('.top button[popovertarget]').last();
+    const isFocused = (name: string | RegExp) =>
+      expect.poll(() => page.evaluate<string>('document.activeElement.textContent.trim()')).toMatch(name);
+    await button.focus();
+    await page.keyboard.press('ArrowDown');
+    await isFocused(/^Account$/);
+    await page.keyboard.press('ArrowUp');
+    await isFocused(/^Sign out$/);
+    await page.keyboard.press('Home');
+    await isFocused(/^Account$/);
+    await page.keyboard.press('End');
+    await isFocused(/^Sign out$/);
+    await page.keyboard.press('ArrowDown');
+    await isFocused(/^Account$/);
+    await page.keyboard.press('Escape');
+    await isFocused(/▾$/);
+    expect(await page.locator('.menu:popover-open').count()).toBe(0);
+  });
+
+  test('dialogs give the focus back to what opened them', async () => {
+    const { page } = await signedIn('/settings/general');
+    const html = () => page.evaluate<string>('document.activeElement.outerHTML');
+    const go = page.getByRole('button', { name: '⌘K' });
+    await go.focus();
+    const before = await html();
+    for (const key of ['Enter', 'Control+k', '?']) {
+      await page.keyboard.press(key);
+      await page.locator('dialog[open]').waitFor();
+      await page.keyboard.press('Escape');
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      expect(await html()).toBe(before);
+    }
+  });
+});
