@@ -22,8 +22,12 @@ const size = v.pipe(
   v.minValue(1, 'must be at least 1'),
 );
 
-export const UploadRequestBody = body({ filename: text, contentType, size });
-export const UploadConfirmBody = body({ filePath: text, size });
+/** What is told of a file before it is uploaded, and afterwards. */
+export const requestedUpload = { filename: text, contentType, size };
+export const uploaded = { filePath: text, size };
+
+export const UploadRequestBody = body(requestedUpload);
+export const UploadConfirmBody = body(uploaded);
 export const FileBody = body({ path: text });
 
 export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string() });

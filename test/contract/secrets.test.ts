@@ -271,15 +271,26 @@ const trashADocument = async (parameters: Record<string, string>, key: string): 
   }
 };
 
-/** A file from its request to its deletion; the signature of the URL is shown to who asks for it alone. */
-const keepAFile = async (key: string): Promise<void> => {
-  const asked = await send(routeNamed('request-upload'), {}, { key, body: sampleBodies['request-upload'] });
-  const { signedUrl, filePath } = asked.body as { signedUrl: string; filePath: string };
-  const signature = new URL(signedUrl).searchParams.get('X-Amz-Signature') ?? '';
-  secrets.push({ what: 'signature of an upload', value: signature, shownBy: ['request-upload'] });
-  await put(signedUrl, 'sample');
-  await send(routeNamed('confirm-upload'), {}, { key, body: { filePath, size: 6 } });
-  await send(routeNamed('delete-file'), {}, { key, body: { path: filePath } });
+interface Upload {
+  readonly signedUrl: string;
+  readonly filePath: string;
+}
+
+/**
+ * Files from their requests to their deletion, by the API and by the dashboard; the signature of a URL is shown to who
+ * asks for it alone.
+ */
+const keepFiles = async (parameters: Record<string, string>, key: string, token: string): Promise<void> => {
+  for (const whose of ['', 'project-']) {
+    const [request, confirm] = [`request-${whose}upload`, `confirm-${whose}upload`];
+    const asked = await send(routeNamed(request), parameters, { key, token, body: sampleBodies[request] });
+    const { signedUrl, filePath } = (whose ? asked.body.data : asked.body) as Upload;
+    const signature = new URL(signedUrl).searchParams.get('X-Amz-Signature') ?? '';
+    secrets.push({ what: `signature of ${whose || 'an '}upload`, value: signature, shownBy: [request] });
+    await put(signedUrl, 'sample');
+    await send(routeNamed(confirm), parameters, { key, token, body: { filePath, size: 6 } });
+    await send(routeNamed('delete-file'), {}, { key, body: { path: filePath } });
+  }
 };
 
 /** A storage of the developer's own, which our stack may reach; what is kept of it, and of what it is reached with. */
@@ -568,7 +579,7 @@ beforeAll(async () => {
   const endUserId = await liveAnAccount(projectId, publishableKey, secretKey, token);
   // Before another database is connected: the data API may take 5 s to hear of the way back.
   await trashADocument(parameters, secretKey);
-  await keepAFile(secretKey);
+  await keepFiles(parameters, secretKey, token);
   await keepAStorage(parameters, token);
   await keepADatabase(parameters, token, secretKey);
   await keepAudiences(projectId, secretKey, token);
@@ -628,7 +639,8 @@ beforeAll(async () => {
   }
   await noteStoredSecrets(projectId);
   await noteUsers(secretKey);
-  await send(routeNamed('update-collection'), parameters, { token, body: { rls: { enabled: false } } });
+  await send(routeNamed('update-collection'), parameters, { token, body: { rls: { enabled: false }, changes: true } });
+  await send(routeNamed('list-changes'), parameters, { key: secretKey, query: '?since=0' });
   for (const id of ['delete-index', 'delete-collection', 'delete-user', 'delete-project', 'sign-out-developer']) {
     await send(routeNamed(id), parametersFor(routeNamed(id)), { token, key: secretKey, headers: { cookie } });
   }

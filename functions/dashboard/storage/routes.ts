@@ -1,5 +1,4 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { UploadConfirmBody, UploadRequestBody } from '../../storage/schemas.ts';
 import { ProjectAnswer } from '../projects/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
@@ -8,6 +7,8 @@ import {
   DeletedFilesAnswer,
   FilePage,
   FilePathsBody,
+  ProjectUploadConfirmBody,
+  ProjectUploadRequestBody,
   RequestedUploadAnswer,
   StorageBody,
 } from './schemas.ts';
@@ -39,7 +40,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     audit: false,
     uses: ['uploads', 'files'],
     summary: 'Reserve room for a file of the project and get the signed URL to upload it to',
-    body: UploadRequestBody,
+    body: ProjectUploadRequestBody,
     response: { status: 200, body: RequestedUploadAnswer },
   },
   'confirm-project-upload': {
@@ -48,7 +49,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     access: 'developer',
     uses: ['uploads', 'files'],
     summary: 'Make an uploaded file of the project public and charge its size',
-    body: UploadConfirmBody,
+    body: ProjectUploadConfirmBody,
     response: { status: 200, body: ConfirmedUploadAnswer },
   },
   'connect-storage': {

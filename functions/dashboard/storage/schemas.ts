@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
-import { confirmedUpload, UploadRequestAnswer } from '../../storage/schemas.ts';
+import { confirmedUpload, requestedUpload, UploadRequestAnswer, uploaded } from '../../storage/schemas.ts';
 import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -89,5 +89,7 @@ export const DeletedFilesAnswer = success(
   v.object({ items: v.array(v.object({ path: v.string(), deleted: v.boolean() })) }),
 );
 
+export const ProjectUploadRequestBody = strictBody(requestedUpload);
+export const ProjectUploadConfirmBody = strictBody(uploaded);
 export const RequestedUploadAnswer = success(UploadRequestAnswer);
 export const ConfirmedUploadAnswer = success(v.object(confirmedUpload));
