@@ -169,7 +169,10 @@ describe('lists of documents', () => {
     await page.keyboard.press('Enter');
     await page.getByText('2 selected').waitFor();
     await query.fill('views_lt=5');
+    // What is selected shows before the list does, which is not to be counted below.
+    const list = page.waitForResponse((response) => /\/documents\?.*views_lt=5/.test(response.url()));
     await page.keyboard.press('Enter');
+    await list;
     await page.getByText('5 selected').waitFor();
     const lists: string[] = [];
     page.on('request', (request) => {
