@@ -13,12 +13,12 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   'sign-up': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { email, password, name: 'Ada' },
-    failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED', 'SIGNUP_DISABLED'],
+    failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED', 'SIGN_IN_DISABLED', 'SIGNUP_DISABLED'],
   },
   'sign-in': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { email, password },
-    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
+    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED', 'AUTH_DISABLED', 'SIGN_IN_DISABLED'],
   },
   'refresh-token': {
     headers: refreshToken,
@@ -32,10 +32,10 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'],
   },
   'get-public-profile': { params: { username: 'ada' }, failures: ['USER_NOT_FOUND'] },
-  'request-password-reset': { body: { email } },
+  'request-password-reset': { body: { email }, failures: ['SIGN_IN_DISABLED'] },
   'reset-password': {
     body: { email, otp: '7KQM-3XWT', newPassword: 'a third horse battery' },
-    failures: ['INVALID_EMAIL_TOKEN'],
+    failures: ['INVALID_EMAIL_TOKEN', 'SIGN_IN_DISABLED'],
   },
   'verify-email': { body: { email, otp: '7KQM-3XWT' }, failures: ['INVALID_EMAIL_TOKEN'] },
   'resend-verification-otp': { body: { email } },

@@ -133,5 +133,6 @@ export const verifyAccessToken = async (project: Project, token: string): Promis
   }
   const read = known ?? (await check(project, token));
   if (!known) remember(digest, read);
-  return { userId: read.userId, sessionId: read.sessionId };
+  const { userId, sessionId, amr } = read;
+  return { userId, sessionId, ...(amr && { amr }) };
 };

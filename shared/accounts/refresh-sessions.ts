@@ -51,9 +51,10 @@ export const startSession = async (
   userId: string,
   client: Client,
   conditions: readonly Write[] = [],
+  amr: readonly string[] = [],
 ): Promise<RefreshSession> => {
   const sessionId = randomBytes(12).toString('hex');
-  const { token, hash } = newRefreshToken(userId, sessionId);
+  const { token, hash } = newRefreshToken(userId, sessionId, amr);
   const now = clock.now();
   const session: SessionItem = {
     ...sessionKey(scope, userId, sessionId),
@@ -61,12 +62,13 @@ export const startSession = async (
     lastUsedAt: now,
     ip: client.ip,
     userAgent: client.userAgent.slice(0, maxUserAgentLength),
+    ...(amr.length > 0 && { amr: amr.join(' ') }),
     expiresAt: sessionExpiry(),
   };
   const writes = [{ put: session }, putRefresh(scope, hash, sessionId), ...conditions];
   const refused = await transact(writes, 'Too many sign-ins of this account at once. Please try again.');
   if (refused) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
-  return { userId, sessionId, refreshToken: token };
+  return { userId, sessionId, amr, refreshToken: token };
 };
 
 /**
@@ -77,8 +79,8 @@ export const startSession = async (
 export const rotate = async (scope: SessionScope, token: string): Promise<RefreshSession> => {
   const old = parseRefreshToken(token);
   if (!old) throw refreshTokenInvalid();
-  const { userId, sessionId } = old;
-  const next = newRefreshToken(userId, sessionId);
+  const { userId, sessionId, amr } = old;
+  const next = newRefreshToken(userId, sessionId, amr);
   const nowMs = clock.now();
   const now = nowSeconds();
   const writes: Write[] = [
@@ -102,5 +104,5 @@ export const rotate = async (scope: SessionScope, token: string): Promise<Refres
     if (used !== undefined && clock.now() - used > graceMs) await endSession(scope, userId, sessionId);
     throw refreshTokenInvalid();
   }
-  return { userId, sessionId, refreshToken: next.token };
+  return { userId, sessionId, ...(amr && { amr }), refreshToken: next.token };
 };

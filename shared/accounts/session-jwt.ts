@@ -9,6 +9,8 @@ import { derivedKey } from '../projects/sealed.ts';
 export interface Bearer {
   readonly userId: string;
   readonly sessionId: string;
+  /** How they proved who they are (contract 3, "Tokens"); missing in sessions from before that was kept. */
+  readonly amr?: readonly string[];
 }
 
 export interface IssuedToken {
@@ -47,18 +49,21 @@ const signatureOf = (text: string, key: KeyObject | Uint8Array): Buffer =>
 export const signToken = (
   { alg, typ, audience }: TokenKind,
   key: KeyObject | Uint8Array,
-  { userId, sessionId }: Bearer,
+  { userId, sessionId, amr }: Bearer,
   seconds: number,
   { kid, claims = {} }: { readonly kid?: string; readonly claims?: JWTPayload } = {},
 ): IssuedToken => {
   const iat = nowSeconds();
-  const whose = { ...claims, sid: sessionId, sub: userId, iss: serviceSettings().PUBLIC_URL, aud: audience };
+  const whose = { ...claims, amr, sid: sessionId, sub: userId, iss: serviceSettings().PUBLIC_URL, aud: audience };
   const text = `${encoded({ alg, typ, kid })}.${encoded({ ...whose, iat, exp: iat + seconds, jti: randomUUID() })}`;
   return {
     accessToken: `${text}.${signatureOf(text, key).toString('base64url')}`,
     expiresIn: inWords(seconds),
   };
 };
+
+/** The methods that a token of ours names. */
+const methodsIn = ({ amr }: JWTPayload): Pick<Bearer, 'amr'> => (Array.isArray(amr) ? { amr: amr.map(String) } : {});
 
 export interface VerifiedToken extends Bearer {
   readonly kid: string;
@@ -80,7 +85,14 @@ export const verifyToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, toke
     });
     const { sub, sid, aud, exp } = payload;
     if (!sub || typeof sid !== 'string' || !exp || aud !== kind.audience) throw tokenInvalid(kind);
-    return { userId: sub, sessionId: sid, kid: protectedHeader.kid ?? '', expiresAtMs: exp * 1000, claims: payload };
+    return {
+      userId: sub,
+      sessionId: sid,
+      ...methodsIn(payload),
+      kid: protectedHeader.kid ?? '',
+      expiresAtMs: exp * 1000,
+      claims: payload,
+    };
   } catch (error) {
     throw error instanceof errors.JOSEError ? tokenInvalid(kind, error) : error;
   }

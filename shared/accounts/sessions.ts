@@ -41,6 +41,8 @@ export type SessionItem = Key & {
   readonly lastUsedAt: number;
   readonly ip: string;
   readonly userAgent: string;
+  /** How it was signed in to, between spaces. */
+  readonly amr?: string;
   readonly expiresAt: number;
 };
 
@@ -80,28 +82,37 @@ export interface RefreshToken extends Bearer {
 
 const idBytes = 12;
 const secretBytes = 32;
-const wellFormed = /^[A-Za-z0-9_-]{75}$/;
+const wellFormed = /^[A-Za-z0-9_-]{75,160}$/;
+const methodsAt = 2 * idBytes + secretBytes;
+const methods = /^(?:[a-z0-9:-]+(?: [a-z0-9:-]+)*)?$/;
 
 const hashOf = (token: string): string => hash('sha256', token, 'base64url');
 
-/** A new opaque token: base64url of user id, session id and 256 random bits. Only its hash is ever stored. */
+/**
+ * A new opaque token: base64url of user id, session id, 256 random bits and how its session was signed in to, which a
+ * refresh thus knows without a look-up. Only its hash is ever stored.
+ */
 export const newRefreshToken = (
   userId: string,
   sessionId: string,
+  amr: readonly string[] = [],
 ): { readonly token: string; readonly hash: string } => {
   const ids = Buffer.from(userId + sessionId, 'hex');
   if (ids.length !== 2 * idBytes) throw new Error('User and session ids are 24 hexadecimal characters');
-  const token = Buffer.concat([ids, randomBytes(secretBytes)]).toString('base64url');
+  const token = Buffer.concat([ids, randomBytes(secretBytes), Buffer.from(amr.join(' '))]).toString('base64url');
   return { token, hash: hashOf(token) };
 };
 
-/** Takes a token apart; `undefined` for what cannot be one. The ids are claims until the hash is found. */
+/** Takes a token apart; `undefined` for what cannot be one. All of it is a claim until the hash is found. */
 export const parseRefreshToken = (token: string): RefreshToken | undefined => {
   if (!wellFormed.test(token)) return undefined;
   const bytes = Buffer.from(token, 'base64url');
+  const amr = bytes.toString('latin1', methodsAt);
+  if (!methods.test(amr)) return undefined;
   return {
     userId: bytes.toString('hex', 0, idBytes),
     sessionId: bytes.toString('hex', idBytes, 2 * idBytes),
+    ...(amr && { amr: amr.split(' ') }),
     hash: hashOf(token),
   };
 };

@@ -22,17 +22,18 @@ export interface SignIn<R extends AccountRecord> {
 }
 
 /**
- * Opens a session for who has just proved who they are. If their password was changed, or they were disabled or
+ * Opens a session for who has just proved who they are, by the methods `amr`. If their password was changed, or they were disabled or
  * deleted, since `account` was read → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
  */
 export const openSession = async (
   { scope, issueToken }: SigningStore,
   account: Pick<AccountRecord, '_id' | 'credentialVersion'>,
   client: Client,
+  amr: readonly string[],
 ): Promise<OpenedSession> => {
   const accountId = account._id.toHexString();
   const isCurrent = requireCredentialVersion(scope, accountId, credentialVersionOf(account));
-  const session = await startSession(scope, accountId, client, [isCurrent]);
+  const session = await startSession(scope, accountId, client, [isCurrent], amr);
   return { ...session, ...(await issueToken(session)) };
 };
 
@@ -93,5 +94,5 @@ export const signIn = async <R extends AccountRecord>(
   const account = await provePassword(store, credentials, client, () => findByEmail(store, credentials.email));
   if (!account) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   await rehash(store, account, credentials.password);
-  return { account, session: await openSession(store, account, client) };
+  return { account, session: await openSession(store, account, client, ['pwd']) };
 };

@@ -34,7 +34,7 @@ export const signUp = async <R extends AccountRecord>(
   client: Client,
 ): Promise<SignIn<R>> => {
   const _id = newId();
-  const opening = openSession(store, { _id }, client);
+  const opening = openSession(store, { _id }, client, ['pwd']);
   const [account, session] = await Promise.all([accountWithPassword(credentials), opening]);
   return { account: await orEndSession(store.scope, session, () => insert({ ...account, _id })), session };
 };

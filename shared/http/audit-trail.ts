@@ -11,6 +11,7 @@ const shownSettings: ReadonlySet<string> = new Set([
   'allowedDomains',
   'allowPublicSignup',
   'authEnabled',
+  'signIn',
   'providerFromEmail',
 ]);
 

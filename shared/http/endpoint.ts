@@ -109,13 +109,13 @@ export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(
 /** A route of user accounts that needs nobody to be signed in. */
 export const usersEndpoint = <const R extends Of<'publishableKey'>>(
   route: R,
-): Endpoint<Keyed & WithUsers & WithInput<R>> => keyed(route).use(enabledUsers()).use(input(route));
+): Endpoint<Keyed & WithUsers & WithInput<R>> => keyed(route).use(enabledUsers(route)).use(input(route));
 
 /** A route of the end user who is signed in. */
 export const userEndpoint = <const R extends Of<'user'>>(
   route: R,
 ): Endpoint<Keyed & WithUsers & WithBearer & WithInput<R>> =>
-  keyed(route, 'beside').use(enabledUsers()).use(signedInUser()).use(input(route));
+  keyed(route, 'beside').use(enabledUsers(route)).use(signedInUser()).use(input(route));
 
 /** A dashboard route of the developer who calls, signed in or by a personal access token with the row's scope. */
 export const developerEndpoint = <const R extends Of<'developer'>>(route: R): Endpoint<WithDeveloper & WithInput<R>> =>

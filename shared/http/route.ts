@@ -1,6 +1,7 @@
 import type { GenericSchema } from 'valibot';
 import type { Resource, Scope } from '../accounts/developers/tokens/scopes.ts';
 import type { Role } from '../projects/roles.ts';
+import type { SignInWay } from '../projects/sign-in-ways.ts';
 import type { Use } from './uses.ts';
 
 /** An HTTP method of the API. */
@@ -29,6 +30,8 @@ export interface Route {
   readonly repeats?: 'by id' | 'unknown';
   /** Also has a function URL, which bypasses the gateway, for callers that are not browsers. */
   readonly ownUrl?: true;
+  /** User accounts: the way to sign in without which the row is refused. */
+  readonly way?: SignInWay;
   /** Dashboard: what the row deals with, for which personal access tokens have scopes; without one they are refused. */
   readonly resource?: Resource;
   /** Dashboard, below a project: the least role that may; otherwise viewers may read (GET) and admins do the rest. */

@@ -71,6 +71,7 @@ export const createProject = async (
       allowedDomains: settings.allowedDomains ?? ['*'],
       allowPublicSignup: settings.allowPublicSignup ?? true,
       authEnabled: settings.authEnabled ?? false,
+      ...(settings.signIn && { signIn: settings.signIn }),
       signingKeys: [await newSigningKey(_id.toHexString())],
       trashDueAt: new Date(now.getTime() + firstPurgeMs),
       createdAt: now,

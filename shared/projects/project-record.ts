@@ -5,6 +5,7 @@ import { ownerKeyOf } from '../table/owner-key.ts';
 import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import { open } from './sealed.ts';
+import { type StoredWays, signInWays } from './sign-in-ways.ts';
 import type { SocialRegistrations } from './social-providers.ts';
 import type { OwnerFacts } from './with-owner.ts';
 
@@ -73,6 +74,7 @@ export interface ProjectRecord {
   readonly allowedDomains: readonly string[];
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
+  readonly signIn?: StoredWays;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders?: SocialRegistrations;
   readonly members?: readonly MemberRecord[];
@@ -103,6 +105,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   allowedDomains: record.allowedDomains,
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
+  signIn: signInWays(record.signIn),
   signingKeys: record.signingKeys,
   socialProviders: record.socialProviders ?? {},
   sealedProviderApiKey: record.sealedProviderApiKey ?? null,

@@ -1,6 +1,7 @@
 import { type View, viewOf } from '../core/view.ts';
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
+import { type SignInWays, signInWays } from './sign-in-ways.ts';
 import { forEachProvider, registrationWith, type SocialProviderName } from './social-providers.ts';
 
 const asItIs = [
@@ -25,6 +26,7 @@ interface SocialView {
 /** A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret. */
 export interface ProjectView extends View<ProjectRecord, (typeof asItIs)[number]> {
   readonly plan: PlanName;
+  readonly signIn: SignInWays;
   readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>>;
   readonly hasProviderApiKey: boolean;
   readonly hasProviderWebhookSecret: boolean;
@@ -41,6 +43,7 @@ const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderNa
 export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({
   ...viewOf(record, asItIs),
   plan,
+  signIn: signInWays(record.signIn),
   socialProviders: forEachProvider((name) => toSocialView(record, name)),
   hasProviderApiKey: Boolean(record.sealedProviderApiKey),
   hasProviderWebhookSecret: Boolean(record.sealedProviderWebhookSecret),

@@ -1,5 +1,6 @@
 import type { JWK } from 'jose';
 import type { Placement } from '../clients/placement.ts';
+import type { SignInWays } from './sign-in-ways.ts';
 import type { SocialRegistrations } from './social-providers.ts';
 
 export type PlanName = 'free' | 'pro';
@@ -47,6 +48,7 @@ export interface Project {
   readonly allowedDomains: readonly string[];
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
+  readonly signIn: SignInWays;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders: SocialRegistrations;
   /** The project's own key at the mail provider, sealed to `providerKeyId`; `null` where it uses the shared one. */

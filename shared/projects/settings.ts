@@ -71,6 +71,14 @@ const allowedDomains = v.pipe(
 const exactObject = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'), v.strictObject(entries));
 
+const signIn = exactObject({
+  password: v.optional(flag),
+  emailCode: v.optional(flag),
+  anonymous: v.optional(flag),
+  passkey: v.optional(flag),
+  secondFactor: v.optional(v.picklist(['off', 'optional'], 'must be off or optional')),
+});
+
 /** What a provider has given out: visible ASCII without spaces. */
 const credential = v.nullable(
   v.pipe(textOrNull, v.regex(/^[\x21-\x7e]{1,500}$/, 'must have 1 to 500 visible ASCII characters and no spaces')),
@@ -108,6 +116,7 @@ const changeable = {
   allowedDomains: v.optional(allowedDomains),
   allowPublicSignup: v.optional(flag),
   authEnabled: v.optional(flag),
+  signIn: v.optional(signIn),
 };
 
 /** What a new project is made from: a name, and any setting that shall not have its default. */

@@ -32,13 +32,16 @@ const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> 
  */
 export const updateProject = async (
   owned: OwnedProject,
-  { socialProviders, providerApiKey, providerWebhookSecret, ...changes }: ProjectChanges,
+  { socialProviders, providerApiKey, providerWebhookSecret, signIn = {}, ...changes }: ProjectChanges,
 ): Promise<ProjectView> => {
   const { project, record } = owned;
   const social = await socialChanges(project.id, socialProviders);
   social.check(record);
   const sealed = await providerChanges(project.id, { providerApiKey, providerWebhookSecret });
-  const given = Object.entries({ ...changes, ...social.set, ...sealed }).filter(([, value]) => value !== undefined);
+  const ways = Object.fromEntries(Object.entries(signIn).map(([way, value]) => [`signIn.${way}`, value]));
+  const given = Object.entries({ ...changes, ...ways, ...social.set, ...sealed }).filter(
+    ([, value]) => value !== undefined,
+  );
   if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
   const update = { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } };
   return changeProject(owned, update, social.conditions, () => refusal(record._id, social));

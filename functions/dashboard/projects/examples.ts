@@ -16,6 +16,7 @@ export const dashboardProjectExamples = defineExamples(dashboardProjectRoutes, {
     body: {
       name: 'Shop',
       allowPublicSignup: true,
+      signIn: { emailCode: true, secondFactor: 'optional' },
       providerApiKey: 're_8Hq2mWcY_5sKd8uEfGzLiNo',
       providerFromEmail: 'Shop <orders@shop.example.com>',
       socialProviders: { github: { enabled: true, clientId: 'Iv1.8a61f9b3a7aba766', clientSecret: 'a-client-secret' } },

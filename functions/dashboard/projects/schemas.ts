@@ -33,6 +33,13 @@ export const project = {
   allowedDomains: v.array(v.string()),
   allowPublicSignup: v.boolean(),
   authEnabled: v.boolean(),
+  signIn: v.object({
+    password: v.boolean(),
+    emailCode: v.boolean(),
+    anonymous: v.boolean(),
+    passkey: v.boolean(),
+    secondFactor: v.picklist(['off', 'optional']),
+  }),
   socialProviders: v.object(forEachProvider(() => SocialRegistration)),
   hasProviderApiKey: v.boolean(),
   hasProviderWebhookSecret: v.boolean(),

@@ -51,9 +51,14 @@ const requireCode = ({ title }: IdentityProvider, { code, error }: ProviderRetur
   return code;
 };
 
-const openFor = async (store: SigningStore, account: AccountRecord, client: Client): Promise<OpenedSession> => {
+const openFor = async (
+  store: SigningStore,
+  account: AccountRecord,
+  client: Client,
+  provider: IdentityProvider,
+): Promise<OpenedSession> => {
   try {
-    return await openSession(store, account, client);
+    return await openSession(store, account, client, [provider.name]);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'INVALID_CREDENTIALS')) throw error;
     throw signInFailed('Your account was changed at this very moment. Please sign in again.', error);
@@ -76,7 +81,7 @@ export const finishSignIn = <R extends AccountRecord>(
     const open = await opening();
     const token = await redeemCode(provider, await credentials(provider), code, verifier);
     const linked = await linkAccount(store, open, provider, await fetchProfile(provider, token));
-    const session = await openFor(store, linked.account, client);
+    const session = await openFor(store, linked.account, client, provider);
     const url = landingUrl(site, {
       rtCode: await issueExchangeCode(store.scope, session),
       provider: provider.name,

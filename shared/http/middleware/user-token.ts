@@ -5,6 +5,8 @@ import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { securityRequired, tokenMissing } from '../../documents/row-security.ts';
 import type { Caller, Project } from '../../projects/project.ts';
+import { requireWay } from '../../projects/sign-in-ways.ts';
+import type { Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
 import { bearerToken } from './bearer.ts';
 import type { WithCollection } from './collection.ts';
@@ -64,7 +66,14 @@ export interface WithUsers {
   readonly users: Collection;
 }
 
-/** Lets only projects with user accounts through: no `users` collection, or auth turned off → 403 `AUTH_DISABLED`. */
-export const enabledUsers = (): Middleware<Keyed, WithUsers> => ({
-  before: async ({ context }) => ({ users: await requireUsers(context.project) }),
+/**
+ * Lets only projects with user accounts through: no `users` collection, or auth turned off → 403 `AUTH_DISABLED`; the
+ * row's way to sign in turned off → 403 `SIGN_IN_DISABLED`.
+ */
+export const enabledUsers = ({ way }: Pick<Route, 'way'>): Middleware<Keyed, WithUsers> => ({
+  before: async ({ context: { project } }) => {
+    const users = await requireUsers(project);
+    if (way) requireWay(project, way);
+    return { users };
+  },
 });

@@ -52,7 +52,7 @@ describe('register', () => {
     });
     expect(answer.cookies).toEqual([
       expect.stringMatching(
-        /^dashboard_refresh=[\w-]{75}; HttpOnly; Path=\/api\/auth; Max-Age=604800; SameSite=Strict$/,
+        /^dashboard_refresh=[\w-]{79}; HttpOnly; Path=\/api\/auth; Max-Age=604800; SameSite=Strict$/,
       ),
     ]);
     expect(answer.headers.get('cache-control')).toBe('no-store');

@@ -78,7 +78,7 @@ describe('signing in with GitHub', () => {
     });
     expect(answer.cookies).toEqual([
       expect.stringMatching(
-        /^dashboard_refresh=[\w-]{75}; HttpOnly; Path=\/api\/auth; Max-Age=604800; SameSite=Strict$/,
+        /^dashboard_refresh=[\w-]{83}; HttpOnly; Path=\/api\/auth; Max-Age=604800; SameSite=Strict$/,
       ),
     ]);
     expect((await refresh(cookieOf(answer))).status).toBe(200);

@@ -53,6 +53,7 @@ describe('creating a project', () => {
           allowedDomains: ['*'],
           allowPublicSignup: true,
           authEnabled: false,
+          signIn: { password: true, emailCode: false, anonymous: false, passkey: false, secondFactor: 'off' },
           socialProviders: {
             github: { enabled: false, clientId: null, hasClientSecret: false },
             google: { enabled: false, clientId: null, hasClientSecret: false },
@@ -161,6 +162,16 @@ describe('changing a project', () => {
     expect((await read(made._id)).body.data).toMatchObject({ ...changes, siteUrl: null });
   });
 
+  test('200 for ways to sign in: those that are left out stay, of parallel changes too', async () => {
+    const made = { name: 'ways', signIn: { anonymous: true } };
+    const { _id, signIn } = (await create(made)).body.data;
+    expect(signIn).toMatchObject({ password: true, anonymous: true, emailCode: false });
+    const ways = [{ emailCode: true }, { passkey: true }, { secondFactor: 'optional' }, { password: false }];
+    expect(tally(await Promise.all(ways.map((way) => update(_id, { signIn: way }))))).toEqual({ 200: 4 });
+    const all = { password: false, emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' };
+    expect((await read(_id)).body.data.signIn).toEqual(all);
+  });
+
   test.each<[unknown, string]>([
     [{}, 'NOTHING_TO_UPDATE'],
     [{ name: '' }, 'VALIDATION_FAILED'],
@@ -173,6 +184,13 @@ describe('changing a project', () => {
     [{ allowedDomains: Array.from({ length: 101 }, () => '*') }, 'VALIDATION_FAILED'],
     [{ allowPublicSignup: 'true' }, 'VALIDATION_FAILED'],
     [{ authEnabled: 1 }, 'VALIDATION_FAILED'],
+    [{ signIn: {} }, 'NOTHING_TO_UPDATE'],
+    [{ signIn: { emailCode: 'true' } }, 'VALIDATION_FAILED'],
+    [{ signIn: { secondFactor: 'required' } }, 'VALIDATION_FAILED'],
+    [{ signIn: { secondFactor: true } }, 'VALIDATION_FAILED'],
+    [{ signIn: { magic: true } }, 'VALIDATION_FAILED'],
+    [{ signIn: ['password'] }, 'VALIDATION_FAILED'],
+    [{ signIn: null }, 'VALIDATION_FAILED'],
     [{ name: 'x', ownerId: 'y' }, 'VALIDATION_FAILED'],
     [{ name: 'x', keys: [] }, 'VALIDATION_FAILED'],
   ])('400 for %j', async (body, code) => {

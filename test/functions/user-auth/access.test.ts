@@ -64,6 +64,7 @@ describe('an access token', () => {
       projectId: project.id,
       aud: project.id,
       iss: inject('stack').env.PUBLIC_URL,
+      amr: ['pwd'],
       sid: expect.stringMatching(/^[0-9a-f]{24}$/),
       jti: expect.any(String),
       iat: expect.any(Number),

@@ -56,7 +56,7 @@ describe('sign-in', () => {
     expect(rest).toEqual({ success: true, message: 'Logged in', expiresIn: '15m', userId, user });
     expect(token).toBe(accessToken);
     expect(answer.cookies).toEqual([
-      expect.stringMatching(new RegExp(`^refresh_${project.id}=[\\w-]{75}; HttpOnly; `)),
+      expect.stringMatching(new RegExp(`^refresh_${project.id}=[\\w-]{79}; HttpOnly; `)),
     ]);
     expect(await project.auth('GET', 'me', { token })).toMatchObject({ status: 200, body: { data: user } });
   });
@@ -185,7 +185,7 @@ describe('a sign-in that is under way', () => {
     const read = await findByEmail(store, user.email);
     if (!read) throw new Error('There is no such user');
     expect(await act(user.userId, user.token, user.password)).toMatchObject({ status: 200 });
-    await expect(openSession(store, read, client)).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
+    await expect(openSession(store, read, client, ['pwd'])).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
   });
 
   test('never leaves a session that outlives the change, however 50 of them meet it', async () => {

@@ -39,7 +39,7 @@ describe('sign-up', () => {
     expect(claimsOf(accessToken)).toMatchObject({ sub: userId, userId, projectId: project.id, aud: project.id });
     expect(answer.cookies).toEqual([
       expect.stringMatching(
-        new RegExp(`^refresh_${project.id}=[\\w-]{75}; HttpOnly; Path=/api/userAuth; Max-Age=604800; SameSite=Lax$`),
+        new RegExp(`^refresh_${project.id}=[\\w-]{79}; HttpOnly; Path=/api/userAuth; Max-Age=604800; SameSite=Lax$`),
       ),
     ]);
     expect(answer.headers.get('cache-control')).toBe('no-store');

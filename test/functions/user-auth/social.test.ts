@@ -13,6 +13,7 @@ import {
   startUrl,
 } from '../../support/clients/social.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
+import { claimsOf } from '../../support/worlds/users.ts';
 
 const base = (): string => inject('stack').baseUrl;
 const me = (project: TestProject, token: string) =>
@@ -108,6 +109,7 @@ describe('callback', () => {
 
     const answer = await me(project, landing.token);
     expect(answer).toMatchObject({ status: 200, body: { data: { _id: landing.userId, ...profile } } });
+    expect(claimsOf(landing.token).amr).toEqual([provider]);
 
     const exchanged = await exchange(project, { token: landing.token, rtCode: landing.rtCode });
     expect(exchanged).toMatchObject({

@@ -137,6 +137,13 @@ describe('verifyAccessToken', () => {
     expect(await verifyAccessToken(project, await forge({}))).toEqual(bearer);
   });
 
+  test('knows how its session was signed in to, also from a token that was accepted before', async () => {
+    const whose = { ...bearer, amr: ['pwd', 'totp', 'mfa'] };
+    const { accessToken } = await issueAccessToken(project, whose);
+    expect(await verifyAccessToken(project, accessToken)).toEqual(whose);
+    expect(await verifyAccessToken(project, accessToken)).toEqual(whose);
+  });
+
   test('TOKEN_INVALID for a token another project has just accepted', async () => {
     expect(await verifyAccessToken(project, token)).toEqual(bearer);
     await expect(verifyAccessToken(other, token)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
@@ -186,6 +193,8 @@ describe('issueAccessToken', () => {
       aud: project.id,
     });
     expect(Number(exp) - Number(iat)).toBe(900);
+    const methods = await issueAccessToken(project, { ...bearer, amr: ['pwd', 'totp', 'mfa'] });
+    expect(decodeJwt(methods.accessToken).amr).toEqual(['pwd', 'totp', 'mfa']);
     expect(jti).not.toBe(decodeJwt(second.accessToken).jti);
   });
 });

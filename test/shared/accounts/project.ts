@@ -1,5 +1,6 @@
 import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
 import type { Project } from '../../../shared/projects/project.ts';
+import { signInWays } from '../../../shared/projects/sign-in-ways.ts';
 
 /** A project with a signing key of its own, as look-ups give it. */
 export const projectWithKey = async (id: string): Promise<Project> => ({
@@ -16,6 +17,7 @@ export const projectWithKey = async (id: string): Promise<Project> => ({
   allowPublicSignup: true,
   authEnabled: true,
   signingKeys: [await newSigningKey(id)],
+  signIn: signInWays(),
   socialProviders: {},
   sealedProviderApiKey: null,
   providerFromEmail: null,

@@ -11,6 +11,12 @@ describe('a refresh token', () => {
     expect(hash).not.toContain(token.slice(33));
   });
 
+  test('says how its session was signed in to', () => {
+    const { token, hash } = newRefreshToken(user, session, ['oidc:a-name', 'recovery', 'mfa']);
+    const amr = ['oidc:a-name', 'recovery', 'mfa'];
+    expect(parseRefreshToken(token)).toEqual({ userId: user, sessionId: session, hash, amr });
+  });
+
   test('is another one every time, in 256 bits', () => {
     const secrets = Array.from({ length: 100 }, () =>
       Buffer.from(newRefreshToken(user, session).token, 'base64url').subarray(24).toString('hex'),
@@ -24,6 +30,8 @@ describe('a refresh token', () => {
     'x',
     'A'.repeat(74),
     'A'.repeat(76),
+    'A'.repeat(164),
+    Buffer.concat([Buffer.alloc(56), Buffer.from('pwd  mfa')]).toString('base64url'),
     `${'A'.repeat(74)}+`,
     `${'A'.repeat(74)}=`,
     `${'A'.repeat(75)}\n`,

@@ -8,6 +8,7 @@ import {
   requireDatabaseRoom,
   requireManagedRoom,
 } from '../../../../shared/projects/quota/database-quota.ts';
+import { signInWays } from '../../../../shared/projects/sign-in-ways.ts';
 import { laterRefusalOf } from '../../../support/samples/refusal.ts';
 
 const database = vi.hoisted(() => ({ bytes: 0, measured: 0, down: false }));
@@ -33,6 +34,7 @@ const project = (rest: Partial<Project> = {}): Project => ({
   allowPublicSignup: true,
   authEnabled: true,
   signingKeys: [],
+  signIn: signInWays(),
   socialProviders: {},
   storage: { kind: 'managed' },
   sealedProviderApiKey: null,
