@@ -12,7 +12,8 @@ import { rawBatches, rawDocument } from './raw-documents.ts';
 
 const { parseToElements, ByteUtils, NumberUtils } = BSON.onDemand;
 
-type Find = Pick<FindOptions, 'sort' | 'projection' | 'hint' | 'skip' | 'maxTimeMS'> & { readonly limit: number };
+type Options = 'sort' | 'projection' | 'hint' | 'skip' | 'maxTimeMS' | 'readConcern' | 'readPreference';
+type Find = Pick<FindOptions, Options> & { readonly limit: number };
 
 /** What a cursor is made of in an answer: the documents it begins with, and its id, which is 0 where no more follow. */
 const parseCursor = (bytes: Uint8Array): { readonly documents: readonly Uint8Array[]; readonly id: bigint } => {
@@ -40,9 +41,8 @@ const firstBatch = async (
   db: Db,
   name: string,
   filter: Filter<Document>,
-  find: Find & { readonly singleBatch?: true },
+  { readConcern = db.readConcern, readPreference = db.readPreference, ...find }: Find & { readonly singleBatch?: true },
 ): Promise<readonly Uint8Array[] | undefined> => {
-  const { readConcern, readPreference } = db;
   const command = {
     find: name,
     filter,

@@ -5,10 +5,13 @@ import type { Feed, Field } from '../collection.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { usersCollection } from './collection-name.ts';
 
+/** How far the clock of MongoDB, which gives changes their places, may be behind ours. */
+const clockLagMs = 60_000;
+
 /** The feed of a new collection, which no function can know in another state. */
 export const newFeed = (on: boolean): Feed | null => {
-  const from = new Date(clock.now());
-  return on ? { on, from, readyAt: from } : null;
+  const now = clock.now();
+  return on ? { on, from: new Date(now - clockLagMs), readyAt: new Date(now) } : null;
 };
 
 /** The feed after an edit that gives it, or leaves it as it was. Switched on it begins anew. */

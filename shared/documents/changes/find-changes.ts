@@ -26,8 +26,6 @@ export interface ChangePage {
   readonly more: boolean;
 }
 
-const maxTimeMS = 5000;
-
 /** The refusal of a collection without a feed, or with one that is only being switched on (409). */
 export const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
 
@@ -50,15 +48,17 @@ const listed = (collection: Collection, caller: Caller) => {
   };
 };
 
-/** Members of a replica set may be behind; only the primary has all that was acknowledged. */
-const primary = ({ placement }: Project, db: Db): Db =>
-  placement.kind === 'managed' ? db : db.client.db(db.databaseName, { readPreference: 'primary' });
+/**
+ * Only the primary has all that was acknowledged, as others may be behind; and what no majority has yet may be rolled
+ * back, after which its revision and its position stand for another change.
+ */
+const settled = { readPreference: 'primary', readConcern: { level: 'majority' }, maxTimeMS: 5000 } as const;
 
 /** Runs a read by the index of the feed, which may not be built yet. */
 const byFeed = async <T>(project: Project, read: (db: Db) => Promise<T>): Promise<T> =>
   onProject(project, async (db) => {
     try {
-      return await read(primary(project, db));
+      return await read(db);
     } catch (error) {
       if (!lacksIndex(error)) throw error;
       throw notEnabled('The changes of this collection are just being prepared. Please try again in a minute.');
@@ -78,7 +78,7 @@ export const findChanges = (
   const filter = allOf([...conditions, { _pos: place } as Condition]);
   return byFeed(project, async (db) => {
     const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
-    const find = { sort: { _pos: 1 }, hint, limit: limit + 1, maxTimeMS } as const;
+    const find = { sort: { _pos: 1 }, hint, limit: limit + 1, ...settled } as const;
     for await (const batch of findRaw(db, collection.name, filter, find)) {
       for (const raw of batch) {
         if (changes.length === limit) return { changes, places, more: true };
@@ -105,7 +105,7 @@ export const findLatest = (
   const { conditions, hint } = listed(collection, caller);
   const filter = allOf([...conditions, { _pos: { $gt: timestamp(after) } } as Condition]);
   return byFeed(project, async (db) => {
-    const find = { sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit, maxTimeMS } as const;
+    const find = { sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit, ...settled } as const;
     const places: At[] = [];
     for await (const batch of findRaw(db, collection.name, filter, find)) {
       for (const raw of batch) places.push(placeOf(deserialize(raw) as Document));

@@ -6,7 +6,7 @@ import { databaseOf } from '../../projects/database-of.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { visibilityFilter } from '../row-security.ts';
 import { type ChangePage, findChanges, findLatest, notEnabled } from './find-changes.ts';
-import { before, decodePosition, encodePosition, type FeedPosition, movedOn, positionGone } from './position.ts';
+import { before, decodePosition, encodePosition, type FeedPosition, movedOn } from './position.ts';
 
 /** What a request for changes asks for. */
 export interface ChangesQuery {
@@ -92,8 +92,7 @@ export const listChanges = async (
     const next = await encodePosition(view, await positionOfNow(project, collection, caller, begin));
     return { changes: [], next, more: false };
   }
-  const position = since === '0' ? begin : await decodePosition(view, since);
-  if (position.after < begin.after) throw positionGone();
+  const position = since === '0' ? begin : await decodePosition(view, since, feed.readyAt);
   const waitMs = Math.min(wait * 1000, project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
   const look = () => findChanges(project, collection, caller, position, limit);
   const { changes, places, more } = await waited(look, waitMs);

@@ -102,20 +102,24 @@ const invalidPosition = (): AppError =>
   );
 
 /** The refusal of a position after which changes may be missing (410). */
-export const positionGone = (): AppError =>
+const positionGone = (): AppError =>
   new AppError(
     'POSITION_GONE',
     'Changes are kept for 30 days, and since the feed was switched on; this position is older. List the documents again, and begin with a request without since.',
   );
 
-/** The position of a text that `encodePosition` made of the same view; any other → 400, over 30 days old → 410. */
-export const decodePosition = async (view: string, text: string): Promise<FeedPosition> => {
+/**
+ * The position of a text that `encodePosition` made of the same view; any other → 400, over 30 days old, or made before
+ * the feed was ready → 410.
+ */
+export const decodePosition = async (view: string, text: string, readyAt: Date): Promise<FeedPosition> => {
   const bytes = Buffer.from(/^[\w-]{1,8192}$/.test(text) ? text : '', 'base64url');
   if (bytes.length < headBytes + macBytes) throw invalidPosition();
   const payload = bytes.subarray(0, -macBytes);
   const isOurs = timingSafeEqual(await macOf(view, payload), bytes.subarray(-macBytes));
   if (!isOurs || payload[0] !== version) throw invalidPosition();
-  if (clock.now() / 1000 - payload.readUInt32BE(1) > keptSeconds) throw positionGone();
+  const madeAt = payload.readUInt32BE(1);
+  if (clock.now() / 1000 - madeAt > keptSeconds || madeAt < Math.floor(readyAt.getTime() / 1000)) throw positionGone();
   const after = payload.readBigUInt64BE(5);
   return { after, shown: shownIn(after, payload.subarray(headBytes)) };
 };

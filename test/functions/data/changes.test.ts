@@ -1,5 +1,6 @@
 import { type Document as MongoDocument, ObjectId, Timestamp } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { handler as createCollection } from '../../../functions/dashboard/collections/create-collection.ts';
 import { handler as createDocument } from '../../../functions/data/create-document.ts';
 import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
@@ -291,6 +292,9 @@ describe('rights', () => {
 
 describe('the feed', () => {
   const path = (name: string) => `/api/projects/${project.id}/collections/${name}`;
+  /** What is told in whole seconds is earlier than what comes after this. */
+  const nextSecond = (second = Math.floor(Date.now() / 1000)) =>
+    expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(second);
   const edit = (name: string, body: object) =>
     project.developer.dashboard<{ data: Record<string, unknown>; code: string }>('PUT', path(name), body);
 
@@ -314,12 +318,44 @@ describe('the feed', () => {
     const { _pos: place } = (await stored('late', old)) ?? {};
     await send('PATCH', `late/${old}`, { body: { n: 3 } });
     expect(await stored('late', old)).toMatchObject({ _rev: 3, _pos: place });
-    const { t } = place as Timestamp;
-    await expect.poll(() => Math.floor(Date.now() / 1000)).toBeGreaterThan(t + 11);
+    await nextSecond();
     await edit('late', { changes: true });
     await ready();
     expect(await ask('late', `since=${next}`)).toMatchObject({ status: 410, body: { code: 'POSITION_GONE' } });
     expect((await changes('late', '0')).changes).toEqual([]);
+  });
+
+  test('410 for a position from before it was off, however far the clock of MongoDB is ahead', async () => {
+    const name = await fed();
+    const id = await create(name);
+    const ahead = new Timestamp({ t: Math.floor(Date.now() / 1000) + 60, i: 1 });
+    await onProject(domain, (db) =>
+      db.collection(name).updateOne({ _id: new ObjectId(id) }, { $set: { _pos: ahead } }),
+    );
+    const { next } = await changes(name, '0');
+    await edit(name, { changes: false });
+    await expect.poll(() => ask(name, '').then(({ status }) => status)).toBe(409);
+    await nextSecond();
+    await edit(name, { changes: true });
+    await expect.poll(() => ask(name, '').then(({ status }) => status)).toBe(200);
+    expect(await ask(name, `since=${next}`)).toMatchObject({ status: 410, body: { code: 'POSITION_GONE' } });
+  });
+
+  test('200 from the beginning of a new collection, whose functions are ahead of the clock of MongoDB', async () => {
+    clock.now = () => realNow() + 40_000;
+    const body = { name: 'ahead', schema: null, changes: true };
+    const options = { method: 'POST', token: project.developer.token, params: { projectId: project.id }, body };
+    expect((await invoke(createCollection, options)).status).toBe(201);
+    const since = ((await read('ahead', '')).body.data as Page).next;
+    const made = await invoke(createDocument, {
+      key: project.secretKey,
+      params: { collectionName: 'ahead' },
+      body: {},
+    });
+    for (const position of [since, '0']) {
+      const page = (await read('ahead', `since=${position}`)).body.data as Page;
+      expect(brief(page)).toEqual([[made.body._id, 1]]);
+    }
   });
 
   test('400 for users, and for what is neither true nor false', async () => {

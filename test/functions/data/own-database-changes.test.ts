@@ -138,15 +138,16 @@ describe('the changes of a collection in an own database', () => {
     for (const step of steps) expect(await run(external, step)).toEqual(await run(managed, step));
   });
 
-  test('are read from the primary, whatever the URI prefers', async () => {
+  test('are read from the primary, of what a majority has, whatever the URI prefers', async () => {
     const project = await newProject([{ name: 'fed', changes: true }]);
-    await connect(project, 'preferring', 'readPreference=secondary&directConnection=true');
+    await connect(project, 'preferring', 'readPreference=secondary&readConcernLevel=local&directConnection=true');
     const id = await create(project);
     const command = vi.spyOn(Db.prototype, 'command');
     expect(brief(await changes('0', 'fed', project))).toEqual([[id, 1]]);
     expect((await ask(project, listDocuments)).status).toBe(200);
     const finds = command.mock.calls.filter(([{ find }]) => find === 'fed');
     expect(finds.map(([, options]) => ReadPreference.fromOptions(options)?.mode)).toEqual(['primary', 'secondary']);
+    expect(finds.map(([{ readConcern }]) => readConcern)).toMatchObject([{ level: 'majority' }, { level: 'local' }]);
   });
 
   test('400 INVALID_POSITION after the project has moved, with the feed there from the beginning', async () => {
