@@ -28,8 +28,8 @@ interface Entry {
 const entries = new Map<string, Entry>();
 const mostEntries = 200;
 
-/** Parts of one screen come one after another; what the first of them asked for is not asked again for the next. */
-const sameScreenMs = 5000;
+/** Parts of one screen come one after another, on a slow line too; what the first of them asked for is not asked again. */
+const sameScreenMs = 30_000;
 
 /** More is said and not waited for: the reader will have gone on. */
 const longestWaitMs = 3_600_000;

@@ -45,8 +45,10 @@ others.onmessage = ({ data }) => {
   else if (developer.value === null) renew().catch(() => undefined);
 };
 
-/** A page that is left may have renewed, and its answer set the cookie a moment later than this one was asked. */
-const secondTryMs = 1000;
+/** Where a renewal says that it is under way, in ms since 1970: it may outlive its page, and set the cookie later. */
+const underWay = 'basalt:renewing';
+const longestRenewalMs = 10_000;
+const lookMs = 500;
 
 const exchange = async (): Promise<SignIn> => {
   const { method, path } = callOf('refresh-developer', {});
@@ -54,15 +56,27 @@ const exchange = async (): Promise<SignIn> => {
   return (await ask(path, { method, keepalive: true })).data as SignIn;
 };
 
+/** An exchange, tried again as long as that of a page that was left may not have set the next cookie yet. */
+const exchangeAfterOthers = async (): Promise<SignIn> => {
+  const until = Number(localStorage.getItem(underWay)) + longestRenewalMs;
+  localStorage.setItem(underWay, String(Date.now()));
+  try {
+    for (;;) {
+      try {
+        return await exchange();
+      } catch (error) {
+        if (problemOf(error).code !== 'REFRESH_TOKEN_INVALID' || Date.now() > until) throw error;
+        await new Promise((resolve) => setTimeout(resolve, lookMs));
+      }
+    }
+  } finally {
+    localStorage.removeItem(underWay);
+  }
+};
+
 const renewNow = async (): Promise<string | undefined> => {
   try {
-    take(
-      await exchange().catch(async (error: unknown) => {
-        if (problemOf(error).code !== 'REFRESH_TOKEN_INVALID') throw error;
-        await new Promise((resolve) => setTimeout(resolve, secondTryMs));
-        return exchange();
-      }),
-    );
+    take(await exchangeAfterOthers());
     return accessToken;
   } catch (error) {
     if (problemOf(error).status !== 401) throw error;

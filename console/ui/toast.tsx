@@ -16,12 +16,19 @@ const remove = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
+/** Whether a reader is at them, by pointer or by keyboard: none goes then. */
+const isAttended = (): boolean => document.querySelector('.toasts:is(:hover, :focus-within)') !== null;
+
+const removeLater = (id: number): void => {
+  setTimeout(() => (isAttended() ? removeLater(id) : remove(id)), shownMs);
+};
+
 /** Says what was done, for ten seconds, with the way back where there is one. */
 export const say = (text: string, undo?: () => void): void => {
   count += 1;
   const id = count;
   toasts.value = [...toasts.value, { id, text, undo }];
-  setTimeout(() => remove(id), shownMs);
+  removeLater(id);
 };
 
 export const Toasts = () => (
