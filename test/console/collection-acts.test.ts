@@ -58,8 +58,8 @@ describe('acts on a collection', () => {
       await page.getByText('Saved.').waitFor();
       await page.reload();
       await feed.waitFor();
-      expect(await feed.isChecked()).toBe(changes);
       await page.getByText(text).waitFor();
+      await expect.poll(() => feed.isChecked()).toBe(changes);
       await expect.poll(async () => (await since()).status).toBe(changes ? 200 : 409);
     }
     expect(opened.problems).toEqual([]);

@@ -55,7 +55,9 @@ describe('the documents of a collection', () => {
     const { page } = opened;
     await page.keyboard.press('/');
     await page.getByLabel('Field', { exact: true }).fill('isPublic');
-    expect(await page.getByLabel('Operator').locator('option').allTextContents()).toEqual(['=', '≠', 'exists']);
+    await expect
+      .poll(() => page.getByLabel('Operator').locator('option').allTextContents())
+      .toEqual(['=', '≠', 'exists']);
     await page.getByLabel('Field', { exact: true }).fill('views');
     await page.getByLabel('Operator').selectOption('lt');
     await page.getByLabel('Value').fill('1');
@@ -68,7 +70,7 @@ describe('the documents of a collection', () => {
     await page.keyboard.press('Enter');
     await page.getByText('1–2 of 2').waitFor();
     const query = page.getByLabel('Filter and sort, as the request has it');
-    expect(await query.inputValue()).toBe('views_lt=2');
+    await expect.poll(() => query.inputValue()).toBe('views_lt=2');
     await query.fill('views_lt=1&sort=-views');
     await page.keyboard.press('Enter');
     await page.getByText('1–1 of 1').waitFor();
@@ -83,15 +85,17 @@ describe('the documents of a collection', () => {
     await page.getByRole('link', { name: 'Hello' }).click();
     expect(await page.getByRole('textbox', { name: 'title' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('textbox', { name: 'title' }).fill('Good morning');
     await page.getByRole('region', { name: 'What Save changes' }).getByText('Good morning').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByRole('link', { name: 'Good morning' }).waitFor();
     await page.getByRole('button', { name: 'Acts' }).last().click();
     await page.getByRole('button', { name: 'Delete Del' }).click();
+    const undo = page.getByRole('button', { name: 'Undo' });
+    await undo.hover();
     await page.getByText('No document fits the filter.').waitFor();
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await undo.click();
     await page.getByRole('link', { name: 'Good morning' }).waitFor();
     expect(await documentsOf('views=0')).toMatchObject([{ title: 'Good morning' }]);
     expect(problems).toEqual([]);
@@ -108,13 +112,13 @@ describe('the documents of a collection', () => {
     await editor.getByText('12').waitFor();
     await editor.fill('{"title": "From JSON", "views": 13, "extra": [1]}');
     await page.getByRole('link', { name: 'Form' }).click();
-    expect(await page.getByRole('textbox', { name: 'title' }).inputValue()).toBe('From JSON');
-    expect(await page.getByRole('textbox', { name: 'extra' }).inputValue()).toBe('[\n  1\n]');
+    await expect.poll(() => page.getByRole('textbox', { name: 'title' }).inputValue()).toBe('From JSON');
+    await expect.poll(() => page.getByRole('textbox', { name: 'extra' }).inputValue()).toBe('[\n  1\n]');
     await page.getByRole('link', { name: 'Users' }).click();
     await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
     await page.evaluate('history.go(-3)');
     await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
-    expect(await page.getByRole('textbox', { name: 'views' }).inputValue()).toBe('13');
+    await expect.poll(() => page.getByRole('textbox', { name: 'views' }).inputValue()).toBe('13');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     expect(await documentsOf('views=13')).toMatchObject([{ title: 'From JSON', extra: [1] }]);
@@ -156,7 +160,7 @@ describe('the documents of a collection', () => {
     const title = page.getByRole('group', { name: 'title changed by both' });
     await title.waitFor();
     const save = page.getByRole('button', { name: 'Save', exact: true });
-    expect(await save.isDisabled()).toBe(true);
+    await expect.poll(() => save.isDisabled()).toBe(true);
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('group', { name: 'views changed by you' }).getByLabel('Mine').waitFor();
     await page.getByRole('group', { name: 'isPublic changed by them' }).getByLabel('Mine').waitFor();

@@ -38,11 +38,14 @@ describe('every screen', () => {
   ];
 
   test.each(['light', 'dark'] as const)('has nothing in the way of anybody, in the %s', async (colorScheme) => {
-    const { id, developer } = await newProject([{ name: 'posts' }]);
+    const { id, developer, api } = await newProject([{ name: 'posts' }]);
+    // The overview of a project without one looks for it again and again.
+    await api('POST', '/api/data/posts', { body: { title: 'Hello' } });
     const { page, problems } = await browser.newPage({ colorScheme });
     await page.goto(inject('stack').dashboardUrl);
     await signIn(page, developer);
     await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    await page.waitForLoadState('networkidle');
     const found: string[] = [];
     const asked: string[] = [];
     page.on('request', (request) => asked.push(`${request.method()} ${request.url()}`));

@@ -103,9 +103,10 @@ describe('a console whose service fails', () => {
       const body = JSON.stringify({ success: false, code: 'SAID_BY_TEST', message: 'Not now, please.' });
       return asked.length < 3 ? route.fulfill({ status, body, headers: { 'retry-after': '2' } }) : route.fallback();
     });
-    await page.goto(urlOf(screen('/usage')));
     const note = page.getByRole('alert').filter({ hasText: 'Not now, please.' });
-    await note.getByText(/^It is tried again in [012] s\.$/).waitFor();
+    // It stands there for two seconds, which may be over when the page says that it has loaded.
+    const wait = note.getByText(/^It is tried again in [012] s\.$/).waitFor();
+    await Promise.all([wait, page.goto(urlOf(screen('/usage')))]);
     await usageIsThere(page);
     await note.waitFor({ state: 'detached' });
     await heal();

@@ -24,7 +24,7 @@ describe('signing in with GitHub', () => {
     await page.getByRole('button', { name: 'Continue with GitHub' }).click();
     await page.getByRole('button', { name: /linus/i }).click();
     await page.getByRole('button', { name: 'linus' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe(after);
+    await expect.poll(() => new URL(page.url()).pathname).toBe(after);
     expect(page.url()).not.toContain('token');
     await page.goto(`${consoleUrl()}/account`);
     await page.getByText('linus@example.com').waitFor();

@@ -99,7 +99,7 @@ describe('by keyboard', () => {
     await isFocused(/^Account$/);
     await page.keyboard.press('Escape');
     await isFocused(/▾$/);
-    expect(await page.locator('.menu:popover-open').count()).toBe(0);
+    await page.locator('.menu:popover-open').waitFor({ state: 'detached' });
   });
 
   test('dialogs give the focus back to what opened them', async () => {
@@ -113,7 +113,7 @@ describe('by keyboard', () => {
       await page.locator('dialog[open]').waitFor();
       await page.keyboard.press('Escape');
       await page.locator('dialog[open]').waitFor({ state: 'detached' });
-      expect(await html()).toBe(before);
+      await expect.poll(html).toBe(before);
     }
   });
 });

@@ -16,10 +16,11 @@ test('on a phone the present one of many tabs is in sight', async () => {
   await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/settings/audit`);
   await signIn(page, developer);
   const tab = page.locator('.tabs [aria-current]');
-  await tab.waitFor();
-  const { x = 0, width = 0 } = (await tab.boundingBox()) ?? {};
-  expect(x).toBeGreaterThanOrEqual(0);
-  expect(x + width).toBeLessThanOrEqual(390);
+  const isInSight = async () => {
+    const box = await tab.boundingBox();
+    return box !== null && box.x >= 0 && box.x + box.width <= 390;
+  };
+  await expect.poll(isInSight).toBe(true);
 });
 
 test('on a phone long names in the top line are cut at their end', async () => {
@@ -30,12 +31,13 @@ test('on a phone long names in the top line are cut at their end', async () => {
   await signIn(page, developer);
   const top = page.locator('.top');
   for (const name of [/^Northern/, /^dev-/]) {
-    const hidden = await top.getByRole('button', { name }).evaluate((button) => {
-      const text = button.ownerDocument.createRange();
-      text.selectNodeContents(button);
-      const [whole, shown] = [text.getBoundingClientRect(), button.getBoundingClientRect()];
-      return { atStart: whole.left < shown.left, atEnd: whole.right > shown.right };
-    });
-    expect(hidden).toEqual({ atStart: false, atEnd: true });
+    const hidden = () =>
+      top.getByRole('button', { name }).evaluate((button) => {
+        const text = button.ownerDocument.createRange();
+        text.selectNodeContents(button);
+        const [whole, shown] = [text.getBoundingClientRect(), button.getBoundingClientRect()];
+        return { atStart: whole.left < shown.left, atEnd: whole.right > shown.right };
+      });
+    await expect.poll(hidden).toEqual({ atStart: false, atEnd: true });
   }
 });

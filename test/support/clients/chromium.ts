@@ -11,6 +11,9 @@ export interface OpenPage {
 /** What pages of this test file have asked so far, without queries: `GET http://127.0.0.1:4100/api/projects`. */
 export const askedOfApi = new Set<string>();
 
+/** How long a step in a page may take, in ms: a busy machine takes its time. */
+const stepMs = 120_000;
+
 /** A real browser, which is unpacked from npm; nothing has to be installed for it. */
 export const openChromium = async () => {
   // The package's own flags are for one page in a Lambda function: one process for all, and no policy of origins.
@@ -23,6 +26,7 @@ export const openChromium = async () => {
     /** A window of its own: nobody is signed in there. */
     newPage: async (options: Parameters<typeof browser.newContext>[0] = {}): Promise<OpenPage> => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      context.setDefaultTimeout(stepMs);
       contexts.push(context);
       context.on('request', (request) => {
         const { origin, pathname } = new URL(request.url());
