@@ -1,4 +1,5 @@
-import type { Send } from './connection.ts';
+import { BasaltError } from './basalt-error.ts';
+import type { RequestOptions, Send } from './connection.ts';
 import { page } from './page.ts';
 import type { UserOf } from './schema.ts';
 import { type Session, type Tokens, tokenMode } from './session.ts';
@@ -29,68 +30,94 @@ export interface UserSession {
   readonly [field: string]: unknown;
 }
 
-const prefix = '/api/userAuth';
+const prefix = '/api/userAuth/';
 
-/** What the address of a callback page says. */
-const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): SocialCode => ({
-  token: new URLSearchParams(hash.slice(1)).get('token') ?? '',
-  rtCode: new URLSearchParams(search).get('rtCode') ?? '',
-});
+/** What the address of a callback page says; a sign-in that failed, or wants a second factor, is thrown. */
+const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): SocialCode => {
+  const query = new URLSearchParams(search);
+  const fragment = new URLSearchParams(hash.slice(1));
+  const message = query.get('error');
+  if (message !== null) throw new BasaltError({ code: 'SOCIAL_SIGN_IN_FAILED', message });
+  const ticket = fragment.get('ticket');
+  if (ticket !== null) {
+    throw new BasaltError({ status: 401, code: 'SECOND_FACTOR_REQUIRED', message: 'Enter your code.', ticket });
+  }
+  return { token: fragment.get('token') ?? '', rtCode: query.get('rtCode') ?? '' };
+};
+
+/** A route that takes a body, or none; and one that takes an id before it. */
+type Route<Body, Answer> = (body: Body, options?: RequestOptions) => Promise<Answer>;
+type Plain<Answer> = (options?: RequestOptions) => Promise<Answer>;
+type ById<Answer> = (id: string, options?: RequestOptions) => Promise<Answer>;
 
 /** Accounts of the app's users, with the publishable key; who signs in stays so until `logout`. */
 export const authOf = <S>(url: string, key: string, send: Send, session: Session) => {
   type User = UserOf<S>;
-  const post = async (path: string, body: object): Promise<void> => {
-    await send('POST', `${prefix}/${path}`, { body });
-  };
-  const enter = async (path: string, body: object): Promise<SignedIn<User>> => {
-    const answer = await send<SignedIn<User>>('POST', `${prefix}/${path}`, { body, headers: tokenMode });
-    await session.save(answer);
-    return answer;
-  };
+  type Fields = { readonly [field: string]: unknown };
+
+  /** A route that is done, and answers nothing. */
+  const done =
+    <Body>(method: string, path: string, as = send): Route<Body, void> =>
+    async (body, options) => {
+      await as(method, prefix + path, { body, ...options });
+    };
+  /** A route that signs in; whoever comes back from it stays so. */
+  const enter =
+    <Body>(path: string, as = send): Route<Body, SignedIn<User>> =>
+    async (body, options) => {
+      const answer = await as<SignedIn<User>>('POST', prefix + path, { body, headers: tokenMode, ...options });
+      await session.save(answer);
+      return answer;
+    };
+  /** A route that answers `data`, or another field. */
+  const get =
+    <Answer>(path: string): Plain<Answer> =>
+    async (options) =>
+      (await session.send<{ readonly data: Answer }>('GET', prefix + path, options)).data;
+  const byId =
+    <Answer>(method: string, path: string, as = send): ById<Answer> =>
+    async (id, options) =>
+      (await as<{ readonly data: Answer }>(method, `${prefix}${path}/${encodeURIComponent(id)}`, options)).data;
+
   return {
     /** Opens an account and signs it in; other fields are those of the `users` schema. */
-    signup: <B extends Credentials>(body: B) => enter('signup', body),
-    login: (body: Credentials) => enter('login', body),
+    signup: <B extends Credentials>(body: B, options?: RequestOptions) => enter<B>('signup')(body, options),
+    login: enter<Credentials>('login'),
     /** Ends the session, here at once. */
-    logout: async (): Promise<void> => {
+    logout: async (options?: RequestOptions): Promise<void> => {
       const kept = await session.load();
       await session.end();
-      if (kept) await send('POST', `${prefix}/logout`, { headers: { 'x-refresh-token': kept.refreshToken } });
+      const headers = { 'x-refresh-token': kept?.refreshToken };
+      if (kept) await send('POST', `${prefix}logout`, { headers, ...options });
     },
     /** An access token that is good for now, for a server of your own; `undefined` where nobody is signed in. */
     token: () => session.token(),
-    me: async (): Promise<User> => (await session.send<{ readonly data: User }>('GET', `${prefix}/me`)).data,
-    updateProfile: async (body: { readonly [field: string]: unknown }): Promise<User> =>
-      (await session.send<{ readonly user: User }>('PUT', `${prefix}/update-profile`, { body })).user,
+    me: get<User>('me'),
+    updateProfile: async (body: Fields, options?: RequestOptions): Promise<User> =>
+      (await session.send<{ readonly user: User }>('PUT', `${prefix}update-profile`, { body, ...options })).user,
     /** Ends all other sessions. */
-    changePassword: async (body: {
-      readonly currentPassword?: string;
-      readonly newPassword: string;
-    }): Promise<void> => {
-      await session.send('PUT', `${prefix}/change-password`, { body });
-    },
-    requestPasswordReset: (body: { readonly email: string }) => post('request-password-reset', body),
-    resetPassword: (body: EmailProof & { readonly newPassword: string }) => post('reset-password', body),
-    verifyEmail: (body: EmailProof) => post('verify-email', body),
-    resendVerificationOtp: (body: { readonly email: string }) => post('resend-verification-otp', body),
-    sessions: async (): Promise<UserSession[]> =>
-      (await session.send<{ readonly data: UserSession[] }>('GET', `${prefix}/sessions`)).data,
-    deleteSession: async (id: string): Promise<void> => {
-      await session.send('DELETE', `${prefix}/sessions/${encodeURIComponent(id)}`);
-    },
+    changePassword: done<{ readonly currentPassword?: string; readonly newPassword: string }>(
+      'PUT',
+      'change-password',
+      session.send,
+    ),
+    requestPasswordReset: done<{ readonly email: string }>('POST', 'request-password-reset'),
+    resetPassword: done<EmailProof & { readonly newPassword: string }>('POST', 'reset-password'),
+    verifyEmail: done<EmailProof>('POST', 'verify-email'),
+    resendVerificationOtp: done<{ readonly email: string }>('POST', 'resend-verification-otp'),
+    sessions: get<UserSession[]>('sessions'),
+    deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions', session.send),
     /** What anybody may see of a user. */
-    publicProfile: async (username: string): Promise<Partial<User>> =>
-      (await send<{ readonly data: User }>('GET', `${prefix}/public/${encodeURIComponent(username)}`)).data,
+    publicProfile: byId<Partial<User>>('GET', 'public'),
     /** The address that the browser goes to, to sign in: `location.href = app.auth.social('github')`. */
     social: (provider: string): string =>
-      `${url}${prefix}/social/${encodeURIComponent(provider)}/start?x-api-key=${encodeURIComponent(key)}`,
+      `${url}${prefix}social/${encodeURIComponent(provider)}/start?x-api-key=${encodeURIComponent(key)}`,
     /** Signs in with what the callback page was given, which is taken from its address. */
-    exchange: async (body: SocialCode = codeIn()): Promise<void> => {
+    exchange: async (body: SocialCode = codeIn(), options?: RequestOptions): Promise<void> => {
       const { data } = await send<{ readonly data: { readonly refreshToken: string } }>(
         'POST',
-        `${prefix}/social/exchange`,
-        { body },
+        `${prefix}social/exchange`,
+        { body, ...options },
       );
       await session.save({ accessToken: body.token, refreshToken: data.refreshToken });
     },

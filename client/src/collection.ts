@@ -1,10 +1,10 @@
-import type { Send } from './connection.ts';
+import type { Parts, RequestOptions, Send } from './connection.ts';
 import type { Path, Shape, Shown, SortKey } from './schema.ts';
 
 type OneOrMore<T> = T | readonly T[];
 
 /** Which documents a list is of, and in which order. */
-export interface Wanted<C extends Shape, P extends Path<C['document']> = never> {
+export interface Wanted<C extends Shape, P extends Path<C['document']> = never> extends RequestOptions {
   /** A condition as MongoDB writes it: `{ views: { $gte: 5 }, $or: [{ … }, { … }] }`. */
   readonly where?: C['filter'];
   /** Words to be found in the searchable fields. */
@@ -15,7 +15,7 @@ export interface Wanted<C extends Shape, P extends Path<C['document']> = never> 
   /** Fields of type `Ref` whose documents are to come along. */
   readonly populate?: OneOrMore<Path<C['document']>>;
   readonly include_deleted?: boolean;
-  /** `false` leaves the system fields out, but for `_id`. */
+  /** `false` leaves the system fields out, but for `_id`; `'rev'` adds `_rev`. */
   readonly meta?: boolean | 'rev';
   /** Documents a page, 100 unless given, 1000 at most. */
   readonly limit?: number;
@@ -40,9 +40,17 @@ export interface Page<D> {
   readonly nextCursor?: string | null;
 }
 
-export interface WriteOptions {
+/** A document with its revision, which each write of the service counts up; without one if it is populated. */
+export type Revised<D> = D & { readonly _rev?: number };
+
+export interface WriteOptions extends RequestOptions {
   /** The same for every try of a write that your program repeats itself; each write has one of its own otherwise. */
   readonly idempotencyKey?: string;
+}
+
+export interface ChangeOptions extends WriteOptions {
+  /** Only while the document is at this revision, its `_rev`; else it throws `REVISION_MISMATCH`. */
+  readonly rev?: number | undefined;
 }
 
 interface Answer<T> {
@@ -62,94 +70,113 @@ export class Collection<C extends Shape> {
     this.#path = `/api/data/${encodeURIComponent(name)}`;
   }
 
-  async #list<T>(
-    wanted: object & {
-      readonly where?: unknown;
-      readonly include_deleted?: boolean | undefined;
-      readonly count?: true;
-    },
-  ): Promise<T> {
+  async #list<T>({
+    signal,
+    ...wanted
+  }: RequestOptions & { readonly where?: unknown; readonly count?: true }): Promise<T> {
     const where = wanted.where === undefined ? '' : JSON.stringify(wanted.where);
     const { data } = await (where.length > maxInAddress
-      ? this.#send<Answer<T>>('POST', `${this.#path}/query`, { body: wanted })
-      : this.#send<Answer<T>>('GET', this.#path, { query: { ...wanted, where: where || undefined } }));
+      ? this.#send<Answer<T>>('POST', `${this.#path}/query`, { body: wanted, signal })
+      : this.#send<Answer<T>>('GET', this.#path, { query: { ...wanted, where: where || undefined }, signal }));
     return data;
   }
 
-  async #write<T>(
-    method: string,
-    path: string,
-    body: unknown,
-    { idempotencyKey }: WriteOptions,
-    query = {},
-  ): Promise<T> {
-    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    return this.#send<T>(method, this.#path + path, { ...(body === undefined ? {} : { body }), headers, query });
+  async #write<T>(method: string, path: string, options: ChangeOptions, parts: Parts): Promise<T> {
+    const { idempotencyKey, rev, signal } = options;
+    const headers = {
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      // A revision that was asked for and is not there is refused, not left out.
+      ...('rev' in options ? { 'if-match': `"${rev}"` } : {}),
+    };
+    return this.#send<T>(method, this.#path + path, { ...parts, headers, signal });
+  }
+
+  /** The document that `ask` is answered, with its revision. */
+  async #document(ask: (onRevision: (rev: number) => void) => Promise<C['document']>): Promise<Revised<C['document']>> {
+    let revision = {};
+    const document = await ask((_rev) => {
+      revision = { _rev };
+    });
+    return { ...document, ...revision };
   }
 
   /** A page of documents, the newest first unless sorted. */
-  list<P extends Path<C['document']> = never>(wanted: PageWanted<C, P> = {}): Promise<Page<Shown<C['document'], P>>> {
+  list<P extends Path<C['document']> = never>(
+    wanted: PageWanted<C, P> = {},
+  ): Promise<Page<Revised<Shown<C['document'], P>>>> {
     return this.#list(wanted);
   }
 
   /** How many documents match, exactly. */
-  async count({ where, include_deleted }: Pick<Wanted<C>, 'where' | 'include_deleted'> = {}): Promise<number> {
-    return (await this.#list<{ readonly count: number }>({ where, include_deleted, count: true })).count;
+  async count(wanted: Pick<Wanted<C>, 'where' | 'include_deleted' | 'signal'> = {}): Promise<number> {
+    return (await this.#list<{ readonly count: number }>({ ...wanted, count: true })).count;
   }
 
   /** Every document that matches, a page at a time, each once, while others insert and delete. */
   async *each<P extends Path<C['document']> = never>(
     wanted: Wanted<C, P> = {},
-  ): AsyncGenerator<Shown<C['document'], P>, void, undefined> {
+  ): AsyncGenerator<Revised<Shown<C['document'], P>>, void, undefined> {
     let cursor: string | null | undefined = '';
     while (typeof cursor === 'string') {
-      const page: Page<Shown<C['document'], P>> = await this.list<P>({ ...wanted, cursor });
+      const page: Page<Revised<Shown<C['document'], P>>> = await this.list<P>({ ...wanted, cursor });
       yield* page.items;
       cursor = page.nextCursor;
     }
   }
 
-  get(id: string, query: Pick<Wanted<C>, 'populate' | 'include_deleted'> = {}): Promise<C['document']> {
-    return this.#send('GET', `${this.#path}/${encodeURIComponent(id)}`, { query: { ...query } });
+  get(
+    id: string,
+    { signal, ...query }: Pick<Wanted<C>, 'populate' | 'include_deleted' | 'signal'> = {},
+  ): Promise<Revised<C['document']>> {
+    return this.#document((onRevision) =>
+      this.#send('GET', `${this.#path}/${encodeURIComponent(id)}`, { query, signal, onRevision }),
+    );
   }
 
   /** The document as it was written. */
-  insert(document: C['insert'], options: WriteOptions = {}): Promise<C['document']> {
-    return this.#write('POST', '', document, options);
+  insert(document: C['insert'], options: WriteOptions = {}): Promise<Revised<C['document']>> {
+    return this.#document((onRevision) => this.#write('POST', '', options, { body: document, onRevision }));
   }
 
   /** 1 to 100 documents, all or none. */
   async insertMany(documents: readonly C['insert'][], options: WriteOptions = {}): Promise<{ readonly ids: string[] }> {
-    return (await this.#write<Answer<{ readonly ids: string[] }>>('POST', '/bulk', documents, options)).data;
+    const parts = { body: documents };
+    return (await this.#write<Answer<{ readonly ids: string[] }>>('POST', '/bulk', options, parts)).data;
+  }
+
+  #patch(path: string, options: ChangeOptions, body?: C['update']): Promise<Revised<C['document']>> {
+    return this.#document(async (onRevision) => {
+      const parts = body === undefined ? { onRevision } : { body, onRevision };
+      return (await this.#write<Answer<C['document']>>('PATCH', path, options, parts)).data;
+    });
   }
 
   /** Changes the fields that are given; dotted names reach inside. The document as it is then. */
-  async update(id: string, changes: C['update'], options: WriteOptions = {}): Promise<C['document']> {
-    const path = `/${encodeURIComponent(id)}`;
-    return (await this.#write<Answer<C['document']>>('PATCH', path, changes, options)).data;
+  update(id: string, changes: C['update'], options: ChangeOptions = {}): Promise<Revised<C['document']>> {
+    return this.#patch(`/${encodeURIComponent(id)}`, options, changes);
   }
 
   /** Moves a document to the trash, or deletes it for good. */
   async delete(
     id: string,
-    { permanent, ...options }: WriteOptions & { readonly permanent?: boolean } = {},
+    { permanent, ...options }: ChangeOptions & { readonly permanent?: boolean } = {},
   ): Promise<{ readonly id: string }> {
     const path = `/${encodeURIComponent(id)}`;
-    return (await this.#write<Answer<{ readonly id: string }>>('DELETE', path, undefined, options, { permanent })).data;
+    const parts = { query: { permanent } };
+    return (await this.#write<Answer<{ readonly id: string }>>('DELETE', path, options, parts)).data;
   }
 
   /** Takes a document back out of the trash. */
-  async recover(id: string, options: WriteOptions = {}): Promise<C['document']> {
-    const path = `/${encodeURIComponent(id)}/recover`;
-    return (await this.#write<Answer<C['document']>>('PATCH', path, undefined, options)).data;
+  recover(id: string, options: ChangeOptions = {}): Promise<Revised<C['document']>> {
+    return this.#patch(`/${encodeURIComponent(id)}/recover`, options);
   }
 
   /** What the last stage of a pipeline gives. */
   async aggregate<Row = { readonly [field: string]: unknown }>(
     pipeline: readonly object[],
-    query: Pick<Wanted<C>, 'include_deleted'> = {},
+    { signal, ...query }: Pick<Wanted<C>, 'include_deleted' | 'signal'> = {},
   ): Promise<Row[]> {
     const path = `${this.#path}/aggregate`;
-    return (await this.#send<Answer<Row[]>>('POST', path, { body: { pipeline }, query: { ...query } })).data;
+    return (await this.#send<Answer<Row[]>>('POST', path, { body: { pipeline }, query, signal })).data;
   }
 }

@@ -1,11 +1,19 @@
 import { BasaltError, type Refusal } from './basalt-error.ts';
 import { Failed, repeated, unanswered } from './repeated.ts';
 
+/** What any request may be given besides what it asks for. */
+export interface RequestOptions {
+  /** Gives the request up, its repeats too: it throws `ABORTED`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** What a request has besides its method and path. */
-export interface Parts {
+export interface Parts extends RequestOptions {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Told the revision of the document that is answered. */
+  readonly onRevision?: (rev: number) => void;
 }
 
 /** Sends a request and returns its body; throws a `BasaltError`. */
@@ -29,13 +37,13 @@ const parsed = (text: string): Partial<Refusal> | undefined => {
 };
 
 /** A key of its own for each write, so that its repeats are recognised; pages without HTTPS have no `randomUUID`. */
-const newKey = (): string =>
+export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** The requests of one key to one address. */
-export const connection = (url: string, key: string, fetching: typeof fetch): Send => {
-  const base = url.replace(/\/+$/, '');
-  return <T>(method: string, path: string, { body, query = {}, headers = {} }: Parts = {}): Promise<T> => {
+export const connection =
+  (base: string, key: string, fetching: typeof fetch): Send =>
+  async <T>(method: string, path: string, { body, query = {}, headers = {}, signal, onRevision }: Parts = {}) => {
     const given = Object.entries({
       'x-api-key': key,
       'content-type': body === undefined ? undefined : 'application/json',
@@ -43,25 +51,34 @@ export const connection = (url: string, key: string, fetching: typeof fetch): Se
       ...headers,
     }).filter((header): header is [string, string] => header[1] !== undefined);
     const address = new URL(base + path + queryOf(query));
-    const init = {
+    const init: RequestInit = {
       method,
       headers: new Headers(given),
+      // A write that was sent on would be a read there, and taken for done.
+      redirect: 'manual',
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
     return repeated<T>(async () => {
       let answer: Response;
       let text: string;
       try {
-        answer = await fetching(address, { ...init, signal: AbortSignal.timeout(tryMs) });
+        const late = AbortSignal.timeout(tryMs);
+        answer = await fetching(address, { ...init, signal: signal ? AbortSignal.any([signal, late]) : late });
         text = await answer.text();
       } catch (cause) {
         return unanswered(cause);
       }
       const { status } = answer;
       const said = parsed(text);
-      if (answer.ok && said) return said as T;
-      const refusal = { code: `HTTP_${status}`, message: `The service answered ${status}.`, ...said, status };
-      return new Failed(new BasaltError(refusal), Number(answer.headers.get('retry-after')) || 0);
-    });
+      if (answer.ok && said) {
+        const [, rev] = /^"(\d+)"$/.exec(answer.headers.get('etag') ?? '') ?? [];
+        if (rev) onRevision?.(Number(rev));
+        return said as T;
+      }
+      const refusal =
+        answer.type === 'opaqueredirect' || (status >= 300 && status < 400)
+          ? { code: 'REDIRECTED', message: 'This address leads elsewhere: give `basalt` the one that it leads to.' }
+          : { code: `HTTP_${status}`, message: `The service answered ${status}.`, ...said };
+      return new Failed(new BasaltError({ ...refusal, status }), Number(answer.headers.get('retry-after')) || 0);
+    }, signal);
   };
-};

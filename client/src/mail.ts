@@ -1,4 +1,5 @@
-import type { Send } from './connection.ts';
+import type { WriteOptions } from './collection.ts';
+import type { Parts, RequestOptions, Send } from './connection.ts';
 
 type OneOrMore<T> = T | readonly T[];
 
@@ -37,38 +38,53 @@ const prefix = '/api/mail';
 
 /** Mails of the project, with its secret key. */
 export const mailOf = (send: Send) => {
-  const ask = async <T = unknown>(method: string, path: string, body?: unknown): Promise<T> => {
-    const answer = await send<{ readonly data: T }>(method, prefix + path, body === undefined ? {} : { body });
-    return answer.data;
+  const ask = async <T = unknown>(method: string, path: string, parts: Parts = {}): Promise<T> =>
+    (await send<{ readonly data: T }>(method, prefix + path, parts)).data;
+  const write = <T>(method: string, path: string, body: unknown, { idempotencyKey, signal }: WriteOptions = {}) => {
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    return ask<T>(method, path, { ...(body === undefined ? {} : { body }), headers, signal });
   };
   const of = (path: string) => ({
-    list: (query: { readonly limit?: number; readonly after?: string; readonly before?: string } = {}) =>
-      send<{ readonly data: Fields }>('GET', prefix + path, { query: { ...query } }).then(({ data }) => data),
-    create: (body: Fields) => ask<Fields>('POST', path, body),
-    delete: (id: string) => ask<Fields>('DELETE', `${path}/${encodeURIComponent(id)}`),
+    list: ({
+      signal,
+      ...query
+    }: { readonly limit?: number; readonly after?: string; readonly before?: string } & RequestOptions = {}) =>
+      ask<Fields>('GET', path, { query, signal }),
+    create: (body: Fields, options?: WriteOptions) => write<Fields>('POST', path, body, options),
+    delete: (id: string, options?: WriteOptions) =>
+      write<Fields>('DELETE', `${path}/${encodeURIComponent(id)}`, undefined, options),
   });
   return {
-    send: (mail: Mail) => ask<AcceptedMail>('POST', '/send', mail),
-    sendBatch: (mails: readonly Mail[]) =>
-      ask<({ readonly id: string } | { readonly error: { readonly message: string } })[]>('POST', '/send-batch', mails),
-    logs: () => ask<MailLog[]>('GET', '/logs'),
-    log: (id: string) =>
+    send: (mail: Mail, options?: WriteOptions) => write<AcceptedMail>('POST', '/send', mail, options),
+    sendBatch: (mails: readonly Mail[], options?: WriteOptions) =>
+      write<({ readonly id: string } | { readonly error: { readonly message: string } })[]>(
+        'POST',
+        '/send-batch',
+        mails,
+        options,
+      ),
+    logs: (options?: RequestOptions) => ask<MailLog[]>('GET', '/logs', options),
+    log: (id: string, options?: RequestOptions) =>
       ask<{ readonly dbLog: MailLog; readonly providerStatus: Fields | null }>(
         'GET',
         `/logs/${encodeURIComponent(id)}`,
+        options,
       ),
     audiences: of('/audiences'),
     contacts: (audienceId: string) => {
       const path = `/audiences/${encodeURIComponent(audienceId)}/contacts`;
       return {
         ...of(path),
-        update: (id: string, body: Fields) => ask<Fields>('PATCH', `${path}/${encodeURIComponent(id)}`, body),
+        update: (id: string, body: Fields, options?: WriteOptions) =>
+          write<Fields>('PATCH', `${path}/${encodeURIComponent(id)}`, body, options),
       };
     },
     broadcasts: {
       ...of('/broadcasts'),
-      get: (id: string) => ask<Fields>('GET', `/broadcasts/${encodeURIComponent(id)}`),
-      send: (id: string) => ask<Fields>('POST', `/broadcasts/${encodeURIComponent(id)}/send`),
+      get: (id: string, options?: RequestOptions) =>
+        ask<Fields>('GET', `/broadcasts/${encodeURIComponent(id)}`, options),
+      send: (id: string, options?: WriteOptions) =>
+        write<Fields>('POST', `/broadcasts/${encodeURIComponent(id)}/send`, undefined, options),
     },
   };
 };

@@ -4,6 +4,8 @@ interface Upload {
   readonly status: number;
   onload: (() => void) | null;
   onerror: ((event: unknown) => void) | null;
+  onabort: ((event: unknown) => void) | null;
+  abort(): void;
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
   send(body: Blob): void;
@@ -13,6 +15,7 @@ interface Upload {
 export interface Page {
   readonly location?: { readonly search: string; readonly hash: string };
   readonly XMLHttpRequest?: new () => Upload;
+  readonly reportError?: (error: unknown) => void;
 }
 
 export const page: Page = globalThis as Page;

@@ -1,5 +1,7 @@
+import { alone, hasLocks } from './alone.ts';
 import { BasaltError } from './basalt-error.ts';
 import type { Parts, Send } from './connection.ts';
+import { pause } from './repeated.ts';
 
 type Later<T> = T | Promise<T>;
 
@@ -23,6 +25,9 @@ interface Kept extends Tokens {
 
 /** A token is renewed this long before it expires. */
 const marginMs = 30_000;
+
+/** So long a tab that was refused waits for another one that was not. */
+const quickerMs = 1000;
 
 export const tokenMode = { 'x-refresh-token-mode': 'header' };
 
@@ -54,10 +59,6 @@ const lifetimeMs = (token: string): number => {
   >;
   return (exp - iat) * 1000;
 };
-
-/** One at a time over all tabs of a site, where the browser has locks. */
-const alone = <T>(name: string, act: () => Promise<T>): Promise<T> =>
-  globalThis.navigator?.locks ? navigator.locks.request(name, act) : act();
 
 /** The session of whoever is signed in, renewed as needed. */
 export class Session {
@@ -99,7 +100,7 @@ export class Session {
 
   /** Another token in the place of this one; `undefined` where the session has ended. */
   renew(old: string): Promise<string | undefined> {
-    this.#renewing ??= alone(this.#name, () => this.#renew(old)).finally(() => {
+    this.#renewing ??= alone(this.#kept, this.#name, () => this.#renew(old)).finally(() => {
       this.#renewing = undefined;
     });
     return this.#renewing;
@@ -117,6 +118,8 @@ export class Session {
       if (await isStill()) await this.save(tokens);
     } catch (error) {
       if (!(error instanceof BasaltError) || error.status !== 401) throw error;
+      // Another tab that was quicker is still to save what it got.
+      if (!hasLocks()) await pause(quickerMs);
       if (await isStill()) await this.end();
     }
     return (await this.load())?.accessToken;

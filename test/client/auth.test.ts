@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import type { SessionStorage } from '../../client/src/index.ts';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
 import { newCredentials, type UsersProject } from '../support/worlds/users.ts';
 import { asApp, newShop } from './shop.ts';
@@ -11,6 +12,7 @@ beforeAll(async () => {
 
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllGlobals();
 });
 
 /** Storage that several tabs share. */
@@ -83,6 +85,22 @@ describe('accounts', () => {
   });
 });
 
+test.each([
+  ['?error=Access%20denied', '', { code: 'SOCIAL_SIGN_IN_FAILED', message: 'Access denied' }],
+  ['?provider=github', '#ticket=abc', { status: 401, code: 'SECOND_FACTOR_REQUIRED', ticket: 'abc' }],
+])('the callback page throws what its address says: %s %s', async (search, hash, failure) => {
+  vi.stubGlobal('location', { search, hash });
+  await expect(asApp(project).auth.exchange()).rejects.toMatchObject({ name: 'BasaltError', ...failure });
+});
+
+test('a refusal carries the ticket of its second factor', async () => {
+  const proxy = await HttpProxy.start();
+  const body = { code: 'SECOND_FACTOR_REQUIRED', message: 'Enter your code.', ticket: 'abc' };
+  proxy.meet({ status: 401, body });
+  await expect(asApp(project, proxy.url).auth.login(newCredentials())).rejects.toMatchObject({ status: 401, ...body });
+  await proxy.close();
+});
+
 describe('a session', () => {
   test('is kept where it was told to be, so that the next page has it', async () => {
     const storage = shared();
@@ -105,7 +123,11 @@ describe('a session', () => {
     await proxy.close();
   });
 
-  test('is renewed once by several tabs, which share their storage', async () => {
+  test.each([
+    ['locks', () => undefined],
+    ['no locks, as on plain http', () => vi.stubGlobal('navigator', {})],
+  ])('is renewed once by several tabs, which share their storage: with %s', async (_with, prepare) => {
+    prepare();
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const storage = shared();
     const tabs = Array.from({ length: 5 }, () => asApp(project, proxy.url, { storage }));
@@ -114,7 +136,54 @@ describe('a session', () => {
     const lists = await Promise.all(tabs.map((tab) => tab.tasks.list()));
     expect(lists.map(({ total }) => total)).toEqual([0, 0, 0, 0, 0]);
     expect(proxy.asked.filter(({ path }) => path.endsWith('/refresh-token'))).toHaveLength(1);
+    expect(storage.items.size).toBe(1);
     await proxy.close();
+  });
+
+  test('stays though two tabs renewed it at once, of which the service refused one', async () => {
+    vi.stubGlobal('navigator', {});
+    const common = shared();
+    const both = Promise.withResolvers<void>();
+    let refreshes = 0;
+    /** Neither is answered before both have asked. */
+    const together: typeof fetch = async (address, init) => {
+      if (String(address).endsWith('/refresh-token')) {
+        refreshes += 1;
+        if (refreshes === 2) both.resolve();
+        await both.promise;
+      }
+      return fetch(address, init);
+    };
+    /** A tab that does not see the mark of another in time. */
+    const tab = () => {
+      const own = shared();
+      const of = (name: string) => (name.endsWith(':renewing') ? own : common);
+      const storage: SessionStorage = {
+        getItem: (name) => of(name).getItem(name),
+        setItem: (name, value) => of(name).setItem(name, value),
+        removeItem: (name) => of(name).removeItem(name),
+      };
+      return asApp(project, undefined, { storage, fetch: together });
+    };
+    const [first, second] = [tab(), tab()];
+    await first.auth.signup(newCredentials());
+    inHours(1);
+    const lists = await Promise.all([first.tasks.list(), second.tasks.list()]);
+    expect(lists.map(({ total }) => total)).toEqual([0, 0]);
+    expect(refreshes).toBe(2);
+    expect(common.items.size).toBe(1);
+  });
+
+  test('is renewed though a tab was closed while it renewed it, where there are no locks', async () => {
+    vi.stubGlobal('navigator', {});
+    const storage = shared();
+    const app = asApp(project, undefined, { storage });
+    await app.auth.signup(newCredentials());
+    const [name = ''] = storage.items.keys();
+    storage.items.set(`${name}:renewing`, `another ${Date.now() + 10_000}`);
+    inHours(1);
+    expect(await app.auth.me()).toBeDefined();
+    expect([...storage.items.keys()]).toEqual([name]);
   });
 
   test('is renewed where the service takes its token no longer, though this clock says otherwise', async () => {

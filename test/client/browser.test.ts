@@ -67,9 +67,14 @@ describe('in Chromium', () => {
     expect(problems).toEqual([]);
   });
 
-  test('one renewal for all tabs of a site', async () => {
+  test.each([
+    ['once, by locks', '', 1],
+    // A tab that a busy machine holds up at the wrong moment asks, too.
+    ['without them at most once each', "Object.defineProperty(navigator, 'locks', { value: undefined });", 2],
+  ] as const)('tabs of a site renew their session %s', async (_how, before, most) => {
     const { page: first } = await browser.newPage();
     const second = await first.context().newPage();
+    await first.context().addInitScript(before);
     let refreshes = 0;
     first.context().on('request', (request) => {
       if (request.method() === 'POST' && request.url().endsWith('/refresh-token')) refreshes += 1;
@@ -78,7 +83,8 @@ describe('in Chromium', () => {
     await first.evaluate(withApp(`await app.auth.signup(${JSON.stringify(newCredentials())});${outdated}`));
     const ask = withApp('return (await Promise.all(Array.from({ length: 10 }, () => app.tasks.list()))).length;');
     expect(await Promise.all([first.evaluate(ask), second.evaluate(ask)])).toEqual([10, 10]);
-    expect(refreshes).toBe(1);
+    expect(refreshes).toBeGreaterThanOrEqual(1);
+    expect(refreshes).toBeLessThanOrEqual(most);
   });
 
   test('an upload that says how far it is', async () => {
@@ -97,5 +103,22 @@ describe('in Chromium', () => {
     expect(uploaded.shares.length).toBeGreaterThan(1);
     expect(uploaded.shares.at(-1)).toBe(1);
     expect(uploaded.shares).toEqual(uploaded.shares.toSorted((a, b) => a - b));
+  });
+
+  test('an upload that goes on though its listener throws, which is reported; and one that is given up', async () => {
+    const { page, problems } = await browser.newPage();
+    await page.goto(site);
+    const upload = (listener: string): string =>
+      withApp(
+        `const controller = new AbortController();
+        const file = new File([new Uint8Array(3_000_000)], 'zeros.bin', { type: 'application/zip' });
+        const { signal } = controller;
+        const done = await app.files.upload(file, { signal, onProgress: () => { ${listener} } }).catch((error) => error);
+        return [done.code, typeof done.url];`,
+        project.secretKey,
+      );
+    expect(await page.evaluate(upload("throw new Error('mine')"))).toEqual([undefined, 'string']);
+    expect(new Set(problems)).toEqual(new Set(['mine']));
+    expect(await page.evaluate(upload('controller.abort()'))).toEqual(['ABORTED', 'undefined']);
   });
 });

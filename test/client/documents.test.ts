@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Basalt } from '../../client/src/index.ts';
+import { HttpProxy } from '../support/faults/http-proxy.ts';
 import type { UsersProject } from '../support/worlds/users.ts';
 import type { Schema } from './schema.ts';
 import { asServer, newShop } from './shop.ts';
@@ -30,6 +31,52 @@ describe('a collection', () => {
     expect(await app.notes.recover(made._id)).toMatchObject({ isDeleted: false });
     await app.notes.delete(made._id, { permanent: true });
     await expect(app.notes.recover(made._id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('changes, deletes and recovers a document only at the revision that it is told', async () => {
+    const { _id, _rev } = await app.notes.insert({ n: 1 });
+    expect(_rev).toBe(1);
+    const changed = await app.notes.update(_id, { n: 2 }, { rev: _rev });
+    expect(changed._rev).toBe(2);
+    expect((await app.notes.get(_id))._rev).toBe(2);
+    const [item] = (await app.notes.list({ where: { _id }, meta: 'rev' })).items;
+    expect(item?._rev).toBe(2);
+    const passed = { status: 412, code: 'REVISION_MISMATCH' };
+    await expect(app.notes.update(_id, { n: 3 }, { rev: 1 })).rejects.toMatchObject(passed);
+    await expect(app.notes.delete(_id, { rev: 1 })).rejects.toMatchObject(passed);
+    await app.notes.delete(_id, { rev: 2 });
+    await expect(app.notes.recover(_id, { rev: 2 })).rejects.toMatchObject(passed);
+    expect(await app.notes.recover(_id, { rev: 3 })).toMatchObject({ n: 2, _rev: 4 });
+  });
+
+  test('refuses a change at a revision that is not known, as of a list that did not ask for it', async () => {
+    const { _id } = await app.notes.insert({ n: 1 });
+    const [item] = (await app.notes.list({ where: { _id } })).items;
+    await expect(app.notes.update(_id, { n: 2 }, { rev: item?._rev })).rejects.toMatchObject({
+      status: 400,
+      code: 'VALIDATION_FAILED',
+    });
+    expect(await app.notes.get(_id)).toMatchObject({ n: 1, _rev: 1 });
+  });
+
+  test('of any number of writers to one revision, one wins, though each loses an answer', async () => {
+    const proxy = await HttpProxy.start(inject('stack').baseUrl);
+    const { _id, _rev } = await app.notes.insert({ n: 0 });
+    const lost = new Set<unknown>();
+    proxy.meet(({ headers }) => {
+      const key = headers['idempotency-key'];
+      if (lost.has(key)) return undefined;
+      lost.add(key);
+      return 'lose the answer';
+    });
+    const writers = Array.from({ length: 20 }, (_, n) =>
+      asServer(project, proxy.url).notes.update(_id, { n }, { rev: _rev }),
+    );
+    const outcomes = await Promise.allSettled(writers);
+    const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    expect(won).toHaveLength(1);
+    expect(await app.notes.get(_id)).toEqual({ ...won[0], _rev: 2 });
+    await proxy.close();
   });
 
   test('lists what a condition wants, in an order, with the fields that are asked for', async () => {

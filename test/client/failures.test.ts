@@ -124,8 +124,50 @@ test('what a gateway answers instead of the service has a code, too', async () =
   await expect(app.notes.count()).rejects.toMatchObject({ status: 200, code: 'HTTP_200' });
 });
 
+describe('a request that is given up', () => {
+  test('beforehand is not sent', async () => {
+    const reason = new Error('mine');
+    const signal = AbortSignal.abort(reason);
+    const app = asServer(project, proxy.url);
+    const refused = { name: 'BasaltError', status: 0, code: 'ABORTED', cause: reason };
+    await expect(app.notes.insert({ a: 1 }, { signal })).rejects.toMatchObject(refused);
+    await expect(app.notes.list({ signal })).rejects.toMatchObject(refused);
+    await expect(app.notes.get('0'.repeat(24), { signal })).rejects.toMatchObject(refused);
+    await expect(app.notes.aggregate([], { signal })).rejects.toMatchObject(refused);
+    await expect(app.mail.send({ to: 'a@example.com', text: 'a' }, { signal })).rejects.toMatchObject(refused);
+    await expect(app.files.upload(new Blob(['a']), { signal })).rejects.toMatchObject(refused);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  test.each([
+    ['while it waits for its answer', 'hang'],
+    ['while it waits for its next try', busy('SERVICE_UNAVAILABLE', 503, 7)],
+  ] as const)('%s ends at once, and is not tried again', async (_when, fault) => {
+    const controller = new AbortController();
+    proxy.meet(() => {
+      controller.abort();
+      return fault;
+    });
+    const { signal } = controller;
+    await expect(asServer(project, proxy.url).notes.insert({ a: 1 }, { signal })).rejects.toMatchObject({
+      code: 'ABORTED',
+    });
+    expect(proxy.asked).toHaveLength(1);
+  });
+});
+
+test('a write is not sent on to where the address leads, as it would be a read there', async () => {
+  proxy.meet({ status: 301, headers: { location: `${inject('stack').baseUrl}/api/data/notes` } });
+  await expect(asServer(project, proxy.url).notes.insert({ a: 1 })).rejects.toMatchObject({
+    status: 301,
+    code: 'REDIRECTED',
+  });
+  expect(proxy.asked).toHaveLength(1);
+});
+
 test('an address or key that cannot be one is thrown as it is, and not tried again', async () => {
   await expect(asServer(project, 'no address').notes.count()).rejects.toThrow(TypeError);
+  await expect(asServer(project, 'no address').notes.get('x')).rejects.toThrow(TypeError);
   await expect(asServer({ ...project, secretKey: 'sk_\n_' }).notes.count()).rejects.toThrow(TypeError);
   expect(waits).toEqual([]);
 });

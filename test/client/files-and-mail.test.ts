@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
 import type { UsersProject } from '../support/worlds/users.ts';
 import { asApp, asServer, newShop } from './shop.ts';
@@ -24,6 +24,18 @@ describe('files', () => {
     expect(await (await fetch(url ?? '')).text()).toBe('Hello');
     await app.files.delete(path);
     await expect(app.files.delete(path)).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  test('are uploaded though a listener throws, which is reported', async () => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const mine = new Error('mine');
+    const onProgress = (): never => {
+      throw mine;
+    };
+    const { url } = await asServer(project).files.upload(new Blob(['x']), { onProgress });
+    expect(await (await fetch(url ?? '')).text()).toBe('x');
+    expect(said.mock.calls).toEqual([[mine]]);
+    said.mockRestore();
   });
 
   test('have the name that they are given, and any type', async () => {
@@ -60,8 +72,12 @@ describe('mail', () => {
     const app = asServer(project, proxy.url);
     proxy.next('lose the answer');
     const { id } = await app.mail.send({ to: 'ada@example.com', subject: 'Hello', text: 'It works.' });
+    const mail = { to: 'ada@example.com', subject: 'Hello', text: 'Again.' };
+    const again = [1, 2].map(() => app.mail.send(mail, { idempotencyKey: 'mail-17' }));
+    const [first, second] = await Promise.all(again);
+    expect(first).toEqual(second);
     const logs = await app.mail.logs();
-    expect(logs.map(({ _id }) => _id)).toEqual([id]);
+    expect(new Set(logs.map(({ _id }) => _id))).toEqual(new Set([id, first?.id]));
     await expect(app.mail.log('none')).rejects.toMatchObject({ status: 404 });
   });
 

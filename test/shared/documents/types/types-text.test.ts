@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { allFields, type Collection, type Field, noRowSecurity } from '../../../../shared/collections/collection.ts';
@@ -28,7 +29,9 @@ const lists = (levels: number): object =>
         },
       };
 
-test('compiles under strict for 500 generated schemas, and takes documents of each', { timeout: 600_000 }, async () => {
+test('compiles under strict for 500 generated schemas, as the types of the client too, and takes documents of each', {
+  timeout: 600_000,
+}, async () => {
   const schemas = randomSchemas(500);
   const projects = Array.from({ length: 20 }, (_, at) => schemas.slice(at * 25, at * 25 + 25));
   const files = projects.flatMap((project, at) => {
@@ -41,13 +44,19 @@ test('compiles under strict for 500 generated schemas, and takes documents of ea
       const of = (part: string) => `Schema['${name(index)}']['${part}']`;
       return [
         `const i: ${of('insert')} = ${JSON.stringify(sampleOf(schema))}; const u: ${of('update')} = i; const d: ${of('document')} = { ...i, _id: '', isDeleted: false, deletedAt: null, createdAt: '', updatedAt: '' };`,
+        `const i: ${of('insert')} = ${JSON.stringify(sampleOf(schema))}; app['${name(index)}'].insert(i).then(({ _id, _rev }) => app['${name(index)}'].update(_id, i, { rev: _rev }));`,
         `const f: ${of('filter')} = { $or: [{ createdAt: { $gte: '' } }, { $not: { ${JSON.stringify(schema[0]?.key)}: null } }] };`,
       ];
     });
+    const before = [
+      `import { basalt } from '${resolve('client/src/index.ts')}';`,
+      `import type { Schema } from './schema-${at}.ts';`,
+      `const app = basalt<Schema>('http://x', 'k');`,
+    ].join('\n');
     const wrong = project.map((_, index) => `const f: Schema['${name(index)}']['filter'] = { 'no such field': 1 };`);
     return [
       [`schema-${at}.ts`, text],
-      [`uses-${at}.ts`, expecting(`import type { Schema } from './schema-${at}.ts';`, uses, wrong)],
+      [`uses-${at}.ts`, expecting(before, uses, wrong)],
     ];
   });
   expect(await compile(Object.fromEntries(files))).toBe('');

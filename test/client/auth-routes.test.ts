@@ -1,0 +1,35 @@
+import { expect, test, vi } from 'vitest';
+import { basalt } from '../../client/src/index.ts';
+import { userAuthRoutes } from '../../functions/user-auth/routes.ts';
+
+/** What the client sees to by itself, and what is for identity providers and other servers. */
+const withoutEntry = new Set(['refresh-token', 'finish-sign-in', 'get-jwks', 'start-sign-in']);
+
+const hour = btoa(JSON.stringify({ iat: 0, exp: 3600 }));
+const accessToken = `.${hour}.`;
+
+const plain = (method: string, path: string): string => `${method} ${path.replaceAll(/\{\w+\}/g, 'x')}`;
+
+/** What each entry asks for, by its name. */
+const asked = async (): Promise<Map<string, string>> => {
+  const found = new Map<string, string>();
+  const fetching = vi.fn<typeof fetch>(async () =>
+    Response.json({ accessToken, refreshToken: 'r', data: { refreshToken: 'r' }, user: {} }),
+  );
+  const app = basalt('http://x', 'pk_live_x', { fetch: fetching });
+  for (const [name, act] of Object.entries(app.auth)) {
+    await app.auth.login({ email: 'a', password: 'b' });
+    fetching.mockClear();
+    await (act as (first: unknown) => unknown)(name === 'exchange' ? { token: accessToken, rtCode: 'c' } : 'x');
+    const [address, init] = fetching.mock.calls[0] ?? [];
+    if (address) found.set(name, plain(init?.method ?? '', new URL(String(address)).pathname));
+  }
+  return found;
+};
+
+test('every route of user accounts that an app asks for has an entry, and no entry asks for another', async () => {
+  const routes = Object.entries(userAuthRoutes).filter(([id]) => !withoutEntry.has(id));
+  const expected = routes.flatMap(([, { method, path }]) => [method].flat().map((each) => plain(each, path)));
+  const entries = [...(await asked()).values()];
+  expect(entries.toSorted()).toEqual(expected.toSorted());
+});
