@@ -17,24 +17,27 @@ import { median } from './statistics.ts';
 
 const clicks = 20;
 const rows = 50;
-/** Of a large document as JSON: nine tenths are one text, the rest a list of objects. */
+/** Of a large document as JSON. */
 const largeBytes = 100_000;
 const step = 120;
 
 const small = Array.from({ length: clicks }, (_, index) => `posts${index + 1}`);
-const large = 'large';
 
 const words = 'Some words of a long text. ';
 
-const largeDocument = (index: number) => {
+/** A document of which a part is one text and the rest a list of objects. */
+const largeDocument = (name: string, index: number, textShare: number) => {
   const part = { name: 'part', value: index, note: 'some words about it' };
-  const parts = Math.floor((largeBytes * 0.1) / (JSON.stringify(part).length + 1));
+  const parts = Math.floor((largeBytes * (1 - textShare)) / (JSON.stringify(part).length + 1));
   return {
-    title: `${large} ${index}`,
-    text: words.repeat((largeBytes * 0.9) / words.length),
+    title: `${name} ${index}`,
+    text: words.repeat((largeBytes * textShare) / words.length),
     parts: Array.from({ length: parts }, () => part),
   };
 };
+
+/** Collections of large documents by the share that is text; of small objects fewer fit an answer. */
+const larges = { large: { textShare: 0.9, shown: rows }, objects: { textShare: 0, shown: 25 } };
 
 const insert = async (baseUrl: string, { secretKey }: Bed, collection: string, documents: readonly object[]) => {
   const response = await fetch(`${baseUrl}/api/data/${collection}/bulk`, {
@@ -60,11 +63,11 @@ const firstLoad = async (page: Page, url: string): Promise<number> => {
 };
 
 /** From the next click to the frame after the one in which the rows of a collection stand, in ms. */
-const untilRows = (page: Page, collection: string): Promise<number> =>
+const untilRows = (page: Page, collection: string, count = rows): Promise<number> =>
   page.evaluate<number>(`new Promise((resolve) => {
     const look = (since) => {
       const shown = document.querySelectorAll('main tbody tr:not(.waiting)');
-      const isThere = shown.length === ${rows} && shown[0].textContent.includes('${collection} ');
+      const isThere = shown.length === ${count} && shown[0].textContent.includes('${collection} ');
       requestAnimationFrame(() => isThere ? resolve(performance.now() - since) : look(since));
     };
     addEventListener('click', ({ timeStamp }) => look(timeStamp), { capture: true, once: true });
@@ -107,13 +110,15 @@ const stack = await startStack({
 const browser = await openChromium();
 try {
   const bed = await makeBed(stack.dashboardUrl, small);
-  await bed.dashboard('POST', `/api/projects/${bed.projectId}/collections`, { name: large, schema: null });
   for (const name of small) {
     const documents = Array.from({ length: rows }, (_, index) => ({ title: `${name} ${index}`, likes: index }));
     await insert(stack.baseUrl, bed, name, documents);
   }
-  const many = Array.from({ length: rows }, (_, index) => largeDocument(index));
-  for (let at = 0; at < rows; at += 10) await insert(stack.baseUrl, bed, large, many.slice(at, at + 10));
+  for (const [name, { textShare }] of Object.entries(larges)) {
+    await bed.dashboard('POST', `/api/projects/${bed.projectId}/collections`, { name, schema: null });
+    const many = Array.from({ length: rows }, (_, index) => largeDocument(name, index, textShare));
+    for (let at = 0; at < rows; at += 10) await insert(stack.baseUrl, bed, name, many.slice(at, at + 10));
+  }
 
   const { page } = await browser.newPage();
   say('first load, compressed', `${((await firstLoad(page, stack.dashboardUrl)) / 1024).toFixed(1)} KiB`);
@@ -129,15 +134,16 @@ try {
     `from a click to ${rows} rows, ${clicks} collections for the first time`,
     `median ${median(waits).toFixed(0)} ms, longest ${Math.max(...waits).toFixed(0)} ms`,
   );
-  const bytes = many.reduce((sum, one) => sum + JSON.stringify(one).length, 0);
-  const named = `${rows} documents of ${(bytes / rows / 1000).toFixed(0)} KB`;
-  const loading = await tasksDuring(page, async () => {
-    const shown = untilRows(page, large);
-    await open(page, large);
-    await shown;
-  });
-  say(`${named}, until they are shown`, tasksText(loading));
-  say(`${named}, scrolled to the end and back`, tasksText(await tasksDuring(page, () => scroll(page))));
+  for (const [name, { textShare, shown: count }] of Object.entries(larges)) {
+    const named = `${count} documents of ${largeBytes / 1000} KB, ${textShare * 100} % text`;
+    const loading = await tasksDuring(page, async () => {
+      const shown = untilRows(page, name, count);
+      await open(page, name);
+      await shown;
+    });
+    say(`${named}, until they are shown`, tasksText(loading));
+    say(`${named}, scrolled to the end and back`, tasksText(await tasksDuring(page, () => scroll(page))));
+  }
 } finally {
   await browser.close();
   await stack.stop();

@@ -4,11 +4,10 @@ import { useQuery } from '../api/query.ts';
 import type { Input, Item, ReadInput, RowId } from '../api/rows.ts';
 import { addressWith } from './address.ts';
 import { Empty } from './empty.tsx';
+import { pageOf, useSmallerPage } from './page-size.ts';
 import { Pager } from './pager.tsx';
 import { ProblemNote } from './problem-note.tsx';
 import { type Column, Table } from './table.tsx';
-
-const pageSize = 50;
 
 interface Props<Id extends RowId> {
   readonly row: Id;
@@ -31,9 +30,9 @@ interface PageOfItems<T> {
 
 /** The page of a list that the address names. */
 export const useListPage = <Id extends RowId>(row: Id, input: ReadInput<Id>) => {
-  const page = Math.max(1, Number(useLocation().query.page) || 1);
-  const list = useQuery(row, { ...input, query: { ...input.query, page, limit: pageSize } } as Input<Id>);
-  return { page, list };
+  const { page, size } = pageOf(useLocation().query);
+  const list = useQuery(row, { ...input, query: { ...input.query, page, limit: size } } as Input<Id>);
+  return { page, size, list };
 };
 
 /** A list of the dashboard, a page at a time; which page stands in the address. */
@@ -49,8 +48,9 @@ export const List = <Id extends RowId>({
   onOpen,
 }: Props<Id>) => {
   const { path, query, route } = useLocation();
-  const { page, list } = useListPage(row, input);
-  const { data, problem } = list.value;
+  const { page, size, list } = useListPage(row, input);
+  const { data, problem: refusal } = list.value;
+  const problem = useSmallerPage(refusal) ? undefined : refusal;
   const shown = data as PageOfItems<Item<Id>> | undefined;
   if (problem && !shown) return <ProblemNote problem={problem} onRetry={list.reload} />;
   if (shown?.items.length === 0 && page === 1) return <Empty text={empty}>{emptyAct}</Empty>;
@@ -69,7 +69,7 @@ export const List = <Id extends RowId>({
         <div class="row small muted">
           <Pager
             page={page}
-            size={pageSize}
+            size={size}
             shown={shown.items.length}
             total={shown.total}
             capped={false}

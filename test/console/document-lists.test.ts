@@ -243,6 +243,21 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
+  test('whose page is larger than an answer are shown by fewer, beginning with the same one', async () => {
+    const { page, problems } = opened;
+    await project.addCollection({ name: 'large' });
+    const text = 'y'.repeat(900_000);
+    for (let at = 0; at < 17; at += 1) {
+      expect((await project.api('POST', '/api/data/large', { body: { at, text } })).status).toBe(201);
+    }
+    await page.goto(`${base.replace(/posts$/, 'large')}?limit=10&page=2`);
+    await page.getByText('11–15 of 17').waitFor();
+    expect(new URL(page.url()).search).toBe('?limit=5&page=3');
+    await page.getByRole('button', { name: 'Page before' }).click();
+    await page.getByText('6–10 of 17').waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('open a value of 4 MiB, which is scrolled through, changed and saved', async () => {
     const { page, problems } = opened;
     const id = await idOf({ title: 'Large', views: 1000 });

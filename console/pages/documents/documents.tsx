@@ -8,6 +8,8 @@ import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { useKept } from '../../ui/kept.ts';
+import { keyText } from '../../ui/keys.ts';
+import { pageOf, useSmallerPage } from '../../ui/page-size.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
@@ -18,7 +20,7 @@ import { ColumnsMenu } from './columns-menu.tsx';
 import { DocumentPanel } from './document-panel.tsx';
 import { DocumentsTable } from './documents-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { conditionsOf, listQuery, pageSize, queryText, typedQuery } from './list-address.ts';
+import { conditionsOf, listQuery, queryText, typedQuery } from './list-address.ts';
 import { NewDocument } from './new-document.tsx';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
@@ -35,7 +37,8 @@ export const Documents = () => {
   const { data: collection } = useQuery('get-collection', place).value;
   const list = useQuery('list-project-documents', { ...place, query: listQuery(query) });
   const [kept, keep] = useKept(`columns:${projectId}/${collectionName}`, chosenColumns);
-  const { data, problem } = list.value;
+  const { data, problem: refusal } = list.value;
+  const problem = useSmallerPage(refusal) ? undefined : refusal;
   const page = data && 'items' in data ? data : undefined;
   const rules = collection ? enforcedFields(collection) : [];
   const fields = fieldPaths(rules, page?.items);
@@ -50,8 +53,8 @@ export const Documents = () => {
   }, [path, query, route]);
   const shortcuts = useMemo<Shortcuts>(
     () => ({
-      n: insert,
-      '/': () => {
+      insert,
+      filter: () => {
         adding.value = true;
       },
     }),
@@ -66,7 +69,7 @@ export const Documents = () => {
   const isFiltered = conditions.length > 0 || query.where !== undefined || query.search !== undefined;
   const isBeside = query.open !== undefined || query.copy !== undefined || query.new !== undefined;
   const acts = (
-    <Button kind="main-act" title="n" onClick={insert}>
+    <Button kind="main-act" title={keyText('insert')} onClick={insert}>
       {t.documents.insert}
     </Button>
   );
@@ -102,8 +105,7 @@ export const Documents = () => {
           {page && (
             <div class="row small muted">
               <Pager
-                page={Number(query.page ?? 1)}
-                size={pageSize}
+                {...pageOf(query)}
                 shown={page.items.length}
                 total={page.total}
                 capped={page.totalCapped ?? false}

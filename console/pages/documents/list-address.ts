@@ -1,4 +1,5 @@
 import type { Query } from '../../api/rows.ts';
+import { pageOf } from '../../ui/page-size.ts';
 
 /** What an address says, by parameter. */
 export type Address = Readonly<Record<string, string>>;
@@ -6,13 +7,10 @@ export type Address = Readonly<Record<string, string>>;
 /** Parameters that are the page's own and not the list's. */
 const own: ReadonlySet<string> = new Set(['open', 'new', 'copy', 'tab', 'columns']);
 
-/** How many documents a page of the table has. */
-export const pageSize = 50;
-
 /** The list that an address asks for: whatever it says but the page's own. */
 const asked = (query: Address): Address => Object.fromEntries(Object.entries(query).filter(([name]) => !own.has(name)));
 
-export const listQuery = (query: Address): Query => ({ limit: pageSize, ...asked(query) });
+export const listQuery = (query: Address): Query => ({ limit: pageOf(query).size, ...asked(query) });
 
 /** Filter and sort of an address, as people type them: `views_gte=5&sort=-views`. */
 export const queryText = (query: Address): string =>
