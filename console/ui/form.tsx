@@ -41,7 +41,7 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
   };
   const saves = doing !== undefined;
   const shortcuts = useMemo<Shortcuts>(
-    () => (saves ? { 'mod+s': () => form.current?.querySelector<HTMLButtonElement>('[type=submit]')?.click() } : {}),
+    () => (saves ? { save: () => form.current?.querySelector<HTMLButtonElement>('[type=submit]')?.click() } : {}),
     [saves],
   );
   useShortcuts(shortcuts);

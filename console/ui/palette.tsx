@@ -1,57 +1,44 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../api/query.ts';
 import { t } from '../text/words.ts';
+import { Choices } from './choices.tsx';
 import { Dialog } from './dialog.tsx';
+import { type KeyedAct, keyText } from './keys.ts';
+import { type Place, placesOf, placesOfId } from './places.ts';
+import { actsNow } from './shortcuts.ts';
 import { leaving } from './unsaved.tsx';
 
-interface Place {
+/** Something to choose: a place to go to, or an act. */
+interface Choice {
   readonly label: string;
-  readonly href: string;
+  readonly keys?: string;
+  readonly run: () => void;
 }
 
 const mostShown = 12;
+const listId = 'palette';
 
-const placesOf = (projectId: string, collections: readonly string[]): readonly Place[] => {
-  const base = `/projects/${projectId}`;
-  return [
-    ...collections.flatMap((name) => {
-      const own = `${base}/documents/${name}`;
-      return [
-        { label: name, href: own },
-        ...(['schema', 'indexes', 'trash', 'transfers'] as const).map((part) => ({
-          label: `${name} · ${t.collection.parts[part]}`,
-          href: `${own}/${part}`,
-        })),
-      ];
-    }),
-    { label: t.nav.newCollection, href: `${base}/new-collection` },
-    { label: t.nav.overview, href: base },
-    ...(['users', 'files', 'usage', 'api'] as const).map((area) => ({ label: t.nav[area], href: `${base}/${area}` })),
-    ...Object.entries(t.mail.parts).map(([part, label]) => ({
-      label: `${t.nav.mail} · ${label}`,
-      href: `${base}/mail/${part}`,
-    })),
-    ...Object.entries(t.settings.parts).map(([part, label]) => ({
-      label: `${t.nav.settings} · ${label}`,
-      href: `${base}/settings/${part}`,
-    })),
-  ];
-};
+/** What means nothing from here: they go through the page behind, or are in the list as places. */
+const notHere: ReadonlySet<string> = new Set<KeyedAct>([
+  ...(['palette', 'next', 'before', 'close'] as const),
+  ...(['overview', 'documents', 'users', 'files', 'mail', 'settings'] as const),
+]);
 
 const InProject = ({
   projectId,
   children,
 }: {
   readonly projectId: string;
-  readonly children: (places: readonly Place[]) => ComponentChildren;
+  readonly children: (collections: readonly string[]) => ComponentChildren;
 }) => {
   const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
-  return <>{children(placesOf(projectId, data?.items.map(({ name }) => name) ?? []))}</>;
+  return <>{children(data?.items.map(({ name }) => name) ?? [])}</>;
 };
 
-/** Everything that one can go to, found by typing a part of its name. */
+/** Everything that one can go to or do, found by typing a part of its name; a document by its whole id. */
 export const Palette = ({
   projectId,
   onClose,
@@ -63,20 +50,33 @@ export const Palette = ({
   const typed = useSignal('');
   const chosen = useSignal(0);
   const { data } = useQuery('list-projects', { query: { limit: 100 } }).value;
+  const acts = useMemo(
+    () =>
+      Object.entries(actsNow())
+        .filter(([act]) => !notHere.has(act))
+        .map(
+          ([act, run]): Choice => ({ label: t.keyboard.acts[act as KeyedAct], keys: keyText(act as KeyedAct), run }),
+        ),
+    [],
+  );
+  const goTo = ({ label, href }: Place): Choice => ({ label, run: () => leaving(() => route(href)) });
   const common: readonly Place[] = [
     { label: t.nav.projects, href: '/' },
     { label: t.account.title, href: '/account' },
     ...(data?.items.map(({ _id, name }) => ({ label: name, href: `/projects/${_id}` })) ?? []),
   ];
-  const show = (places: readonly Place[]) => {
+  const show = (id: string | undefined, collections: readonly string[]) => {
+    const places = [...(id === undefined ? [] : placesOf(id, collections)), ...common];
     const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = [...places, ...common]
-      .filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
-      .slice(0, mostShown);
-    const go = (place: Place | undefined) => {
-      if (!place) return;
+    const named = [...places.map(goTo), ...acts].filter(({ label }) =>
+      words.every((word) => label.toLowerCase().includes(word)),
+    );
+    const byId = id === undefined ? [] : placesOfId(id, collections, typed.value.trim()).map(goTo);
+    const found = [...byId, ...named].slice(0, mostShown);
+    const choose = (choice: Choice | undefined) => {
+      if (!choice) return;
       onClose();
-      leaving(() => route(place.href));
+      choice.run();
     };
     const onKeyDown = (event: KeyboardEvent) => {
       const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -85,7 +85,7 @@ export const Palette = ({
         chosen.value = (chosen.value + step + found.length) % Math.max(1, found.length);
       } else if (event.key === 'Enter') {
         event.preventDefault();
-        go(found[chosen.value]);
+        choose(found[chosen.value]);
       }
     };
     return (
@@ -94,10 +94,10 @@ export const Palette = ({
           class="input"
           role="combobox"
           aria-expanded="true"
-          aria-controls="palette-list"
-          aria-activedescendant={found.length > 0 ? `palette-${chosen.value}` : undefined}
+          aria-controls={listId}
+          aria-activedescendant={found.length > 0 ? `${listId}-${chosen.value}` : undefined}
           aria-label={t.palette.title}
-          placeholder={t.palette.title}
+          placeholder={t.palette.hint}
           value={typed.value}
           onInput={(event) => {
             typed.value = event.currentTarget.value;
@@ -105,27 +105,17 @@ export const Palette = ({
           }}
           onKeyDown={onKeyDown}
         />
-        <div id="palette-list" role="listbox" class="palette" aria-label={t.palette.title}>
-          {found.map((place, at) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
-            <div
-              key={place.href}
-              id={`palette-${at}`}
-              role="option"
-              tabIndex={-1}
-              aria-selected={at === chosen.value}
-              onClick={() => go(place)}
-            >
-              {place.label}
-            </div>
-          ))}
-        </div>
+        <Choices id={listId} label={t.palette.title} found={found} chosen={chosen.value} onChoose={choose} />
       </>
     );
   };
   return (
     <Dialog title={t.palette.title} onClose={onClose}>
-      {projectId ? <InProject projectId={projectId}>{show}</InProject> : show([])}
+      {projectId === undefined ? (
+        show(undefined, [])
+      ) : (
+        <InProject projectId={projectId}>{(collections) => show(projectId, collections)}</InProject>
+      )}
     </Dialog>
   );
 };

@@ -1,12 +1,22 @@
 import { useLayoutEffect } from 'preact/hooks';
+import { type KeyedAct, keys } from './keys.ts';
 
-/** A key, or two in a row, that do something outside of fields: `g d`, `?`, `n`. `mod+k` also inside. */
-export type Shortcuts = Readonly<Record<string, () => void>>;
+/** What some of the acts with keys do on a screen, or in a part of it. */
+export type Shortcuts = { readonly [Act in KeyedAct]?: () => void };
 
 const pauseMs = 800;
 
 const isTyping = (target: EventTarget | undefined): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** What each part that is there does, in the order in which they came. */
+const present = new Set<Shortcuts>();
+
+/** What can be done by key at the moment; where two parts do the same act, the later one does it. */
+export const actsNow = (): Shortcuts => Object.assign({}, ...present);
+
+const actOf = (acts: Shortcuts, typed: string): (() => void) | undefined =>
+  Object.entries(acts).find(([act]) => keys[act as KeyedAct] === typed)?.[1];
 
 /** Listens for shortcuts as long as the screen is there. */
 export const useShortcuts = (shortcuts: Shortcuts): void => {
@@ -19,14 +29,18 @@ export const useShortcuts = (shortcuts: Shortcuts): void => {
       if ((!mod && (isTyping(event.composedPath()[0]) || event.altKey)) || document.querySelector('dialog[open]'))
         return;
       const pair = event.timeStamp - at < pauseMs ? `${before} ${key}` : key;
-      const act = shortcuts[pair] ?? shortcuts[key];
+      const act = actOf(shortcuts, pair) ?? actOf(shortcuts, key);
       before = key;
       at = event.timeStamp;
       if (!act) return;
       event.preventDefault();
       act();
     };
+    present.add(shortcuts);
     addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
+    return () => {
+      present.delete(shortcuts);
+      removeEventListener('keydown', onKeyDown);
+    };
   }, [shortcuts]);
 };

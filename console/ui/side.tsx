@@ -20,7 +20,10 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
   const { route } = useLocation();
   const collections = data?.items.filter(({ name }) => name !== 'users') ?? [];
   const documents = collections[0] ? `${base}/documents/${collections[0].name}` : `${base}/new-collection`;
-  const shortcuts = useMemo<Shortcuts>(() => ({ 'g d': () => leaving(() => route(documents)) }), [documents, route]);
+  const shortcuts = useMemo<Shortcuts>(
+    () => ({ documents: () => leaving(() => route(documents)) }),
+    [documents, route],
+  );
   useShortcuts(shortcuts);
   const areas = ['users', 'files', 'mail', 'usage', 'api', 'settings'] as const;
   return (

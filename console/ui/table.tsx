@@ -51,7 +51,7 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
   const box = useRef<HTMLElement>(null);
   const opens = onOpen !== undefined;
   const shortcuts = useMemo<Shortcuts>(
-    () => (opens ? { j: () => moveRow(box.current, 1), k: () => moveRow(box.current, -1) } : {}),
+    () => (opens ? { next: () => moveRow(box.current, 1), before: () => moveRow(box.current, -1) } : {}),
     [opens],
   );
   useShortcuts(shortcuts);

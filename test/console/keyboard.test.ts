@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { en } from '../../console/text/en.ts';
+import { type KeyedAct, keys, keyText } from '../../console/ui/keys.ts';
 import { screens } from '../../scripts/screenshots/screens.ts';
 import { openChromium, signIn } from '../support/clients/chromium.ts';
 import { newProject } from '../support/worlds/project.ts';
@@ -55,6 +57,12 @@ const walk = async (page: Page): Promise<readonly string[]> => {
   return [...found, 'has no end'];
 };
 
+/** Presses keys without a pause; true if something acts on the last, which keeps the browser from doing so. */
+const pressed = (combination: string): string => `${JSON.stringify(combination.split(' '))}.map((key) =>
+  !document.body.dispatchEvent(new KeyboardEvent('keydown', {
+    key: key.replace('mod+', ''), ctrlKey: key.startsWith('mod+'), bubbles: true, cancelable: true,
+  }))).at(-1)`;
+
 const signedIn = async (place: string) => {
   const { id, developer, secretKey } = await newProject([{ name: 'posts' }]);
   const { page } = await browser.newPage();
@@ -79,6 +87,48 @@ describe('by keyboard', () => {
       found.push(...(await walk(page)).map((one) => `${name} ${one}`));
     }
     expect(found).toEqual([]);
+  });
+
+  test('every key of the help does what it says, where it can be done, and no other key does anything', async () => {
+    const { page, id, secretKey } = await signedIn('');
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keyboard' });
+    await help.waitFor();
+    const named = async (of: string) => (await help.locator(of).allTextContents()).map((text) => text.trim());
+    expect(await named('dt')).toEqual(Object.keys(keys).map((act) => keyText(act as KeyedAct)));
+    expect(await named('dd')).toEqual(Object.keys(keys).map((act) => en.keyboard.acts[act as KeyedAct]));
+    const unheard: string[] = [];
+    for (const [act, combination] of Object.entries({ ...keys, none: 'x' })) {
+      const made = await fetch(`${inject('stack').baseUrl}/api/data/posts`, {
+        method: 'POST',
+        headers: { 'x-api-key': secretKey },
+        body: JSON.stringify({ title: act }),
+      });
+      const { _id } = (await made.json()) as { readonly _id: string };
+      await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/documents/posts?open=${_id}`);
+      const edit = page.getByRole('button', { name: 'Edit', exact: true });
+      await edit.waitFor();
+      if (act === 'save') {
+        await edit.click();
+        await page.getByRole('textbox', { name: 'title' }).fill('Changed');
+      }
+      if ((await page.evaluate(pressed(combination))) !== true) unheard.push(act);
+    }
+    expect(unheard).toEqual(['none']);
+  });
+
+  test('⌘K goes to a document by its id, and does what has a key', async () => {
+    const { page } = await signedIn('/documents/posts');
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Go to' });
+    await field.fill('0123456789abcdef01234567');
+    await page.getByRole('option', { name: 'posts · 0123456789abcdef01234567' }).click();
+    await page.getByRole('alert').getByText('DOCUMENT_NOT_FOUND').waitFor();
+    await page.keyboard.press('Control+k');
+    await field.fill('new doc');
+    await page.getByRole('option', { name: 'New document' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'New document' }).waitFor();
   });
 
   test('menus go by arrows, Home and End, and give the focus back', async () => {

@@ -6,6 +6,7 @@ import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copy } from '../../ui/copy.tsx';
+import { keyText } from '../../ui/keys.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
@@ -55,7 +56,7 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
     return { edit, duplicate, remove };
   }, [found, path, query, route, id, projectId, collection.name, onClose, editing]);
   const shortcuts = useMemo<Shortcuts>(
-    () => ({ e: acts.edit, c: acts.duplicate, Delete: acts.remove, Escape: () => leaving(onClose) }),
+    () => ({ edit: acts.edit, duplicate: acts.duplicate, trash: acts.remove, close: () => leaving(onClose) }),
     [acts, onClose],
   );
   useShortcuts(shortcuts);
@@ -69,13 +70,13 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
       )}
       <Menu title={t.acts.menu} label={<MenuLabel />}>
         <button type="button" onClick={acts.edit}>
-          {t.acts.edit} <kbd>e</kbd>
+          {t.acts.edit} <kbd>{keyText('edit')}</kbd>
         </button>
         <button type="button" onClick={acts.duplicate}>
-          {t.documents.duplicate} <kbd>c</kbd>
+          {t.documents.duplicate} <kbd>{keyText('duplicate')}</kbd>
         </button>
         <button type="button" class="danger" onClick={acts.remove}>
-          {t.acts.delete} <kbd>Del</kbd>
+          {t.acts.delete} <kbd>{keyText('trash')}</kbd>
         </button>
       </Menu>
     </div>

@@ -61,7 +61,7 @@ const Duplicate = ({ id, ...props }: Props & { readonly id: string }) => {
 /** A document to be: typed, or begun as the duplicate of another. */
 export const NewDocument = ({ copyOf, ...props }: Props & { readonly copyOf: string | undefined }) => {
   const { onClose } = props;
-  const shortcuts = useMemo<Shortcuts>(() => ({ Escape: () => leaving(onClose) }), [onClose]);
+  const shortcuts = useMemo<Shortcuts>(() => ({ close: () => leaving(onClose) }), [onClose]);
   useShortcuts(shortcuts);
   return (
     <Panel

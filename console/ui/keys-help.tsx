@@ -1,0 +1,19 @@
+import { t } from '../text/words.ts';
+import { Dialog } from './dialog.tsx';
+import { type KeyedAct, keys, keyText } from './keys.ts';
+
+/** All keys and what they do. */
+export const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title={t.keyboard.title} onClose={onClose}>
+    <dl class="keys">
+      {(Object.keys(keys) as KeyedAct[]).map((act) => (
+        <div key={act} class="row">
+          <dt>
+            <kbd>{keyText(act)}</kbd>
+          </dt>
+          <dd>{t.keyboard.acts[act]}</dd>
+        </div>
+      ))}
+    </dl>
+  </Dialog>
+);

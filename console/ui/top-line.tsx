@@ -1,0 +1,60 @@
+import { useQuery } from '../api/query.ts';
+import { request } from '../api/request.ts';
+import { developer, signedOut } from '../api/session.ts';
+import { type Theme, theme } from '../api/theme.ts';
+import { t } from '../text/words.ts';
+import { Brand } from './brand.tsx';
+import { keyText } from './keys.ts';
+import { Menu } from './menu.tsx';
+
+const themes: readonly Theme[] = ['system', 'light', 'dark'];
+
+const signOut = async (): Promise<void> => {
+  await request('sign-out-developer', {});
+  signedOut();
+};
+
+const ProjectMenu = ({ projectId }: { readonly projectId: string }) => {
+  const { data } = useQuery('list-projects', { query: { limit: 100 } }).value;
+  const present = data?.items.find(({ _id }) => _id === projectId);
+  return (
+    <Menu title={t.nav.projects} label={<>{present?.name ?? '…'} ▾</>}>
+      {data?.items.map(({ _id, name, role }) => (
+        <a key={_id} href={`/projects/${_id}`} aria-current={_id === projectId ? 'page' : undefined}>
+          {name} <span class="muted">{t.roles[role]}</span>
+        </a>
+      ))}
+      <a href="/">{t.projects.all}</a>
+    </Menu>
+  );
+};
+
+/** What stands in the line at the top of every screen: the project, the way to everything, the account. */
+export const TopLine = ({ projectId, onGo }: { readonly projectId: string | undefined; readonly onGo: () => void }) => (
+  <>
+    <Brand />
+    {projectId && <ProjectMenu projectId={projectId} />}
+    <span class="grow" />
+    <button type="button" class="button plain" onClick={onGo}>
+      <span class="wide-only">{t.palette.title}</span> <kbd>{keyText('palette')}</kbd>
+    </button>
+    <Menu title={t.account.title} label={<>{developer.value?.email.split('@')[0]} ▾</>}>
+      <a href="/account">{t.account.title}</a>
+      {themes.map((one) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={theme.value === one}
+          onClick={() => {
+            theme.value = one;
+          }}
+        >
+          {t.account.themes[one]} {theme.value === one && '✓'}
+        </button>
+      ))}
+      <button type="button" onClick={() => void signOut()}>
+        {t.account.signOut}
+      </button>
+    </Menu>
+  </>
+);
