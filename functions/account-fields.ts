@@ -18,8 +18,9 @@ export const accountFields = {
   newPassword: v.pipe(text, v.metadata({ description: '8 to 72 bytes in UTF-8, without NUL.', format: 'password' })),
   /** One that someone has. */
   password: v.pipe(text, v.metadata({ format: 'password' })),
-  token: v.pipe(text, v.metadata({ description: 'From the link of the mail; or email and otp instead.' })),
+  token: v.pipe(text, v.metadata({ description: 'From the link of the mail; or email and the code instead.' })),
   otp: v.pipe(text, v.metadata({ description: 'The code of the mail, XXXX-XXXX.' })),
+  code: v.pipe(text, v.metadata({ description: 'The code of the mail, XXXX-XXXX.' })),
   exchangeToken: v.pipe(text, v.metadata({ description: 'The access token from the fragment of the landing page.' })),
   rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
 } as const;

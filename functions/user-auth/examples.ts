@@ -13,12 +13,12 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   'sign-up': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { email, password, name: 'Ada' },
-    failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED', 'SIGN_IN_DISABLED', 'SIGNUP_DISABLED'],
+    failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED', 'SIGNUP_DISABLED'],
   },
   'sign-in': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { email, password },
-    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED', 'AUTH_DISABLED', 'SIGN_IN_DISABLED'],
+    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
   },
   'refresh-token': {
     headers: refreshToken,
@@ -32,13 +32,19 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'],
   },
   'get-public-profile': { params: { username: 'ada' }, failures: ['USER_NOT_FOUND'] },
-  'request-password-reset': { body: { email }, failures: ['SIGN_IN_DISABLED'] },
+  'request-password-reset': { body: { email } },
   'reset-password': {
     body: { email, otp: '7KQM-3XWT', newPassword: 'a third horse battery' },
-    failures: ['INVALID_EMAIL_TOKEN', 'SIGN_IN_DISABLED'],
+    failures: ['INVALID_EMAIL_TOKEN'],
   },
   'verify-email': { body: { email, otp: '7KQM-3XWT' }, failures: ['INVALID_EMAIL_TOKEN'] },
   'resend-verification-otp': { body: { email } },
+  'send-code': { body: { email } },
+  'sign-in-by-code': {
+    headers: { 'x-refresh-token-mode': 'header' },
+    body: { email, code: '7KQM-3XWT' },
+    failures: ['INVALID_CODE', 'PLAN_LIMIT'],
+  },
   'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
   'finish-sign-in': {
     params: { provider: 'github' },

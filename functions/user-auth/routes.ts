@@ -1,6 +1,7 @@
 import { defineRoutes } from '../../shared/http/route.ts';
 import {
   CallbackQuery,
+  CodeBody,
   DoneAnswer,
   EmailBody,
   EmailProofBody,
@@ -134,6 +135,28 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Send the mail that verifies the address again',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
+  },
+  'send-code': {
+    method: 'POST',
+    path: '/api/userAuth/code',
+    access: 'publishableKey',
+    credential: true,
+    way: 'emailCode',
+    uses: ['encryption', 'email-tokens', 'mail-queue'],
+    summary: 'Send a mail with a code and a link that sign in',
+    body: EmailBody,
+    response: { status: 200, body: DoneAnswer },
+  },
+  'sign-in-by-code': {
+    method: 'POST',
+    path: '/api/userAuth/code/verify',
+    access: 'publishableKey',
+    credential: true,
+    way: 'emailCode',
+    uses: ['sessions', 'encryption', 'email-tokens'],
+    summary: 'Sign in with the code or the link of a mail',
+    body: CodeBody,
+    response: { status: 200, body: SignInAnswer, orCreated: true },
   },
   'start-sign-in': {
     method: 'GET',

@@ -3,7 +3,7 @@ import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/s
 import { accountFields, hints, Session } from '../account-fields.ts';
 import { JsonObject, success } from '../schemas.ts';
 
-const { email, recipient, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
+const { email, recipient, newPassword, password, token, otp, code, exchangeToken, rtCode } = accountFields;
 
 /** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
@@ -17,6 +17,7 @@ export const EmailBody = body({ email: recipient });
 
 const proof = { token: v.optional(token), email: v.optional(email), otp: v.optional(otp) };
 export const EmailProofBody = body(proof);
+export const CodeBody = body({ token: v.optional(token), email: v.optional(email), code: v.optional(code) });
 export const PasswordResetBody = body({ ...proof, newPassword });
 
 const without =

@@ -1,24 +1,14 @@
 import { signIn } from '../../shared/accounts/sign-in.ts';
-import { userAnswer, userSignIns } from '../../shared/accounts/stores/users.ts';
+import { userSignIns } from '../../shared/accounts/stores/users.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, cookieHints, refreshCookie } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { signedIn } from '../../shared/http/signed-in-reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-in'];
 
-export const handler = usersEndpoint(route).handler(async (event, { project, users, input }) => {
-  const signedIn = await signIn(userSignIns(project), input.body, clientOf(event));
-  return respondExactly(
-    route,
-    {
-      success: true,
-      message: 'Logged in',
-      ...userAnswer(users, signedIn),
-      refreshToken: bodyToken(event, signedIn.session.refreshToken),
-      hints: cookieHints(event, project, signedIn.session.refreshToken),
-    },
-    { cookies: refreshCookie.set(event, signedIn.session.refreshToken, project) },
-  );
+export const handler = usersEndpoint(route).handler(async (event, context) => {
+  const done = await signIn(userSignIns(context.project), context.input.body, clientOf(event));
+  return respondExactly(route, ...signedIn(event, context, done, 'Logged in'));
 });

@@ -55,7 +55,8 @@ const create = async (): Promise<Demo> => {
   const { developer, developerId } = await register();
   const owner = { id: developerId, plan: 'pro' } as const;
   await setPlan(developer.email, owner.plan);
-  const settings = { name: 'Demo', siteUrl: demoSite, authEnabled: true };
+  const signIn = { emailCode: true, anonymous: true, secondFactor: 'optional' } as const;
+  const settings = { name: 'Demo', siteUrl: demoSite, authEnabled: true, signIn };
   const { _id, publishableKey, secretKey } = await createProject(owner, settings, newSigningKey);
   const match = await findProjectByKey(secretKey, '');
   if (!match) throw new Error('The demo project cannot be found');

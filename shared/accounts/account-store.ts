@@ -13,14 +13,20 @@ export interface Identity {
   readonly key: string;
 }
 
+/** What signing in keeps beside; a schema of users may not name the field that holds it. */
+export interface SignInState {
+  /** Made without the fields that the schema of users requires, which the first change of the profile has to bring. */
+  readonly profileDue?: true;
+}
+
 /**
  * What signing in needs to know of a user or developer. One of the two hashes is there, of no password at all while
  * `hasPassword` is false; `credentialVersion` counts what ends sessions. An imported user may lack all but `_id`.
  */
 export interface AccountRecord {
   readonly _id: ObjectId;
-  /** Canonical: trimmed, lower case. */
-  readonly email: string;
+  /** Canonical: trimmed, lower case; some have none. */
+  readonly email?: string;
   readonly password?: string;
   readonly passwordHash?: string;
   readonly hasPassword?: boolean;
@@ -28,6 +34,7 @@ export interface AccountRecord {
   readonly isDisabled?: true;
   readonly identities?: readonly Identity[];
   readonly credentialVersion?: number;
+  readonly _signIn?: SignInState;
   readonly createdAt?: Date;
   readonly updatedAt?: Date;
 }
@@ -101,11 +108,13 @@ export interface NewAccount {
   /** Given if something refers to the account before it is stored. */
   readonly _id?: ObjectId;
   /** Canonical. */
-  readonly email: string;
-  readonly passwordHash: string;
+  readonly email?: string;
+  /** Left out where there is none. */
+  readonly passwordHash?: string;
   readonly hasPassword: boolean;
   readonly emailVerified: boolean;
   readonly identities: readonly Identity[];
+  readonly _signIn?: SignInState;
 }
 
 export const enabled: AccountFilter = { isDisabled: { $ne: true } };

@@ -69,6 +69,8 @@ interface Ending {
   readonly except?: string;
   /** Whether personal access tokens end too; they do unless said. */
   readonly tokens?: boolean;
+  /** What else is removed of the account. */
+  readonly unset?: Document;
 }
 
 /**
@@ -80,24 +82,31 @@ export const replaceCredentials = async <R extends AccountRecord>(
   store: AccountStore<R>,
   filter: OneAccount,
   set: Document,
-  { except, tokens = true }: Ending = {},
+  { except, tokens = true, unset }: Ending = {},
 ): Promise<R | undefined> => {
   const revokeTokens = tokens ? store.revokeTokens : undefined;
   await revokeTokens?.(filter._id);
-  const updated = await store.change(filter, { $set: set, $inc: { credentialVersion: 1 } });
+  const updated = await store.change(filter, {
+    $set: set,
+    ...(unset && { $unset: unset }),
+    $inc: { credentialVersion: 1 },
+  });
   if (updated) await endSessions(store, updated._id.toHexString(), credentialVersionOf(updated), except);
   await revokeTokens?.(filter._id);
   return updated;
 };
 
+/** What signs in besides a password, which whoever opened the account may have left: fields of its record. */
+export const otherWays: Document = { identities: '' };
+
 /**
  * Replaces the password of an account whose address was never verified, and turns out to be someone else's, by an
- * unknown one; sessions and tokens end. `undefined`, without any change, if it has been verified meanwhile or is gone.
+ * unknown one; sessions and tokens end, and other ways to sign in. `undefined`, without any change, if it has been verified meanwhile or is gone.
  */
 export const discardCredentials = async <R extends AccountRecord>(
   store: AccountStore<R>,
   accountId: ObjectId,
 ): Promise<R | undefined> => {
   const set = { [store.hashField]: await unknownPasswordHash(), hasPassword: false };
-  return replaceCredentials(store, { _id: accountId, emailVerified: { $ne: true } }, set);
+  return replaceCredentials(store, { _id: accountId, emailVerified: { $ne: true } }, set, { unset: otherWays });
 };

@@ -44,6 +44,6 @@ export const requirePassword = async <R extends AccountRecord>(
   if (account.hasPassword === false) return;
   const proved =
     password !== undefined &&
-    (await provePassword(store, { email: account.email, password }, client, async () => account));
+    (await provePassword(store, { email: account.email ?? '', password }, client, async () => account));
   if (!proved) throw wrongPassword();
 };

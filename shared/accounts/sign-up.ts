@@ -8,6 +8,9 @@ import { orEndSession } from './revoke-sessions.ts';
 import type { Client } from './sessions.ts';
 import { openSession, type SignIn, type SigningStore } from './sign-in.ts';
 
+/** An account with an address, and a password that its owner knows or nobody. */
+export type AddressedAccount = NewAccount & Required<Pick<NewAccount, 'email' | 'passwordHash'>>;
+
 /** Credentials that a new account can have: the address in its canonical form; else 400 `VALIDATION_FAILED`. */
 export const checkCredentials = ({ email, password }: Credentials): Credentials => ({
   email: checkEmail(email),
@@ -15,7 +18,7 @@ export const checkCredentials = ({ email, password }: Credentials): Credentials 
 });
 
 /** An account with a password, whose address nobody has verified. */
-export const accountWithPassword = async ({ email, password }: Credentials): Promise<NewAccount> => ({
+export const accountWithPassword = async ({ email, password }: Credentials): Promise<AddressedAccount> => ({
   email,
   passwordHash: await hashPassword(password),
   hasPassword: true,
@@ -30,7 +33,7 @@ export const accountWithPassword = async ({ email, password }: Credentials): Pro
 export const signUp = async <R extends AccountRecord>(
   store: SigningStore<R>,
   credentials: Credentials,
-  insert: (account: NewAccount) => Promise<R>,
+  insert: (account: AddressedAccount) => Promise<R>,
   client: Client,
 ): Promise<SignIn<R>> => {
   const _id = newId();
@@ -39,11 +42,11 @@ export const signUp = async <R extends AccountRecord>(
   return { account: await orEndSession(store.scope, session, () => insert({ ...account, _id })), session };
 };
 
-/** An account without a password, for whose address a provider vouches. */
-export const vouchedAccount = async (email: string, identity: Identity): Promise<NewAccount> => ({
+/** An account without a password, whose address a provider vouches for, or a mail that went there. */
+export const vouchedAccount = async (email: string, ...identities: readonly Identity[]): Promise<AddressedAccount> => ({
   email,
   passwordHash: await unknownPasswordHash(),
   hasPassword: false,
   emailVerified: true,
-  identities: [identity],
+  identities,
 });

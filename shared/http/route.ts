@@ -43,7 +43,13 @@ export interface Route {
   /** What the body may have; 1 MiB where nothing is said. */
   readonly maxBodyBytes?: number;
   /** `text`: the answer is plain text, not JSON. */
-  readonly response: { readonly status: number; readonly body: GenericSchema; readonly text?: true };
+  readonly response: {
+    readonly status: number;
+    readonly body: GenericSchema;
+    readonly text?: true;
+    /** 201 with the same body where it made something. */
+    readonly orCreated?: true;
+  };
 }
 
 /** A row that knows its own name, which is the operation id and the name of its handler's file. */

@@ -180,7 +180,7 @@ const noteUsers = async (secretKey: string): Promise<void> => {
   const match = await findProjectByKey(secretKey, '');
   if (!match) throw new Error('The project is gone');
   const stored = await onProject(match.project, (db) => db.collection<UserRecord>('users').find().toArray());
-  for (const user of stored) secrets.push({ what: `password hash of ${user.email}`, value: user.password });
+  for (const user of stored) secrets.push({ what: `password hash of ${user.email}`, value: user.password ?? '' });
 };
 
 /** The token and the code of the latest of `count` mails to the user, noted as secrets. */

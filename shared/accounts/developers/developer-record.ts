@@ -5,6 +5,7 @@ import type { PlanName } from '../../projects/project.ts';
 import type { AccountRecord } from '../account-store.ts';
 
 export interface DeveloperRecord extends AccountRecord {
+  readonly email: string;
   readonly passwordHash: string;
   readonly plan: PlanName;
   readonly emailVerified: boolean;

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { restoreItem } from '../../table/single-use.ts';
 import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
-import { ownPassword, replaceCredentials } from '../credentials.ts';
+import { otherWays, ownPassword, replaceCredentials } from '../credentials.ts';
 import { canonicalEmail } from '../email.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
 import type { SessionScope } from '../sessions.ts';
@@ -10,28 +10,33 @@ import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { type ConsumedToken, consumeCode, consumeToken } from './token-items.ts';
 
 /** What shows that someone has the mail, as sent: the token of its link, or its code along with the address. */
-interface EmailProof {
+export interface EmailProof {
   readonly token?: string | undefined;
   readonly email?: string | undefined;
   readonly otp?: string | undefined;
 }
 
-const invalidEmailToken = (): AppError =>
-  new AppError(
-    'INVALID_EMAIL_TOKEN',
-    'The link or code is wrong, was used already or has expired. Request a new mail.',
-  );
+/** What bodies call the code of a mail, and the refusal of one. */
+const toldAs = {
+  verify: ['otp', 'INVALID_EMAIL_TOKEN'],
+  reset: ['otp', 'INVALID_EMAIL_TOKEN'],
+  code: ['code', 'INVALID_CODE'],
+} as const;
 
-const incomplete = ({ email, otp }: EmailProof): AppError => {
-  const field = email === undefined && otp === undefined ? 'token' : email === undefined ? 'email' : 'otp';
-  const message = field === 'token' ? 'is required, or email and otp' : 'is required';
+const invalidProof = (kind: EmailTokenKind): AppError =>
+  new AppError(toldAs[kind][1], 'The link or code is wrong, was used already or has expired. Request a new mail.');
+
+const incomplete = ({ email, otp }: EmailProof, kind: EmailTokenKind): AppError => {
+  const [code] = toldAs[kind];
+  const field = email === undefined && otp === undefined ? 'token' : email === undefined ? 'email' : code;
+  const message = field === 'token' ? `is required, or email and ${code}` : 'is required';
   return new AppError('VALIDATION_FAILED', `Validation failed: ${field} ${message}`, { errors: [{ field, message }] });
 };
 
 const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): Promise<ConsumedToken | undefined> => {
   const { token, email, otp } = proof;
   if (token !== undefined) return consumeToken(scope, kind, token);
-  if (email === undefined || otp === undefined) throw incomplete(proof);
+  if (email === undefined || otp === undefined) throw incomplete(proof, kind);
   return consumeCode({ scope, kind, addressKey: addressKeyOf(canonicalEmail(email)) }, otp);
 };
 
@@ -45,26 +50,27 @@ const giveBack = async (use: ConsumedToken['use']): Promise<void> => {
 };
 
 /**
- * Runs `act` once for a valid proof. A proof that is wrong, used or expired, or for which `act` finds no owner (returns
- * false) → 400 `INVALID_EMAIL_TOKEN`; if `act` throws, the proof stays valid.
+ * What `act` returns, which is done once for a valid proof. One that is wrong, used or expired, or for which `act` finds
+ * no owner (returns nothing) → 400 `INVALID_EMAIL_TOKEN`, or `INVALID_CODE`; if `act` throws, the proof stays valid.
  */
-export const withProof = async (
+export const withProof = async <T>(
   scope: SessionScope,
   kind: EmailTokenKind,
   proof: EmailProof,
-  act: (owner: ConsumedToken['owner']) => Promise<boolean>,
-): Promise<void> => {
+  act: (owner: ConsumedToken['owner']) => Promise<T | false | undefined>,
+): Promise<T> => {
   const consumed = await consume(scope, kind, proof);
-  if (!consumed) throw invalidEmailToken();
+  if (!consumed) throw invalidProof(kind);
   const { owner, use } = consumed;
-  let done: boolean;
+  let done: T | false | undefined;
   try {
     done = await act(owner);
   } catch (error) {
     await giveBack(use);
     throw error;
   }
-  if (!done) throw invalidEmailToken();
+  if (!done) throw invalidProof(kind);
+  return done;
 };
 
 /** Marks the address of the account that matches as verified; false if there is none, or it is disabled. */
@@ -72,8 +78,9 @@ export const markVerified = ({ write }: AccountStore, filter: AccountFilter): Pr
   write({ ...filter, ...enabled }, { $set: { emailVerified: true } });
 
 /** A token or code that is wrong, used or expired, or of a disabled account → 400 `INVALID_EMAIL_TOKEN`. */
-export const verifyEmail = (store: AccountStore, proof: EmailProof): Promise<void> =>
-  withProof(store.scope, 'verify', proof, (owner) => markVerified(store, { ...owner }));
+export const verifyEmail = async (store: AccountStore, proof: EmailProof): Promise<void> => {
+  await withProof(store.scope, 'verify', proof, (owner) => markVerified(store, { ...owner }));
+};
 
 /**
  * Sets a password anew, ends every session and token and marks the address as verified, for the mail went there: what
@@ -84,6 +91,11 @@ export const resetPassword = async (store: AccountStore, proof: EmailProof, newP
   const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
   await withProof(store.scope, 'reset', proof, async (owner) => {
     const set = { ...ownPassword(store, hash), emailVerified: true };
-    return (await replaceCredentials(store, { ...owner, ...enabled }, set)) !== undefined;
+    const replace = (filter: AccountFilter, ending = {}) =>
+      replaceCredentials(store, { ...owner, ...enabled, ...filter }, set, ending);
+    const updated =
+      (await replace({ emailVerified: true })) ??
+      (await replace({ emailVerified: { $ne: true } }, { unset: otherWays }));
+    return updated !== undefined;
   });
 };

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import { derivedKey } from '../../projects/sealed.ts';
 
-/** What a mail's token is good for: to verify an address, or to set a password anew. */
-export type EmailTokenKind = 'verify' | 'reset';
+/** What a mail's token is good for: to verify an address, to set a password anew, or to sign in. */
+export type EmailTokenKind = 'verify' | 'reset' | 'code';
 
 /** A link token taken apart: the item it names, and the hash that must be stored there. */
 export interface LinkToken {

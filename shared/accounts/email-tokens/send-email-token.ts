@@ -1,4 +1,5 @@
 import { describeError, log } from '../../core/log.ts';
+import { newId } from '../../core/new-id.ts';
 import { countAccountMail, overAccountLimit } from '../../mail/outbox/account-mail-limit.ts';
 import { queueMail } from '../../mail/outbox/queue-mail.ts';
 import { type AccountRecord, type AccountStore, findByEmail, type MailOrigin } from '../account-store.ts';
@@ -6,8 +7,8 @@ import { canonicalEmail } from '../email.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { codeSeconds, endCooldown, type IssuedTokens, issueTokens, type TokenPlace } from './token-items.ts';
 
-const templates = { verify: 'verification', reset: 'password-reset' } as const;
-const pages = { verify: 'verify-email', reset: 'reset-password' } as const;
+const templates = { verify: 'verification', reset: 'password-reset', code: 'sign-in-code' } as const;
+const pages = { verify: 'verify-email', reset: 'reset-password', code: 'auth/code' } as const;
 
 /** `<siteUrl>/<page>?token=…`, the link of a mail; empty where there is no site to lead to. */
 export const linkTo = (siteUrl: string | null, page: string, token: string): string => {
@@ -73,18 +74,28 @@ const sendEmailToken = async (
 
 /** Whether somebody may get a mail of a kind: disabled accounts get none, and verified ones no verification. */
 const mayReceive = (kind: EmailTokenKind, { isDisabled, emailVerified }: AccountRecord): boolean =>
-  !isDisabled && (kind === 'reset' || emailVerified !== true);
+  !isDisabled && (kind !== 'verify' || emailVerified !== true);
 
-/** Sends one to whoever has an address, known or not, in the same time (contract 3, "E-mail tokens"). */
-export const requestEmailToken = async (store: AccountStore, kind: EmailTokenKind, email: string): Promise<void> => {
+/**
+ * Sends one to whoever has an address, known or not, in the same time (contract 3, "E-mail tokens"); to an address that
+ * nobody has only where it may become an account.
+ */
+export const requestEmailToken = async (
+  store: AccountStore,
+  kind: EmailTokenKind,
+  email: string,
+  { forNewcomers = false }: { readonly forNewcomers?: boolean } = {},
+): Promise<void> => {
   const address = canonicalEmail(email);
   const account = await findByEmail(store, address);
-  const receiver = account && mayReceive(kind, account) ? account._id.toHexString() : undefined;
+  const mayHave = account ? mayReceive(kind, account) : forNewcomers;
+  const receiver = mayHave ? (account?._id ?? newId()).toHexString() : undefined;
   await sendEmailToken(store, kind, address, receiver);
 };
 
 /** Sends the mail that verifies a new account's address. The account stands whether or not that succeeds. */
 export const sendVerification = async (store: AccountStore, { _id, email }: AccountRecord): Promise<void> => {
+  if (email === undefined) return;
   try {
     await sendEmailToken(store, 'verify', email, _id.toHexString());
   } catch (error) {

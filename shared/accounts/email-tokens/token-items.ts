@@ -42,9 +42,9 @@ export interface IssuedTokens {
   readonly isGood: boolean;
 }
 
-const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = { verify: 24 * 3600, reset: 3600 };
-
 export const codeSeconds = 600;
+
+const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = { verify: 24 * 3600, reset: 3600, code: codeSeconds };
 
 const cooldownSeconds = 60;
 

@@ -4,11 +4,12 @@ import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import { developerScope } from '../../table/item-key.ts';
-import { type AccountStore, accountStore, type NewAccount } from '../account-store.ts';
+import { type AccountStore, accountStore } from '../account-store.ts';
 import { type Developer, type DeveloperRecord, onDevelopers, toDeveloper } from '../developers/developer-record.ts';
 import { revokeAllTokens } from '../developers/tokens/token-record.ts';
 import { issueDashboardToken } from '../session-jwt.ts';
 import type { SignIn, SigningStore } from '../sign-in.ts';
+import type { AddressedAccount } from '../sign-up.ts';
 
 /** Who mails to developers say they are from. */
 export const serviceName = 'Basalt';
@@ -57,7 +58,7 @@ export const requireOpenSignup = (): void => {
 };
 
 /** Stores a developer on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of equal calls one wins. */
-export const insertDeveloper = async (account: NewAccount): Promise<DeveloperRecord> => {
+export const insertDeveloper = async (account: AddressedAccount): Promise<DeveloperRecord> => {
   const now = new Date(clock.now());
   const record: DeveloperRecord = {
     _id: newId(),

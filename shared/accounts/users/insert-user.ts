@@ -70,16 +70,17 @@ const insert = (project: Project, users: Collection, user: UserRecord): Promise<
  * over the plan's users → 403 `PLAN_LIMIT`, exact under parallel calls; 403 `DATABASE_QUOTA_EXCEEDED`; 413.
  */
 export const insertUser = async (project: Project, users: Collection, user: NewUser): Promise<UserRecord> => {
-  const { _id = newId(), email, passwordHash, hasPassword, emailVerified, identities, profile } = user;
+  const { _id = newId(), email, passwordHash, hasPassword, emailVerified, identities, profile, _signIn } = user;
   const now = new Date(clock.now());
   const record = {
     _id,
     ...profile,
-    email,
-    password: passwordHash,
+    ...(email !== undefined && { email }),
+    ...(passwordHash !== undefined && { password: passwordHash }),
     emailVerified,
     hasPassword,
     ...(identities.length > 0 ? { identities } : {}),
+    ...(_signIn && { _signIn }),
     credentialVersion: 0,
     isDeleted: false,
     deletedAt: null,

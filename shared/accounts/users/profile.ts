@@ -12,7 +12,7 @@ import { convertFields } from '../../documents/write/schema-values.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
 import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quota.ts';
-import { type AccountFilter, enabled, requireAccount } from '../account-store.ts';
+import { type AccountFilter, enabled, requireAccount, type SignInState } from '../account-store.ts';
 import type { Bearer } from '../session-jwt.ts';
 import { userAccounts } from '../stores/users.ts';
 import { profileFields, type UserRecord, type UserView, userView } from './user-record.ts';
@@ -32,6 +32,22 @@ export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   const profile = convertFields(profileFields(users), sent, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
   return profile;
+};
+
+const requiredKeys = (users: Collection): readonly string[] =>
+  profileFields(users).flatMap(({ key, required }) => (required ? [key] : []));
+
+/**
+ * The profile of who signs in without having been asked for one: the defaults of the schema. What it requires besides is
+ * due with the first change of the profile.
+ */
+export const laterProfile = (users: Collection): { readonly profile: JsonObject; readonly _signIn?: SignInState } => {
+  const profile = newProfile(
+    { ...users, schema: profileFields(users).map((field) => ({ ...field, required: false })) },
+    {},
+  );
+  const isDue = requiredKeys(users).some((key) => !Object.hasOwn(profile, key));
+  return { profile, ...(isDue && { _signIn: { profileDue: true } }) };
 };
 
 /**
@@ -77,6 +93,20 @@ export const changeProfile = async (
   });
 };
 
+const requireProfile = (account: UserRecord, keys: readonly string[]): UserRecord => {
+  const missing = account._signIn?.profileDue ? keys.filter((key) => !Object.hasOwn(account, key)) : [];
+  if (missing.length === 0) return account;
+  throw validationFailed(
+    ...missing.map((field) => ({ field, message: `${field} is required, as the account has none yet` })),
+  );
+};
+
+/** Holds for accounts that lack none of these fields, if they still have to bring them. */
+const complete = (keys: readonly string[]): AccountFilter =>
+  keys.length === 0
+    ? {}
+    : { $or: [{ '_signIn.profileDue': { $ne: true } }, { $and: keys.map((key) => ({ [key]: { $exists: true } })) }] };
+
 /**
  * Changes the profile of the user who asks: fields of the schema only (contract 3, "update-profile"). Taken unique
  * value → 409 `DUPLICATE_VALUE`; user gone or disabled → 401; what `planProfile` refuses → 400.
@@ -87,9 +117,13 @@ export const updateProfile = async (
   { userId }: Bearer,
   body: JsonObject,
 ): Promise<UserView> => {
-  const updated = await changeProfile(project, planProfile(users, body), {
-    filter: { _id: new ObjectId(userId), ...enabled },
-    current: () => requireAccount(userAccounts(project), userId),
+  const plan = planProfile(users, body);
+  const required = requiredKeys(users);
+  const kept = required.filter((key) => !Object.hasOwn(plan.set, key));
+  const updated = await changeProfile(project, plan, {
+    filter: { _id: new ObjectId(userId), ...enabled, ...complete(kept) },
+    ...(required.length > 0 && { beside: { $unset: { '_signIn.profileDue': '' } } }),
+    current: async () => requireProfile(await requireAccount(userAccounts(project), userId), kept),
     busy: 'The profile is being changed by others right now. Please try again.',
   });
   return userView(users, updated);

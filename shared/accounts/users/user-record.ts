@@ -9,7 +9,7 @@ import type { AccountRecord } from '../account-store.ts';
 
 /** A document of a project's `users` collection: the fields of its schema, and what the service alone writes. */
 export interface UserRecord extends AccountRecord {
-  readonly password: string;
+  readonly password?: string;
   /** Numbers users if the plan limits them. */
   readonly planSlot?: number;
   readonly isDeleted?: boolean;

@@ -9,6 +9,7 @@ export const hiddenUserFields: ReadonlySet<string> = new Set([
   'identities',
   'planSlot',
   'credentialVersion',
+  '_signIn',
 ]);
 
 /** Whether the user's address is verified: written by the service only, visible to that user. */

@@ -124,6 +124,7 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...(route.path.startsWith('/api/projects/{projectId}') ? ofProject : []),
     ...(/^\/api\/data\/|\/documents/.test(route.path) ? ofCollection : []),
     ...(route.path.includes('{collectionName}') ? (['COLLECTION_NOT_FOUND'] as const) : []),
+    ...(route.way ? (['SIGN_IN_DISABLED'] as const) : []),
     ...(route.writes ? ofWrites : []),
     ...(route.repeats === undefined ? [] : ofRepeats),
     ...ofDatabase(route),
@@ -171,6 +172,7 @@ const notModified = {
 export const responsesOf = (route: Route, example: Example): Readonly<Record<string, unknown>> =>
   Object.fromEntries([
     [String(route.response.status), successOf(route, example)],
+    ...(route.response.orCreated ? [['201', successOf(route, example)]] : []),
     ...(example.headers && 'if-none-match' in example.headers ? [['304', notModified]] : []),
     ...refusalsOf(route, example),
   ]);

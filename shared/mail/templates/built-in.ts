@@ -1,7 +1,7 @@
 import { button, code, letter, paragraph, token } from './layout.ts';
 import type { BuiltIn } from './render-template.ts';
 
-export type AccountKey = 'verification' | 'password-reset';
+export type AccountKey = 'verification' | 'password-reset' | 'sign-in-code';
 
 export type BuiltInKey = AccountKey | 'welcome' | 'welcome-2' | 'otp' | 'invite';
 
@@ -84,6 +84,16 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
       'Somebody, hopefully you, asked for a new password for your account at {{siteName}}.',
       'Choose a new password',
       'If it was not you, ignore this mail: your password stays as it is.',
+    ),
+  },
+  'sign-in-code': {
+    name: 'Sign-in code',
+    ...asPublished,
+    ...proof(
+      'Your code to sign in to {{siteName}}',
+      'Somebody, hopefully you, wants to sign in to {{siteName}} with this e-mail address.',
+      'Sign in',
+      'If it was not you, ignore this mail, and tell nobody the code.',
     ),
   },
 };

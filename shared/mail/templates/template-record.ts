@@ -40,7 +40,7 @@ export const comparable = (text: string): string => text.normalize('NFC').trim()
 export const onTemplates = inControl<TemplateRecord>('mailTemplates');
 
 /** Keys under which a template takes the place of a mail of user accounts. */
-const accountKeys: ReadonlySet<string | null> = new Set(['verification', 'password-reset']);
+const accountKeys: ReadonlySet<string | null> = new Set(['verification', 'password-reset', 'sign-in-code']);
 
 export const templateExists = (): AppError =>
   new AppError(

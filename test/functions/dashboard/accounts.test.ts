@@ -20,18 +20,20 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const kinds: EmailTokenKind[] = ['verify', 'reset'];
+type Kind = Exclude<EmailTokenKind, 'code'>;
+
+const kinds: Kind[] = ['verify', 'reset'];
 const paths = { verify: 'verify-email', reset: 'reset-password' } as const;
 const requests = { verify: 'resend-verification', reset: 'request-password-reset' } as const;
 const newPassword = 'a new password';
 const invalid = { status: 400, body: { code: 'INVALID_EMAIL_TOKEN' } };
 
-const use = (kind: EmailTokenKind, proof: object) =>
+const use = (kind: Kind, proof: object) =>
   auth('POST', paths[kind], { body: { ...proof, ...(kind === 'reset' ? { newPassword } : {}) } });
-const request = (kind: EmailTokenKind, email: string) => auth('POST', requests[kind], { body: { email } });
+const request = (kind: Kind, email: string) => auth('POST', requests[kind], { body: { email } });
 
 /** What a mail would carry; its tokens take the place of any that were sent. */
-const issue = async (kind: EmailTokenKind, developer: Developer): Promise<IssuedTokens> => {
+const issue = async (kind: Kind, developer: Developer): Promise<IssuedTokens> => {
   const { email } = developer;
   const id = await idOf(developer);
   const now = clock.now();

@@ -4,10 +4,15 @@ import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
 import { handler as getPublicProfile } from '../../../functions/user-auth/get-public-profile.ts';
 import { handler as refreshToken } from '../../../functions/user-auth/refresh-token.ts';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
+import { handler as signInByCode } from '../../../functions/user-auth/sign-in-by-code.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { changeStoredUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 listenToCommands();
@@ -29,7 +34,7 @@ const run =
     invoke(handler, { key: project.publishableKey, ...options });
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({ settings: { signIn: { emailCode: true } } });
   user = await project.newUser({ username: 'ann' });
   const frozen = Date.now();
   // A stopped clock keeps the project record warm for as long as the tests take.
@@ -58,6 +63,14 @@ describe('a warm request costs, besides the count of requests', () => {
   test('sign-in with a wrong password: 1 find and two counts of failures', async () => {
     const commands = await commandsOf(run(logIn, { body: { email: user.email, password: 'not the password' } }));
     expect(commands).toEqual([count, count, count, find]);
+  });
+
+  test('sign-in by code: 1 find, 1 write and 1 transaction, besides the count of tries', async () => {
+    await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
+    const place = { scope: projectScope(project.id), kind: 'code', addressKey: addressKeyOf(user.email) } as const;
+    const { code } = await issueTokens(place, user.email, user.userId);
+    const commands = await commandsOf(run(signInByCode, { body: { email: user.email, code } }));
+    expect(commands).toEqual([transaction, count, count, count, find]);
   });
 
   test('update-profile: 1 findAndModify', async () => {

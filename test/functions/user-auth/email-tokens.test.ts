@@ -35,21 +35,23 @@ const invalid = { status: 400, body: { code: 'INVALID_EMAIL_TOKEN' } };
 const rejected = { code: 'INVALID_EMAIL_TOKEN' };
 const newPassword = 'a new password';
 
-const paths: Readonly<Record<EmailTokenKind, string>> = { verify: 'verify-email', reset: 'reset-password' };
-const requests: Readonly<Record<EmailTokenKind, string>> = {
+type Kind = Exclude<EmailTokenKind, 'code'>;
+
+const paths: Readonly<Record<Kind, string>> = { verify: 'verify-email', reset: 'reset-password' };
+const requests: Readonly<Record<Kind, string>> = {
   verify: 'resend-verification-otp',
   reset: 'request-password-reset',
 };
-const kinds: EmailTokenKind[] = ['verify', 'reset'];
+const kinds: Kind[] = ['verify', 'reset'];
 
-const use = (kind: EmailTokenKind, proof: object, of = project) =>
+const use = (kind: Kind, proof: object, of = project) =>
   of.auth('POST', paths[kind], { body: { ...proof, ...(kind === 'reset' ? { newPassword } : {}) } });
-const request = (kind: EmailTokenKind, email: string) => project.auth('POST', requests[kind], { body: { email } });
+const request = (kind: Kind, email: string) => project.auth('POST', requests[kind], { body: { email } });
 
 type User = Awaited<ReturnType<UsersProject['newUser']>>;
 
 /** What a mail would carry; its tokens take the place of any that were sent. */
-const issue = async (kind: EmailTokenKind, { email, userId }: User): Promise<IssuedTokens> => {
+const issue = async (kind: Kind, { email, userId }: User): Promise<IssuedTokens> => {
   const now = clock.now();
   const ahead = vi.spyOn(clock, 'now').mockReturnValue(now + 61_000);
   const issued = await issueTokens(

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { handler as requestPasswordReset } from '../../../functions/user-auth/request-password-reset.ts';
 import { handler as resendVerification } from '../../../functions/user-auth/resend-verification-otp.ts';
 import { handler as resetPassword } from '../../../functions/user-auth/reset-password.ts';
+import { handler as sendCode } from '../../../functions/user-auth/send-code.ts';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
+import { handler as signInByCode } from '../../../functions/user-auth/sign-in-by-code.ts';
 import { handler as verifyEmail } from '../../../functions/user-auth/verify-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -16,7 +18,7 @@ const realNow = clock.now;
 let project: UsersProject;
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({ settings: { signIn: { emailCode: true } } });
   // What is remembered for some seconds would be asked for again between two requests that are compared.
   const now = realNow();
   clock.now = () => now;
@@ -38,6 +40,8 @@ const questions: readonly [string, Handler, (email: string) => object][] = [
   ['login', logIn, (email) => ({ email, password: 'not the password' })],
   ['request-password-reset', requestPasswordReset, (email) => ({ email })],
   ['resend-verification-otp', resendVerification, (email) => ({ email })],
+  ['code', sendCode, (email) => ({ email })],
+  ['code/verify', signInByCode, (email) => ({ email, code: 'AAAA-AAAA' })],
   ['verify-email', verifyEmail, (email) => ({ email, otp: 'AAAA-AAAA' })],
   ['reset-password', resetPassword, (email) => ({ email, otp: 'AAAA-AAAA', newPassword: 'a new password' })],
 ];

@@ -5,7 +5,7 @@ let project: UsersProject;
 let token: string;
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({ settings: { signIn: { emailCode: true } } });
   ({ token } = await project.newUser());
 });
 
@@ -22,6 +22,9 @@ const bodies: readonly [string, string, Readonly<Record<string, string>>][] = [
   ['PUT', 'update-profile', { name: 'Ann', username: 'ann' }],
   ['POST', 'verify-email', { token: code }],
   ['POST', 'verify-email', { email, otp }],
+  ['POST', 'code', { email }],
+  ['POST', 'code/verify', { token: code }],
+  ['POST', 'code/verify', { email, code: otp }],
   ['POST', 'resend-verification-otp', { email }],
   ['POST', 'request-password-reset', { email }],
   ['POST', 'reset-password', { token: code, newPassword: password }],

@@ -152,6 +152,8 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'verify-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
   'resend-verification-otp': { email: 'sample@example.com' },
   'request-password-reset': { email: 'sample@example.com' },
+  'send-code': { email: 'sample@example.com' },
+  'sign-in-by-code': { token: 'sample', email: 'sample@example.com', code: 'AAAA-AAAA' },
   'reset-password': {
     token: 'sample',
     email: 'sample@example.com',

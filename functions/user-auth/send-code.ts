@@ -1,0 +1,16 @@
+import { requestEmailToken } from '../../shared/accounts/email-tokens/send-email-token.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['send-code'];
+
+export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
+  const options = { forNewcomers: project.allowPublicSignup };
+  await requestEmailToken(userAccounts(project), 'code', input.body.email, options);
+  return respondExactly(route, {
+    success: true,
+    message: 'If one can sign in with the address, a mail with a code is on its way.',
+  });
+});
