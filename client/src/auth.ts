@@ -12,6 +12,9 @@ export interface Credentials {
 /** By the token of a mail's link, or by its code. */
 export type EmailProof = { readonly token: string } | { readonly email: string; readonly otp: string };
 
+/** By the token of a mail's link, or by its code. */
+export type CodeProof = { readonly token: string } | { readonly email: string; readonly code: string };
+
 /** What the page below `<siteUrl>/auth/callback` is given. */
 export interface SocialCode {
   readonly token: string;
@@ -105,6 +108,9 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     resetPassword: done<EmailProof & { readonly newPassword: string }>('POST', 'reset-password'),
     verifyEmail: done<EmailProof>('POST', 'verify-email'),
     resendVerificationOtp: done<{ readonly email: string }>('POST', 'resend-verification-otp'),
+    /** Has a mail with a code and a link sent, either of which signs in. */
+    code: done<{ readonly email: string }>('POST', 'code'),
+    codeVerify: enter<CodeProof>('code/verify'),
     sessions: get<UserSession[]>('sessions'),
     deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions', session.send),
     /** What anybody may see of a user. */

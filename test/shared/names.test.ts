@@ -26,6 +26,7 @@ const others: readonly string[] = [
   'request-password-reset',
   'resend-developer-verification',
   'resend-verification-otp',
+  'send-code',
 ];
 
 test('a handler calls the function of its name, whoever it is for', () => {
