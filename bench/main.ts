@@ -71,6 +71,7 @@ const stack = await startStack({
   dynamoEndpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB,
   dashboardOrigins: [],
   files: undefined,
+  liveUpdates: false,
   functions: {
     RATE_LIMIT: '0',
     PASSWORD_COST: '4',

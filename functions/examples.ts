@@ -22,6 +22,7 @@ import { audienceExamples } from './mail/audiences/examples.ts';
 import { broadcastExamples } from './mail/broadcasts/examples.ts';
 import { mailExamples } from './mail/examples.ts';
 import { webhookExamples } from './mail/webhook/examples.ts';
+import { realtimeExamples } from './realtime/examples.ts';
 import type { dashboardRoutes, publicRoutes } from './routes.ts';
 import { serviceExamples } from './service/examples.ts';
 import { storageExamples } from './storage/examples.ts';
@@ -30,6 +31,7 @@ import { userAuthExamples } from './user-auth/examples.ts';
 /** Area → an example for each row, for the API descriptions. Functions do not carry them. */
 export const publicExamples = {
   data: dataExamples,
+  realtime: realtimeExamples,
   'user-auth': userAuthExamples,
   storage: storageExamples,
   mail: mailExamples,

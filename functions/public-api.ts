@@ -16,6 +16,7 @@ export const publicDocument = (): OpenApi =>
     examples: publicExamples,
     tags: {
       data: { name: 'Documents', description: 'JSON documents in the collections of the project, and their trash.' },
+      realtime: { name: 'Live updates', description: 'Tickets for the connections on which changes are heard.' },
       'user-auth': { name: 'User accounts', description: "The accounts and sessions of the app's own users." },
       storage: { name: 'Files', description: 'Uploads past the API, straight into storage, and their deletion.' },
       mail: { name: 'Mail', description: 'Sending mails, and what became of them.' },

@@ -21,6 +21,7 @@ import { audienceRoutes } from './mail/audiences/routes.ts';
 import { broadcastRoutes } from './mail/broadcasts/routes.ts';
 import { mailRoutes } from './mail/routes.ts';
 import { webhookRoutes } from './mail/webhook/routes.ts';
+import { realtimeRoutes } from './realtime/routes.ts';
 import { serviceRoutes } from './service/routes.ts';
 import { storageRoutes } from './storage/routes.ts';
 import { userAuthRoutes } from './user-auth/routes.ts';
@@ -28,6 +29,7 @@ import { userAuthRoutes } from './user-auth/routes.ts';
 /** The public API: area → table. A row's handler is `functions/<area>/<row>.ts`. */
 export const publicRoutes = {
   data: dataRoutes,
+  realtime: realtimeRoutes,
   'user-auth': userAuthRoutes,
   storage: storageRoutes,
   mail: mailRoutes,

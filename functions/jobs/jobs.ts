@@ -82,6 +82,11 @@ export const jobs = defineJobs({
     starts: 'invoked',
     uses: ['encryption'],
   },
+  'authorize-channel': {
+    summary: 'Let tickets of live updates hear the channels that they name',
+    starts: 'invoked',
+    uses: ['encryption'],
+  },
   'maintain-transfers': {
     summary: 'Put exports and imports back on the queue that it has lost, and remove old ones with their files',
     starts: { everyMinutes: 5 },

@@ -12,6 +12,8 @@ export interface LocalSettings {
   readonly files: { readonly s3Url: string; readonly filesUrl: string; readonly bucket: string } | undefined;
   /** Origins of other pages than the console's that may call the dashboard API. */
   readonly dashboardOrigins: readonly string[];
+  /** Whether there are live updates; without, clients ask for changes (`REALTIME=off`). */
+  readonly liveUpdates: boolean;
   /** Environment for the functions, as far as it is the user's to choose. */
   readonly functions: Readonly<Record<string, string>>;
 }
@@ -73,9 +75,12 @@ const refuseUnusableModel = ({ AI_BASE_URL, AI_TIMEOUT_SECONDS }: NodeJS.Process
 
 /** Said at the start, and not by the first request that needs the setting. */
 const refuseUnusable = (env: NodeJS.ProcessEnv): void => {
-  const { LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL } = env;
+  const { REALTIME, LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL } = env;
   if (LOG && !['info', 'debug', 'silent'].includes(LOG)) {
     throw new StartProblem(`LOG must be info, debug or silent; it is "${LOG.slice(0, 40)}".`);
+  }
+  if (REALTIME && !['on', 'off'].includes(REALTIME)) {
+    throw new StartProblem(`REALTIME must be on or off; it is "${REALTIME.slice(0, 40)}".`);
   }
   if (PASSWORD_COST) wholeNumber('PASSWORD_COST', PASSWORD_COST, 15, 4);
   for (const name of ['ACCOUNT_MAILS_PER_DAY', 'MAIL_RECIPIENTS_PER_DAY'] as const) {
@@ -108,6 +113,7 @@ export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
     dynamoEndpoint: env.AWS_ENDPOINT_URL_DYNAMODB || undefined,
     files: otherFiles(env),
     dashboardOrigins: (env.DASHBOARD_ORIGINS ?? '').split(',').flatMap((origin) => origin.trim() || []),
+    liveUpdates: env.REALTIME !== 'off',
     functions: {
       // The emulated provider takes as many mails as there are.
       MAIL_PER_SECOND: '0',

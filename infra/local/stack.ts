@@ -23,9 +23,10 @@ import { inProcess } from './in-process.ts';
 import { startInvocations } from './invocations.ts';
 import { claim } from './lock.ts';
 import { refuseOutsideHosts } from './loopback-only.ts';
-import { listen } from './ports.ts';
+import { listen, onFreePorts, preferPort } from './ports.ts';
 import { inboxOf } from './providers.ts';
 import { startQueueFunctions } from './queue-functions.ts';
+import { createEventApi } from './realtime/event-api.ts';
 import { runDeploymentJobs, startSchedules } from './schedules.ts';
 import type { LocalSettings } from './settings.ts';
 import { type Credentials, SignInLinks } from './sign-in-link.ts';
@@ -119,6 +120,21 @@ const serve = async (server: Server, port: number, setting: string, stops: Stops
   return `http://127.0.0.1:${await listen(server, port, setting)}`;
 };
 
+/** Preferred place after the port of the public API. */
+const eventApiPlace = 8;
+
+/** Starts the Event API of live updates; returns what tells functions, and through them clients, where it is. */
+const serveEvents = (port: number, invoke: Invoke, stops: Stops): Promise<Record<string, string>> =>
+  onFreePorts(async () => {
+    const { server, close } = createEventApi(invoke);
+    const taken = await listen(server, await preferPort(port === 0 ? 0 : port + eventApiPlace));
+    stops.add(close);
+    return {
+      REALTIME_URL: `ws://127.0.0.1:${taken}/event/realtime`,
+      REALTIME_PUBLISH_URL: `http://127.0.0.1:${taken}/event`,
+    };
+  });
+
 const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const { port, report, onFailure } = options;
   refuseOutsideHosts(options.functions.AI_BASE_URL);
@@ -171,6 +187,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     MAIL_WEBHOOK_SECRET,
     ...backingServiceEnvironment(backing, options),
     ...invocations.environment,
+    ...(options.liveUpdates && (await serveEvents(port, onRequest, stops))),
     ENCRYPTION_KEY,
     PUBLIC_URL: baseUrl,
     DASHBOARD_API_URL: dashboardUrl,

@@ -46,6 +46,7 @@ const stack = await startStack({
   dynamoEndpoint: undefined,
   dashboardOrigins: [],
   files: undefined,
+  liveUpdates: false,
   functions: { RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent', USAGE_SECONDS: '1', MAIL_PER_SECOND: '0' },
   report: () => undefined,
   onFailure: (detail) => {

@@ -4,7 +4,7 @@ import { log } from '../core/log.ts';
 
 /** A command that a client sent, as published on `commandChannel`. */
 export interface DatabaseCommand {
-  readonly system: 'mongodb' | 'dynamodb' | 'secretsmanager' | 'sqs' | 's3' | 'lambda';
+  readonly system: 'mongodb' | 'dynamodb' | 'secretsmanager' | 'sqs' | 's3' | 'lambda' | 'appsync';
   readonly name: string;
   /** The driver's command document, MongoDB only. */
   readonly command?: Readonly<Record<string, unknown>>;

@@ -139,6 +139,17 @@ export const usageSettings = lazily('usage', v.object({ USAGE_SECONDS: count('10
 /** Seconds until every function knows that a changes feed was switched on; 0 where one process has all functions. */
 export const feedSettings = lazily('the changes feed', v.object({ FEED_SETTLE_SECONDS: count('10') }));
 
+/** The Event API of live updates; neither is there where it is not deployed. */
+export const realtimeSettings = lazily(
+  'live updates',
+  v.object({
+    /** Where clients listen, `wss://…/event/realtime`. */
+    REALTIME_URL: v.optional(v.string()),
+    /** Where nudges are published, `https://…/event`. */
+    REALTIME_PUBLISH_URL: v.optional(v.string()),
+  }),
+);
+
 /** What is logged: `debug` adds every database command, `silent` turns the log off. */
 export const logSettings = lazily(
   'the log',

@@ -30,6 +30,8 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'files/storage-keys.ts#openStorageKeys',
     'files/storage-keys.ts#sealStorageKeys',
     'insight/health/check-health.ts#checkHealth',
+    'realtime/ticket.ts#issueTicket',
+    'realtime/ticket.ts#channelsIn',
   ],
   'dashboard-github': ['accounts/developers/social-site.ts#clientSecret'],
   'email-tokens': [

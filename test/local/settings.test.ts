@@ -9,6 +9,7 @@ test.each([
   [{ AUTH_RATE_LIMIT: 'many' }, 'AUTH_RATE_LIMIT must be a whole number'],
   [{ PASSWORD_COST: '99' }, 'PASSWORD_COST must be a whole number from 4 to 15'],
   [{ LOG: 'loud' }, 'LOG must be info, debug or silent'],
+  [{ REALTIME: 'maybe' }, 'REALTIME must be on or off'],
   [{ AI_BASE_URL: 'my model' }, 'AI_BASE_URL must be an address'],
   [{ AI_TIMEOUT_SECONDS: '60' }, 'AI_TIMEOUT_SECONDS must be a whole number from 1 to 25'],
 ])('%j is refused, and named', (env, message) => {

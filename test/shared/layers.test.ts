@@ -16,7 +16,7 @@ const layers: readonly (readonly string[])[] = [
   ['work'],
   ['projects'],
   ['collections', 'files', 'mail', 'projects/audit', 'projects/quota'],
-  ['insight', 'projects/own-database'],
+  ['insight', 'projects/own-database', 'realtime'],
   ['documents'],
   ['accounts', 'transfers'],
   ['projects/members'],

@@ -16,6 +16,7 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'run-task': 'Exports, imports and purges are late',
   'verify-database-a': 'Own databases cannot be connected',
   'verify-database-b': 'Own databases cannot be connected',
+  'authorize-channel': 'Pages do not update by themselves',
   'maintain-transfers': 'Exports and imports that were lost do not begin again',
   'requeue-mail': 'Mails that the queue has lost are not sent again',
 };

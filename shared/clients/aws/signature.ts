@@ -7,14 +7,16 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-/** Where a request goes: `host` with its port where that is not the usual one, and the operation as a header. */
+/** Where a request goes: `host` with its port where that is not the usual one. */
 export interface Destination {
   readonly service: string;
   readonly region: string;
   readonly host: string;
+  /** `/` where nothing is said. */
+  readonly path?: string;
   readonly contentType: string;
-  /** Value of `x-amz-target`. */
-  readonly target: string;
+  /** Value of `x-amz-target`, of services that have one address for every operation. */
+  readonly target?: string;
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -34,9 +36,9 @@ export const keyFor = (secret: string, day: string, region: string, service: str
   return key;
 };
 
-/** The headers of a POST of JSON to `/`, signed by Signature Version 4; `now` in ms since 1970. */
+/** The headers of a POST of JSON, signed by Signature Version 4; `now` in ms since 1970. */
 export const signedHeaders = (
-  { service, region, host, contentType, target }: Destination,
+  { service, region, host, path = '/', contentType, target }: Destination,
   { accessKeyId, secretAccessKey, sessionToken }: AwsCredentials,
   body: string,
   now: number,
@@ -44,9 +46,10 @@ export const signedHeaders = (
   const date = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
   const day = date.slice(0, 8);
   const scope = `${day}/${region}/${service}/aws4_request`;
-  const names = `content-type;host;x-amz-date;${sessionToken ? 'x-amz-security-token;' : ''}x-amz-target`;
+  const names = `content-type;host;x-amz-date${sessionToken ? ';x-amz-security-token' : ''}${target ? ';x-amz-target' : ''}`;
   const token = sessionToken ? `x-amz-security-token:${sessionToken}\n` : '';
-  const request = `POST\n/\n\ncontent-type:${contentType}\nhost:${host}\nx-amz-date:${date}\n${token}x-amz-target:${target}\n\n${names}\n${hash('sha256', body)}`;
+  const operation = target ? `x-amz-target:${target}\n` : '';
+  const request = `POST\n${path}\n\ncontent-type:${contentType}\nhost:${host}\nx-amz-date:${date}\n${token}${operation}\n${names}\n${hash('sha256', body)}`;
   const signature = createHmac('sha256', keyFor(secretAccessKey, day, region, service))
     .update(`AWS4-HMAC-SHA256\n${date}\n${scope}\n${hash('sha256', request)}`)
     .digest('hex');
@@ -54,7 +57,7 @@ export const signedHeaders = (
     'content-type': contentType,
     host,
     'x-amz-date': date,
-    'x-amz-target': target,
+    ...(target && { 'x-amz-target': target }),
     ...(sessionToken && { 'x-amz-security-token': sessionToken }),
     authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
   };

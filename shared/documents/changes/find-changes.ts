@@ -4,7 +4,6 @@ import { onProject } from '../../clients/mongo.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { feedKeys } from '../../collections/indexes/indexes.ts';
-import { AppError } from '../../core/errors.ts';
 import { JsonText } from '../../core/json-text.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
@@ -17,6 +16,7 @@ import { visibilityFilter } from '../row-security.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 import type { At, FeedPosition } from './position.ts';
+import { notEnabled } from './require-feed.ts';
 
 /** Changes in the order of their places, and whether others follow. */
 export interface ChangePage {
@@ -25,9 +25,6 @@ export interface ChangePage {
   readonly places: readonly At[];
   readonly more: boolean;
 }
-
-/** The refusal of a collection without a feed, or with one that is only being switched on (409). */
-export const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
 
 const placeOf = ({ _pos }: Document): At => (_pos instanceof Timestamp ? BigInt.asUintN(64, _pos.toBigInt()) : 0n);
 const timestamp = (at: At): Timestamp => new Timestamp(at);

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Collection, type Feed, isPrivate } from '../../collections/collection.ts';
-import { clock } from '../../core/clock.ts';
+import { type Collection, isPrivate } from '../../collections/collection.ts';
 import { currentRequest } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { visibilityFilter } from '../row-security.ts';
-import { type ChangePage, findChanges, findLatest, notEnabled } from './find-changes.ts';
+import { type ChangePage, findChanges, findLatest } from './find-changes.ts';
 import { before, decodePosition, encodePosition, type FeedPosition, movedOn } from './position.ts';
+import { requireFeed } from './require-feed.ts';
 
 /** What a request for changes asks for. */
 export interface ChangesQuery {
@@ -23,20 +22,6 @@ export interface Changes {
   readonly next: string;
   readonly more: boolean;
 }
-
-const feedOf = ({ name, feed }: Collection): Feed => {
-  if (!feed?.on) {
-    throw notEnabled(
-      `The collection "${name}" has no changes feed. Switch it on ("changes": true of the collection) on the dashboard API.`,
-    );
-  }
-  if (clock.now() < feed.readyAt.getTime()) {
-    throw notEnabled(
-      `The changes feed of "${name}" was just switched on, which not every part of the service knows yet. Please try again in a few seconds.`,
-    );
-  }
-  return feed;
-};
 
 /** A position belongs to one making of a collection, where its documents are, and to what the caller sees of them. */
 const viewOf = (project: Project, { id, rls }: Collection, { kind, userId = '' }: Caller): string => {
@@ -84,8 +69,7 @@ export const listChanges = async (
   caller: Caller,
   { since, limit, wait }: ChangesQuery,
 ): Promise<Changes> => {
-  visibilityFilter(collection, caller, false);
-  const feed = feedOf(collection);
+  const feed = requireFeed(collection, caller);
   const view = viewOf(project, collection, caller);
   const begin: FeedPosition = { after: before(Math.floor(feed.from.getTime() / 1000)), shown: [] };
   if (since === undefined) {

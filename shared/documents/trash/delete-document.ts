@@ -4,8 +4,9 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
+import { nudge } from '../changes/nudge.ts';
 import { burial, emptyTombstones } from '../changes/tombstones.ts';
-import { documentId } from '../document.ts';
+import { type Document, documentId } from '../document.ts';
 import { isAt, nextOf, revisionField, revisionMismatch, revisionOf } from '../revision.ts';
 import { requireWriteAccess, writeCondition } from '../row-security.ts';
 import { changeDocument, writable } from '../write/change-document.ts';
@@ -21,6 +22,13 @@ const emptyTombstone = async (project: Project, collection: Collection, _id: Obj
   }
 };
 
+/** What is asked of a document that a write has just deleted: its revision, and whose it was. */
+const ofDeleted = ({ rls }: Collection) =>
+  ({
+    returnDocument: 'after',
+    projection: { isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 },
+  }) as const;
+
 /**
  * Deletes a document for good, in one command, where it is in the state; otherwise → 404. Where there is a changes feed a
  * tombstone takes its place, and a second command empties that.
@@ -33,18 +41,22 @@ const deletePermanently = async (
   state: 'any' | 'trashed',
   ifMatch?: number,
 ): Promise<void> => {
-  const isFed = collection.feed?.on === true;
+  if (collection.feed?.on) {
+    const tombstone = await changeDocument(project, collection, caller, id, {
+      state,
+      ifMatch,
+      write: (documents, filter, counting) =>
+        documents.findOneAndUpdate({ ...filter, ...counting.where }, burial(counting), ofDeleted(collection)),
+    });
+    await emptyTombstone(project, collection, documentId(id));
+    await nudge(project, collection, [tombstone as Document]);
+    return;
+  }
   await changeDocument(project, collection, caller, id, {
     state,
     ifMatch,
-    write: async (documents, filter, counting) => {
-      const isDone = isFed
-        ? (await documents.updateOne({ ...filter, ...counting.where }, burial(counting))).modifiedCount === 1
-        : (await documents.deleteOne(filter)).deletedCount === 1;
-      return isDone ? true : null;
-    },
+    write: async (documents, filter) => ((await documents.deleteOne(filter)).deletedCount === 1 ? true : null),
   });
-  if (isFed) await emptyTombstone(project, collection, documentId(id));
 };
 
 const trashed = () => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
@@ -67,9 +79,10 @@ const trashByFilter = async (
       documents.findOneAndUpdate(
         { ...filter, ...where },
         { ...operators, $set: { ...trashed(), ...operators.$set } },
-        { returnDocument: 'after', projection: { [revisionField]: 1 } },
+        ofDeleted(collection),
       ),
   });
+  await nudge(project, collection, [after as Document]);
   return revisionOf(after);
 };
 

@@ -1,6 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
+import { nudge } from '../changes/nudge.ts';
 import { presentStored } from '../present.ts';
 import type { Revised } from '../revision.ts';
 import { changeDocument } from '../write/change-document.ts';
@@ -33,5 +34,6 @@ export const restoreDocument = async (
         { returnDocument: 'after' },
       ),
   });
+  await nudge(project, collection, [recovered]);
   return presentStored(project, recovered);
 };

@@ -8,6 +8,7 @@ import { AppError, type FieldError } from '../../core/errors.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
+import { nudge } from '../changes/nudge.ts';
 import { bury } from '../changes/tombstones.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { presentStored, withoutHidden } from '../present.ts';
@@ -35,6 +36,7 @@ export const createDocument = async (
   await requireDatabaseRoom(project, size);
   const inserted = onProject(project, (db) => db.collection(collection.name).insertOne(document));
   await unlessTaken(inserted, orEarlier);
+  await nudge(project, collection, [document]);
   return { document: withoutHidden(document), revision: revisionOf(document) };
 };
 
@@ -134,5 +136,6 @@ export const createDocuments = async (
     onProject(project, (db) => insertAll(db, collection, missing, ids)),
     orEarlier,
   );
+  await nudge(project, collection, missing);
   return insertedOf(ids);
 };

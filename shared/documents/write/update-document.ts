@@ -4,6 +4,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/quota/database-quota.ts';
+import { nudge } from '../changes/nudge.ts';
 import { type Document, documentId, type JsonObject } from '../document.ts';
 import { presentStored } from '../present.ts';
 import type { Revised } from '../revision.ts';
@@ -86,5 +87,6 @@ export const updateDocument = async (
           { returnDocument: 'after' },
         ),
     }));
+  await nudge(project, collection, [updated]);
   return presentStored(project, updated);
 };

@@ -1,7 +1,9 @@
 import type { Collection } from '../../collections/collection.ts';
 import { collectionNotFound } from '../../collections/control-collections.ts';
-import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
+import { findCollections, loadCollection, requireCollection } from '../../collections/find-collections.ts';
+import { isCollectionName } from '../../collections/schema/collection-name.ts';
 import { AppError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
 import type { WithOwnedProject } from './developer.ts';
@@ -33,6 +35,17 @@ export const collection = (): Middleware<Keyed, WithCollection> => ({
     return { collection: context.namedCollection };
   },
 });
+
+/** The collections that a body names, as paths would; `users` → 403, not registered → 404. One query for all of them. */
+export const namedCollections = async (project: Project, names: readonly string[]): Promise<readonly Collection[]> => {
+  if (names.some(isUsersPath)) throw usersReserved();
+  const found = await findCollections(project, names.filter(isCollectionName));
+  return names.map((name) => {
+    const collection = found.get(name);
+    if (!collection) throw collectionNotFound(name);
+    return collection;
+  });
+};
 
 /**
  * The collection of the developer's project that the path names; not registered → 404. For what changes something as it

@@ -10,7 +10,7 @@ import type { Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
 import { bearerToken } from './bearer.ts';
 import type { WithCollection } from './collection.ts';
-import type { Middleware } from './middleware-types.ts';
+import type { Event, Middleware } from './middleware-types.ts';
 
 /** Added by `userToken`. */
 export interface WithCaller {
@@ -30,6 +30,23 @@ const identify = async (project: Project, token: string | undefined): Promise<Id
   }
 };
 
+/** The caller of one collection; a write or private read that no valid token came with → 401. */
+const callerOf = ({ rls }: Collection, identity: Identity, writes: boolean): Caller => {
+  const needed = rls.enabled && (writes || rls.mode === 'private');
+  if (needed && 'refusal' in identity) throw identity.refusal;
+  return { kind: 'publishable', ...('userId' in identity ? { userId: identity.userId } : {}) };
+};
+
+/** Who reads: what they are to each of several collections, with the refusals of its list. */
+export const readerOf = async (
+  { project, keyKind }: Pick<Keyed, 'project' | 'keyKind'>,
+  headers: Event['headers'],
+): Promise<(collection: Collection) => Caller> => {
+  if (keyKind === 'secret') return () => ({ kind: 'secret' });
+  const identity = await identify(project, bearerToken(headers));
+  return (collection) => callerOf(collection, identity, false);
+};
+
 /**
  * Identifies the caller, and refuses what row security forbids any publishable key: a write without row security → 403,
  * a write or private read without a valid token → 401. An invalid token that is not needed is ignored.
@@ -40,9 +57,7 @@ export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, W
     const { name, rls } = context.collection;
     if (writes && !rls.enabled) throw securityRequired(name);
     const identity = await identify(context.project, bearerToken(event.headers));
-    const needed = rls.enabled && (writes || rls.mode === 'private');
-    if (needed && 'refusal' in identity) throw identity.refusal;
-    return { caller: { kind: 'publishable', ...('userId' in identity ? { userId: identity.userId } : {}) } };
+    return { caller: callerOf(context.collection, identity, writes) };
   },
 });
 

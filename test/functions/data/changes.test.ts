@@ -523,7 +523,10 @@ describe('costs', () => {
     expect(await run(updateDocument, id, { body: { n: 1 } })).toEqual(['mongodb findAndModify']);
     expect(await run(deleteDocument, id)).toEqual(['mongodb findAndModify']);
     expect(await run(restoreDocument, id)).toEqual(['mongodb findAndModify']);
-    expect(await run(deleteDocument, id, { query: 'permanent=true' })).toEqual(['mongodb update', 'mongodb update']);
+    expect(await run(deleteDocument, id, { query: 'permanent=true' })).toEqual([
+      'mongodb findAndModify',
+      'mongodb update',
+    ]);
     expect(await run(listChangesHandler, undefined, { query: `since=${since}` })).toEqual(['mongodb find']);
     expect(await run(listChangesHandler)).toEqual(['mongodb find']);
     clock.now = realNow;

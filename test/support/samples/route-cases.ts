@@ -72,6 +72,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'create-documents': [{ text: 'a' }, { text: 'b' }],
   'update-document': { text: 'c', 'nested.text': 'd' },
   'query-documents': { where: { text: 'a' }, sort: ['-text'], limit: 1 },
+  'create-ticket': { collections: ['notes'] },
   'aggregate-documents': { pipeline: [{ $match: { text: 'a' } }, { $limit: 1 }] },
   'create-project-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'update-project-document': { text: 'c', 'nested.text': 'd' },

@@ -53,6 +53,7 @@ export const walkDocuments = async ({ dashboard, open }: WalkContext): Promise<v
   await open.run('list-documents');
   await open.run('query-documents');
   await open.run('list-changes');
+  await open.run('create-ticket');
   await open.run('get-document', own);
   await open.run('update-document', own);
   await open.run('update-document-patch', own);

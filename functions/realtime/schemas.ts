@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { strictBody, success } from '../schemas.ts';
+
+const maxCollections = 20;
+
+export const TicketBody = strictBody({
+  collections: v.pipe(
+    v.array(v.string('must be a text'), 'must be a list of names of collections'),
+    v.minLength(1, 'must name at least one collection'),
+    v.maxLength(maxCollections, `may name up to ${maxCollections} collections`),
+  ),
+});
+
+/** All of it empty where no live updates are deployed: then the changes feed is asked, with `wait`. */
+export const TicketAnswer = success(
+  v.object({
+    url: v.pipe(
+      v.nullable(v.string()),
+      v.metadata({ description: 'Where to connect, by the protocol of AppSync Events.' }),
+    ),
+    ticket: v.nullable(v.string()),
+    expiresIn: v.pipe(v.number(), v.metadata({ description: 'Seconds for which the ticket opens connections.' })),
+    channels: v.record(v.string(), v.string()),
+  }),
+);

@@ -1,0 +1,101 @@
+import type { WebSocket } from 'ws';
+import type { ChannelHub } from './channel-hub.ts';
+
+/** Decides about one act of a ticket: `EVENT_CONNECT`, `EVENT_SUBSCRIBE` of a channel, `EVENT_PUBLISH` to one. */
+export type Authorize = (operation: string, ticket: string, channel?: string) => Promise<boolean>;
+
+interface Message {
+  readonly type?: unknown;
+  readonly id?: unknown;
+  readonly channel?: unknown;
+  readonly authorization?: unknown;
+}
+
+/** After so long without `ka` a client takes the connection for dead. */
+const connectionTimeoutMs = 300_000;
+const keepAliveMs = 60_000;
+const maxSubscriptions = 100;
+
+/** Who does not read as fast as is written is let go. */
+const maxBufferedBytes = 4 * 1024 * 1024;
+
+/** `/namespace/a/b`: up to five segments; the last may be `*`, which no ticket names. */
+const channelPattern = /^\/?[A-Za-z0-9-]{1,50}(?:\/[A-Za-z0-9-]{1,50}){0,4}(?:\/\*)?$/;
+
+/** The ticket among the headers that stand for those of a request. */
+export const ticketIn = (headers: unknown): string => {
+  const { Authorization, authorization } = Object(headers) as Record<string, unknown>;
+  return String(Authorization ?? authorization ?? '');
+};
+
+const unauthorized = { errorType: 'UnauthorizedException', message: 'You are not authorized to make this call.' };
+
+/** Speaks the protocol of AppSync Events over a socket that was let in. */
+export const serveConnection = (socket: WebSocket, hub: ChannelHub, authorize: Authorize): void => {
+  /** By id; `undefined` while the authorizer is asked. */
+  const subscriptions = new Map<string, (() => void) | undefined>();
+  const send = (message: object): void => socket.send(JSON.stringify(message));
+  const refuse = (type: string, id: unknown, errorType: string, message: string): void =>
+    send({ type, ...(id !== undefined && { id }), errors: [{ errorType, message }] });
+
+  const subscribe = async (id: string, channel: string, ticket: string): Promise<void> => {
+    if (subscriptions.has(id)) {
+      return refuse('subscribe_error', id, 'DuplicatedOperationError', 'This id has a subscription.');
+    }
+    if (subscriptions.size >= maxSubscriptions) {
+      return refuse('subscribe_error', id, 'LimitExceededError', 'The connection has 100 subscriptions.');
+    }
+    if (!channelPattern.test(channel)) {
+      return refuse('subscribe_error', id, 'BadRequestException', 'Invalid channel.');
+    }
+    subscriptions.set(id, undefined);
+    const isAllowed = await authorize('EVENT_SUBSCRIBE', ticket, channel);
+    if (!isAllowed || socket.readyState !== socket.OPEN) {
+      subscriptions.delete(id);
+      return refuse('subscribe_error', id, unauthorized.errorType, unauthorized.message);
+    }
+    const head = `{"type":"data","id":${JSON.stringify(id)},"event":`;
+    const hear = (event: string): void => {
+      if (socket.bufferedAmount > maxBufferedBytes) socket.terminate();
+      else socket.send(`${head}${JSON.stringify(event)}}`);
+    };
+    send({ type: 'subscribe_success', id });
+    subscriptions.set(id, hub.add(channel, { hear }));
+  };
+
+  const unsubscribe = (id: string): void => {
+    const end = subscriptions.get(id);
+    if (end) {
+      end();
+      subscriptions.delete(id);
+      send({ type: 'unsubscribe_success', id });
+    } else refuse('unsubscribe_error', id, 'UnknownOperationError', 'This id has no subscription.');
+  };
+
+  const act = async ({ type, id, channel, authorization }: Message): Promise<void> => {
+    if (type === 'connection_init') return send({ type: 'connection_ack', connectionTimeoutMs });
+    if (typeof id !== 'string' || id.length > 128) {
+      return refuse('error', undefined, 'BadRequestException', 'An operation needs an id.');
+    }
+    if (type === 'subscribe') return subscribe(id, String(channel), ticketIn(authorization));
+    if (type === 'unsubscribe') return unsubscribe(id);
+    if (type === 'publish') return refuse('publish_error', id, unauthorized.errorType, unauthorized.message);
+    return refuse('error', id, 'UnsupportedOperation', 'Operation not supported through the realtime channel.');
+  };
+
+  const alive = setInterval(() => send({ type: 'ka' }), keepAliveMs);
+  socket.on('message', (data) => {
+    let message: Message;
+    try {
+      message = Object(JSON.parse(String(data)));
+    } catch {
+      return refuse('error', undefined, 'BadRequestException', 'A message must be JSON.');
+    }
+    act(message).catch(() => socket.terminate());
+  });
+  socket.on('close', () => {
+    clearInterval(alive);
+    for (const end of subscriptions.values()) end?.();
+  });
+  socket.on('error', () => socket.terminate());
+};

@@ -1,0 +1,106 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { WebSocketServer } from 'ws';
+import { signedHeaders } from '../../../shared/clients/aws/signature.ts';
+import { localAccount } from '../aws-account.ts';
+import type { Invoke } from '../gateway.ts';
+import { receiveBody } from '../request-body.ts';
+import { ChannelHub } from './channel-hub.ts';
+import { type Authorize, serveConnection, ticketIn } from './connection.ts';
+
+const publishPath = '/event';
+const connectPath = '/event/realtime';
+const protocol = 'aws-appsync-event-ws';
+const maxMessageBytes = 240 * 1024;
+const maxSkewMs = 15 * 60 * 1000;
+
+const answer = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+
+/** Whether the service itself sent it: its signature is that of the account which may publish. */
+const isOurs = ({ headers }: IncomingMessage, body: string): boolean => {
+  const { authorization = '', host = '', 'x-amz-date': date = '' } = headers;
+  const at = Date.parse(String(date).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+  if (Number.isNaN(at) || Math.abs(Date.now() - at) > maxSkewMs) return false;
+  const destination = {
+    service: 'appsync',
+    region: localAccount.region,
+    host,
+    path: publishPath,
+    contentType: String(headers['content-type']),
+  };
+  const expected = Buffer.from(signedHeaders(destination, localAccount.credentials, body, at).authorization ?? '');
+  const given = Buffer.from(authorization);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+};
+
+interface Publication {
+  readonly channel: string;
+  readonly events: readonly string[];
+}
+
+const publishTo = (hub: ChannelHub) => (request: IncomingMessage, response: ServerResponse) => {
+  if (request.method !== 'POST' || request.url !== publishPath) return answer(response, 404, { errors: [] });
+  receiveBody(request, (body) => {
+    if (body === 'too large') return answer(response, 413, { errors: [] });
+    const text = String(body);
+    if (!isOurs(request, text)) {
+      return answer(response, 401, { errors: [{ errorType: 'UnauthorizedException', message: 'Not authorized.' }] });
+    }
+    const { channel, events } = JSON.parse(text) as Publication;
+    hub.publish(channel, events);
+    const successful = events.map((_event, index) => ({ identifier: crypto.randomUUID(), index }));
+    answer(response, 200, { successful, failed: [] });
+  });
+};
+
+/** Whom the subprotocols of a connection speak for. */
+const ticketOf = ({ headers }: IncomingMessage): string => {
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  const [header = ''] = offered.flatMap((name) => (name.startsWith('header-') ? [name.slice('header-'.length)] : []));
+  try {
+    return offered.includes(protocol) ? ticketIn(JSON.parse(Buffer.from(header, 'base64url').toString())) : '';
+  } catch {
+    return '';
+  }
+};
+
+/**
+ * The Event API on this machine: connections by the protocol of AppSync Events at `/event/realtime`, the service's own
+ * publications at `/event`. The deployed authorizer decides who may connect and subscribe.
+ */
+export const createEventApi = (invoke: Invoke): { readonly server: Server; readonly close: () => Promise<void> } => {
+  const hub = new ChannelHub();
+  const authorize: Authorize = async (operation, authorizationToken, channel) => {
+    const requestContext = { apiId: 'local', operation, ...(channel !== undefined && { channel }) };
+    const decision: unknown = await invoke('jobs-authorize-channel', { authorizationToken, requestContext });
+    return (decision as { readonly isAuthorized: boolean }).isAuthorized;
+  };
+  const server = createServer(publishTo(hub));
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    handleProtocols: () => protocol,
+  });
+  server.on('upgrade', (request, socket, head) => {
+    const refuse = (status: string): void => {
+      socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    };
+    socket.on('error', () => socket.destroy());
+    if (request.url?.split('?', 1)[0] !== connectPath) return refuse('404 Not Found');
+    authorize('EVENT_CONNECT', ticketOf(request)).then(
+      (isAllowed) => {
+        if (!isAllowed) return refuse('401 Unauthorized');
+        sockets.handleUpgrade(request, socket, head, (open) => serveConnection(open, hub, authorize));
+      },
+      () => refuse('500 Internal Server Error'),
+    );
+  });
+  const close = async (): Promise<void> => {
+    for (const open of sockets.clients) open.terminate();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { server, close };
+};

@@ -1,0 +1,198 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { handler as createDocuments } from '../../../functions/data/create-documents.ts';
+import { handler as updateDocument } from '../../../functions/data/update-document.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { listen } from '../../../infra/local/ports.ts';
+import type { RequestOptions } from '../../support/clients/client.ts';
+import { EventSocket } from '../../support/clients/event-socket.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+
+listenToCommands();
+Object.assign(process.env, { RATE_LIMIT: '0', LOG: 'silent' });
+
+const annId = 'a'.repeat(24);
+const bobId = 'b'.repeat(24);
+const owned = (mode: string) => ({ rls: { enabled: true, mode } });
+
+let project: TestProject;
+let ann: RequestOptions;
+let bob: RequestOptions;
+const open = new Set<EventSocket>();
+
+/** An Event API of this test's own, for what runs in this process. */
+let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
+const server = createServer((request, response) => answer(request, response));
+
+beforeAll(async () => {
+  process.env.REALTIME_PUBLISH_URL = `http://127.0.0.1:${await listen(server, 0)}/event`;
+  project = await newProject([
+    { name: 'posts', changes: true, ...owned('public-read') },
+    { name: 'todos', changes: true, ...owned('private') },
+    { name: 'quiet' },
+  ]);
+  ann = { key: project.publishableKey, token: await project.tokenFor(annId) };
+  bob = { key: project.publishableKey, token: await project.tokenFor(bobId) };
+});
+
+afterEach(() => {
+  for (const socket of open) socket.close();
+  open.clear();
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+type Stored = { readonly _id: string; readonly data: { readonly ids: readonly string[] } };
+const send = async (method: string, path: string, options: RequestOptions = {}) => {
+  const { status, body } = await project.api<Stored>(method, `/api/data/${path}`, options);
+  expect(status, JSON.stringify(body)).toBeLessThan(300);
+  return body;
+};
+
+/** Hears what a caller may of one collection. */
+const watch = async (name: string, options: RequestOptions): Promise<EventSocket> => {
+  const { body } = await project.api<{
+    data: { url: string; ticket: string; channels: Readonly<Record<string, string>> };
+  }>('POST', '/api/realtime/tickets', { ...options, body: { collections: [name] } });
+  const socket = await EventSocket.open(body.data.url, body.data.ticket);
+  open.add(socket);
+  expect(await socket.subscribe(body.data.channels[name] ?? '')).toMatchObject({ type: 'subscribe_success' });
+  return socket;
+};
+
+describe('a nudge', () => {
+  test('comes after every kind of write, with what get-one shows', async () => {
+    const socket = await watch('posts', { key: project.publishableKey });
+    const { _id } = await send('POST', 'posts', { body: { n: 1 } });
+    expect(await socket.nudgeOf(_id, 1)).toEqual({
+      collection: 'posts',
+      _id,
+      rev: 1,
+      document: await send('GET', `posts/${_id}`),
+    });
+    await send('PATCH', `posts/${_id}`, { body: { n: 2, 'in.n': 3 } });
+    expect((await socket.nudgeOf(_id, 2)).document).toEqual(await send('GET', `posts/${_id}`));
+    await send('DELETE', `posts/${_id}`);
+    expect(await socket.nudgeOf(_id, 3)).toEqual({ collection: 'posts', _id, rev: 3, deleted: true });
+    await send('PATCH', `posts/${_id}/recover`);
+    expect((await socket.nudgeOf(_id, 4)).document).toEqual(await send('GET', `posts/${_id}`));
+    await send('DELETE', `posts/${_id}?permanent=true`);
+    expect(await socket.nudgeOf(_id, 5)).toEqual({ collection: 'posts', _id, rev: 5, deleted: true });
+    const { ids } = (await send('POST', 'posts/bulk', { body: Array.from({ length: 12 }, (_, n) => ({ n })) })).data;
+    for (const id of ids) expect((await socket.nudgeOf(id, 1)).document).toMatchObject({ _id: id });
+    expect(JSON.stringify(socket.nudges)).not.toMatch(/_rev|_pos|_gone/);
+  });
+
+  test('comes after what a developer does in the console', async () => {
+    const socket = await watch('posts', {});
+    const path = `/api/projects/${project.id}/collections/posts/documents`;
+    const { dashboard } = project.developer;
+    const { _id } = (await dashboard<{ data: Stored }>('POST', path, { n: 1 })).body.data;
+    await dashboard('PATCH', `${path}/${_id}`, { n: 2 });
+    expect((await socket.nudgeOf(_id, 2)).document).toMatchObject({ n: 2 });
+    await dashboard('DELETE', `${path}/${_id}`);
+    expect(await socket.nudgeOf(_id, 3)).toMatchObject({ deleted: true });
+  });
+
+  test('leaves a document out that has over 4 KiB of JSON', async () => {
+    const socket = await watch('posts', {});
+    const { _id } = await send('POST', 'posts', { body: { text: '' } });
+    const around = Buffer.byteLength(JSON.stringify(await send('GET', `posts/${_id}`)));
+    await send('PATCH', `posts/${_id}`, { body: { text: 'ä'.repeat((4096 - around) >> 1) } });
+    expect((await socket.nudgeOf(_id, 2)).document).toBeDefined();
+    await send('PATCH', `posts/${_id}`, { body: { text: 'ä'.repeat((4098 - around) >> 1) } });
+    expect(await socket.nudgeOf(_id, 3)).toEqual({ collection: 'posts', _id, rev: 3 });
+  });
+
+  test("of a private document is its owner's and the secret key's alone, and never has the document", async () => {
+    const [anns, bobs, all] = [await watch('todos', ann), await watch('todos', bob), await watch('todos', {})];
+    const { _id } = await send('POST', 'todos', { ...ann, body: { n: 1 } });
+    await send('PATCH', `todos/${_id}`, { body: { n: 2 } });
+    await send('DELETE', `todos/${_id}`);
+    await send('PATCH', `todos/${_id}/recover`);
+    await send('DELETE', `todos/${_id}?permanent=true`);
+    const nobodys = (await send('POST', 'todos', { body: { n: 3 } }))._id;
+    const last = (await send('POST', 'todos', { ...bob, body: { n: 4 } }))._id;
+    await bobs.nudgeOf(last, 1);
+    await all.nudgeOf(last, 1);
+    await anns.nudgeOf(_id, 5);
+    const heard = ({ nudges }: EventSocket) => nudges.map(({ _id: id, rev }) => [id, rev]);
+    const anns5 = [1, 2, 3, 4, 5].map((rev) => [_id, rev]);
+    expect(heard(anns)).toEqual(anns5);
+    expect(heard(bobs)).toEqual([[last, 1]]);
+    expect(heard(all)).toEqual([...anns5, [nobodys, 1], [last, 1]]);
+    expect([anns, bobs, all].flatMap(({ nudges }) => nudges.filter(({ document }) => document))).toEqual([]);
+  });
+
+  test('reaches nobody who hears another collection or another project, of 50 that hear', async () => {
+    const other = await newProject([{ name: 'posts', changes: true }]);
+    const { body } = await other.api<{ data: { url: string; ticket: string; channels: { posts: string } } }>(
+      'POST',
+      '/api/realtime/tickets',
+      { body: { collections: ['posts'] } },
+    );
+    const { url, ticket, channels } = body.data;
+    const theirs = await EventSocket.open(url, ticket);
+    open.add(theirs);
+    await theirs.subscribe(channels.posts);
+    const mine = await watch('posts', ann);
+    const sockets = await Promise.all(Array.from({ length: 50 }, () => watch('todos', ann)));
+    const first = (await send('POST', 'posts', { body: {} }))._id;
+    await mine.nudgeOf(first, 1);
+    const todo = (await send('POST', 'todos', { ...ann, body: {} }))._id;
+    for (const socket of sockets) await socket.nudgeOf(todo, 1);
+    const { _id } = (await other.api<Stored>('POST', '/api/data/posts', { body: {} })).body;
+    await theirs.nudgeOf(_id, 1);
+    expect(theirs.nudges).toHaveLength(1);
+    expect(mine.nudges).toHaveLength(1);
+    expect(sockets.map(({ nudges }) => nudges.length)).toEqual(sockets.map(() => 1));
+  });
+});
+
+const create = (collectionName: string, body: object = { n: 1 }) =>
+  invoke(createDocument, { key: project.secretKey, method: 'POST', params: { collectionName }, body });
+const published = (commands: readonly unknown[]) =>
+  commands.filter((command) => JSON.stringify(command).includes('EventPublish')).length;
+
+describe('a write', () => {
+  test('costs no request more in a collection without a changes feed, and one in one that has it', async () => {
+    answer = (_request, response) => response.end('{}');
+    await create('quiet');
+    await create('posts');
+    expect(published(await commandsOf(() => create('quiet')))).toBe(0);
+    expect(published(await commandsOf(() => create('posts')))).toBe(1);
+  });
+
+  test('of 100 documents sends twenty requests of five', async () => {
+    const sent: number[] = [];
+    answer = async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      sent.push((JSON.parse(Buffer.concat(chunks).toString()) as { events: string[] }).events.length);
+      response.end('{}');
+    };
+    const body = Array.from({ length: 100 }, (_, n) => ({ n }));
+    const params = { collectionName: 'posts' };
+    expect((await invoke(createDocuments, { key: project.secretKey, method: 'POST', params, body })).status).toBe(201);
+    expect(sent).toEqual(Array.from({ length: 20 }, () => 5));
+  });
+
+  test.each([
+    ['refuses', (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(503).end('no')],
+    ['hangs up', (request: IncomingMessage) => void request.destroy()],
+    ['never answers', () => undefined],
+  ])('is answered, and stays, where the Event API %s', async (_title, act) => {
+    answer = act;
+    const { status, body } = await create('posts');
+    expect(status).toBe(201);
+    const id = String(body._id);
+    const params = { collectionName: 'posts', id };
+    const options = { key: project.secretKey, method: 'PATCH', params, body: { n: 2 } };
+    expect((await invoke(updateDocument, options)).status).toBe(200);
+    expect(await send('GET', `posts/${id}`)).toMatchObject({ n: 2 });
+  });
+});

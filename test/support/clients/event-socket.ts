@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+
+/** A message of the protocol of AppSync Events. */
+export interface SocketMessage {
+  readonly type: string;
+  readonly id?: string;
+  readonly event?: string;
+  readonly errors?: readonly { readonly errorType: string }[];
+}
+
+export interface Nudge {
+  readonly collection: string;
+  readonly _id: string;
+  readonly rev: number;
+  readonly deleted?: true;
+  readonly document?: Readonly<Record<string, unknown>>;
+}
+
+const encoded = (header: object): string => `header-${Buffer.from(JSON.stringify(header)).toString('base64url')}`;
+
+/** A connection to the Event API by its protocol, and nothing that a client of ours does for it. */
+export class EventSocket {
+  readonly received: SocketMessage[] = [];
+  readonly #socket: WebSocket;
+  readonly #ticket: string;
+  readonly #arrived = new EventTarget();
+
+  private constructor(socket: WebSocket, ticket: string) {
+    this.#socket = socket;
+    this.#ticket = ticket;
+    socket.addEventListener('message', ({ data }) => {
+      this.received.push(JSON.parse(String(data)) as SocketMessage);
+      this.#arrived.dispatchEvent(new Event('message'));
+    });
+  }
+
+  /** Rejects where nobody is let in. */
+  static async open(url: string, ticket: string): Promise<EventSocket> {
+    const socket = new WebSocket(url, ['aws-appsync-event-ws', encoded({ Authorization: ticket, host: 'local' })]);
+    await new Promise((resolve, reject) => {
+      socket.addEventListener('open', resolve);
+      socket.addEventListener('error', () => reject(new Error('not let in')));
+    });
+    const connection = new EventSocket(socket, ticket);
+    connection.send({ type: 'connection_init' });
+    await connection.next(({ type }) => type === 'connection_ack');
+    return connection;
+  }
+
+  send(message: object): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  /** The first message that fits, of those that came and those to come. */
+  async next(fits: (message: SocketMessage) => boolean): Promise<SocketMessage> {
+    for (;;) {
+      const found = this.received.find(fits);
+      if (found) return found;
+      await once(this.#arrived, 'message');
+    }
+  }
+
+  /** What a subscription is answered. */
+  async subscribe(channel: string, id: string = channel, ticket: string = this.#ticket): Promise<SocketMessage> {
+    this.send({ type: 'subscribe', id, channel, authorization: { Authorization: ticket, host: 'local' } });
+    return this.next((message) => message.id === id && message.type.startsWith('subscribe_'));
+  }
+
+  get nudges(): readonly Nudge[] {
+    return this.received.flatMap(({ type, event }) => (type === 'data' ? [JSON.parse(event ?? '') as Nudge] : []));
+  }
+
+  /** The nudge about a document at a revision, once it is there. */
+  async nudgeOf(_id: string, rev: number): Promise<Nudge> {
+    const found = () => this.nudges.find((nudge) => nudge._id === _id && nudge.rev === rev);
+    await this.next(() => found() !== undefined);
+    return found() as Nudge;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
