@@ -51,6 +51,10 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     query: { state: '6743f0c2a91b5d0012ab34cd.u6bq0', code: '7c4a8d09ca3762af61e5' },
     failures: ['SOCIAL_SIGN_IN_FAILED', 'UNKNOWN_PROVIDER'],
   },
+  'forward-sign-in': {
+    params: { provider: 'apple' },
+    failures: ['UNKNOWN_PROVIDER', 'INVALID_BODY', 'BODY_TOO_LARGE'],
+  },
   'exchange-code': {
     body: { token: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI2NzQzIn0.c2ln', rtCode: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo' },
     failures: ['INVALID_EXCHANGE_CODE'],

@@ -11,8 +11,8 @@ const route = userAuthRoutes['finish-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const provider = requireProvider(input.params.provider);
-  const { state = '', code, error } = input.query;
-  const sent = { state, code, error, verifier: socialCookies.users.get(event, state) };
+  const { state = '', code, error, user: form } = input.query;
+  const sent = { state, code, error, form, verifier: socialCookies.users.get(event, state) };
   const { location } = await finishSignIn(await userReturn(state), provider, sent, clientOf(event));
   return redirect(route, location, {
     cookies: sent.verifier === undefined ? [] : socialCookies.users.remove(event, state),

@@ -175,6 +175,13 @@ export const userAuthRoutes = defineRoutes({
     query: CallbackQuery,
     response: { status: 302, body: Redirect },
   },
+  'forward-sign-in': {
+    method: 'POST',
+    path: '/api/userAuth/social/{provider}/callback',
+    access: 'public',
+    summary: 'Take the form that the page of an identity provider posts, and send the browser on with it',
+    response: { status: 303, body: Redirect },
+  },
   'exchange-code': {
     method: 'POST',
     path: '/api/userAuth/social/exchange',

@@ -12,10 +12,10 @@ import { createCollection } from '../../shared/collections/lifecycle/create-coll
 import { AppError } from '../../shared/core/errors.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
 import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
-import { forEachProvider } from '../../shared/projects/social-providers.ts';
 import { updateProject } from '../../shared/projects/update-project.ts';
 import { developerScope } from '../../shared/table/item-key.ts';
 import { demoCollections } from './demo-collections.ts';
+import { anyRegistrations } from './identity-providers/any-registration.ts';
 
 /** The demo project and its developer, with the secrets that the service itself shows only once. */
 export interface Demo {
@@ -30,9 +30,6 @@ const tokenSeconds = 12 * 3600;
 
 /** Where an app of one's own would run; links of mails and sign-ins lead there. */
 const demoSite = 'http://localhost:3000';
-
-/** The local providers take any client. */
-const anyClient = { enabled: true, clientId: 'demo', clientSecret: 'demo' };
 
 const client = { ip: '127.0.0.1', userAgent: 'npm start' };
 
@@ -64,7 +61,7 @@ const create = async (): Promise<Demo> => {
     await createCollection(match.project, name, collection);
   }
   const owned = await findOwnedProject(developerId, _id);
-  if (owned) await updateProject(owned, { socialProviders: forEachProvider(() => anyClient) });
+  if (owned) await updateProject(owned, { socialProviders: anyRegistrations('demo', 'demo') });
   return { developer, projectId: _id, publishableKey, secretKey };
 };
 

@@ -1,11 +1,11 @@
 import { createEmulator } from 'emulate';
-import { socialProviderNames } from '../../shared/projects/social-providers.ts';
+import { createIdentityProviders } from './identity-providers/server.ts';
 import { createMailProvider } from './mail-provider/server.ts';
 import { listen } from './ports.ts';
-import { standIns } from './social-stand-ins.ts';
+import { emulations, standIns } from './social-stand-ins.ts';
 
-// Runs the emulated providers in a process of its own: provider-host.ts MAIL RESEND WEBHOOK and a port for each identity
-// provider. MAIL and RESEND are ports, too, all on loopback: the mail provider that the service sees, and the emulator
+// Runs the emulated providers in a process of its own: provider-host.ts MAIL RESEND WEBHOOK and a port for each of
+// `standIns`. MAIL and RESEND are ports, too, all on loopback: the mail provider that the service sees, and the emulator
 // behind it. WEBHOOK is where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. Prints "up"; ends with
 // its standard input.
 
@@ -16,9 +16,10 @@ for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit
 process.stdin.resume();
 
 await Promise.all([
-  ...socialProviderNames.map((name, index) => {
-    const { service, seed } = standIns[name];
+  ...standIns.map(async (name, index) => {
     const port = social[index] ?? '';
+    if (name === 'openid') return listen(await createIdentityProviders(at(port)), Number(port));
+    const { service, seed } = emulations[name];
     return createEmulator({ service, port: Number(port), baseUrl: at(port), seed: { [service]: seed } });
   }),
   createEmulator({ service: 'resend', port: Number(resend), baseUrl: at(mail) }),

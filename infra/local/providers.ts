@@ -1,17 +1,12 @@
 import path from 'node:path';
-import {
-  forEachProvider,
-  type SocialProviderName,
-  socialProviderNames,
-} from '../../shared/projects/social-providers.ts';
 import { startHelper } from './helper-process.ts';
 import type { LocalServiceOptions } from './local-service.ts';
 import { preferPort, probePort } from './ports.ts';
-import { standInEnvironment, standIns } from './social-stand-ins.ts';
+import { type StandIn, type StandInOrigins, standInEnvironment, standIns } from './social-stand-ins.ts';
 
 export interface Providers {
-  /** Origins of the emulated identity providers. */
-  readonly socialUrls: Readonly<Record<SocialProviderName, string>>;
+  /** Origins of what stands for the identity providers. */
+  readonly socialUrls: StandInOrigins;
   /** Origin of the emulated mail provider. */
   readonly mailUrl: string;
   stop(): Promise<void>;
@@ -25,8 +20,9 @@ export interface MailWebhook {
 
 const host = path.join(import.meta.dirname, 'provider-host.ts');
 
-/** Preferred place after the port of the public API, so that a page stays where it was from one start to the next. */
+/** Preferred places after the port of the public API, so that a page stays where it was from one start to the next. */
 const mailPlace = 3;
+const standInPlaces: Readonly<Record<StandIn, number>> = { github: 4, google: 5, openid: 6 };
 
 /**
  * Starts the identity providers and the mail provider as emulations on loopback, on the ports after `port` where those
@@ -39,13 +35,14 @@ export const startProviders = async (
 ): Promise<Providers> => {
   const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);
   const mail = await portOf(mailPlace);
-  const ports = new Map<SocialProviderName, number>();
-  for (const name of socialProviderNames) ports.set(name, await portOf(standIns[name].place));
-  const args = [mail, await probePort(0), webhook.url, ...ports.values()].map(String);
+  const ports: number[] = [];
+  for (const name of standIns) ports.push(await portOf(standInPlaces[name]));
+  const [github, google, openid] = ports;
+  const args = [mail, await probePort(0), webhook.url, ...ports].map(String);
   const env = { MAIL_WEBHOOK_SECRET: webhook.secrets };
   const { stop } = await startHelper({ ...options, name: 'The emulated providers', file: host, args, env });
   const at = (number: number | undefined): string => `http://127.0.0.1:${number}`;
-  return { socialUrls: forEachProvider((name) => at(ports.get(name))), mailUrl: at(mail), stop };
+  return { socialUrls: { github: at(github), google: at(google), openid: at(openid) }, mailUrl: at(mail), stop };
 };
 
 /** What tells functions where the providers are. */

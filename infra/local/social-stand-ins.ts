@@ -4,24 +4,22 @@ import {
   socialProviderNames,
   socialProviders,
 } from '../../shared/projects/social-providers.ts';
+import type { StoodInHere } from './identity-providers/people.ts';
 
-/** The emulation of an identity provider. */
-interface StandIn {
+/** The emulation of an identity provider by `emulate`. */
+interface Emulation {
   /** What `emulate` calls it. */
   readonly service: ServiceName;
-  /** Preferred port, counted from that of the public API. */
-  readonly place: number;
   /** Who has an account there. Without OAuth clients any client id and redirect address works. */
   readonly seed: { readonly users: readonly object[] };
   /** Paths of addresses that it has elsewhere than the provider. */
   readonly paths: Readonly<Record<string, string>>;
 }
 
-/** What stands for the identity providers on this machine. */
-export const standIns: Readonly<Record<SocialProviderName, StandIn>> = {
+/** What is emulated; our own identity-providers/ stands for all others. */
+export const emulations: Readonly<Record<Exclude<SocialProviderName, StoodInHere>, Emulation>> = {
   github: {
     service: 'github',
-    place: 4,
     seed: {
       users: [
         { login: 'octocat', name: 'Octo Cat', email: 'octocat@example.com' },
@@ -33,7 +31,6 @@ export const standIns: Readonly<Record<SocialProviderName, StandIn>> = {
   },
   google: {
     service: 'google',
-    place: 5,
     seed: {
       users: [
         { email: 'ada@example.com', name: 'Ada Lovelace', email_verified: true },
@@ -45,15 +42,26 @@ export const standIns: Readonly<Record<SocialProviderName, StandIn>> = {
   },
 };
 
+/** Who stands for providers, in the order of their ports; `openid` for the others and for those by discovery. */
+export const standIns = ['github', 'google', 'openid'] as const;
+export type StandIn = (typeof standIns)[number];
+export type StandInOrigins = Readonly<Record<StandIn, string>>;
+
+const standInOf = (name: SocialProviderName): StandIn => standIns.find((standIn) => standIn === name) ?? 'openid';
+
+const pathOf = (name: SocialProviderName, address: string, real: string): string => {
+  const standIn = standInOf(name);
+  return standIn === 'openid' ? `/${name}/${address}` : (emulations[standIn].paths[address] ?? new URL(real).pathname);
+};
+
 /** The settings that send functions to the stand-ins, which are at these origins. */
-export const standInEnvironment = (origins: Readonly<Record<SocialProviderName, string>>): Record<string, string> =>
+export const standInEnvironment = (origins: StandInOrigins): Record<string, string> =>
   Object.fromEntries(
     socialProviderNames.flatMap((name) => {
       const { urls, profileUrls } = socialProviders[name];
-      const { paths } = standIns[name];
       return Object.entries({ ...urls, ...profileUrls }).map(([address, real]) => [
         `${name}_${address}_URL`.toUpperCase(),
-        origins[name] + (paths[address] ?? new URL(real).pathname),
+        origins[standInOf(name)] + pathOf(name, address, real),
       ]);
     }),
   );

@@ -42,8 +42,14 @@ export const requirePassword = async <R extends AccountRecord>(
   client: Client,
 ): Promise<void> => {
   if (account.hasPassword === false) return;
+  // Guesses are counted by the address, or for who has none by the account.
   const proved =
     password !== undefined &&
-    (await provePassword(store, { email: account.email ?? '', password }, client, async () => account));
+    (await provePassword(
+      store,
+      { email: account.email ?? account._id.toHexString(), password },
+      client,
+      async () => account,
+    ));
   if (!proved) throw wrongPassword();
 };

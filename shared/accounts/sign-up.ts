@@ -50,3 +50,10 @@ export const vouchedAccount = async (email: string, ...identities: readonly Iden
   emailVerified: true,
   identities,
 });
+
+/** An account without a password and an address, of somebody whom a provider knows that verifies none. */
+export const identityAlone = (identity: Identity): NewAccount => ({
+  hasPassword: false,
+  emailVerified: false,
+  identities: [identity],
+});

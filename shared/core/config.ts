@@ -123,14 +123,14 @@ export const signupSettings = lazily(
 );
 
 /** Addresses of a service by what they are for; `GITHUB_TOKEN_URL` stands for another place of `token`. */
-export const addressesOf = <K extends string>(service: string, real: Readonly<Record<K, string>>) => {
+export const addressesOf = <R extends Readonly<Record<string, string>>>(service: string, real: R) => {
   const variable = (name: string): string => `${service}_${name}_URL`.toUpperCase();
-  const names = Object.keys(real) as K[];
+  const names = Object.keys(real);
   const settings = lazily(
     service,
-    v.object(Object.fromEntries(names.map((name) => [variable(name), address(real[name])]))),
+    v.object(Object.fromEntries(names.map((name) => [variable(name), address(real[name] ?? '')]))),
   );
-  return () => Object.fromEntries(names.map((name) => [name, settings()[variable(name)]])) as Record<K, string>;
+  return () => Object.fromEntries(names.map((name) => [name, settings()[variable(name)]])) as R;
 };
 
 /** Seconds for which a process holds what it counts of requests before it writes it down; 0 counts nothing. */

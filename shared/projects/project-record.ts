@@ -6,7 +6,7 @@ import type { Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import { open } from './sealed.ts';
 import { type StoredWays, signInWays } from './sign-in-ways.ts';
-import type { SocialRegistrations } from './social-providers.ts';
+import type { SocialRegistrations } from './social/registration.ts';
 import type { OwnerFacts } from './with-owner.ts';
 
 export type KeyKind = 'publishable' | 'secret';

@@ -2,7 +2,8 @@ import { type View, viewOf } from '../core/view.ts';
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type SignInWays, signInWays } from './sign-in-ways.ts';
-import { forEachProvider, registrationWith, type SocialProviderName } from './social-providers.ts';
+import { type RegistrationText, registrationWith } from './social/registration.ts';
+import { forEachProvider, type SocialProviderName, socialProviders } from './social-providers.ts';
 
 const asItIs = [
   '_id',
@@ -17,10 +18,11 @@ const asItIs = [
   'updatedAt',
 ] as const;
 
-interface SocialView {
+/** Of texts and secrets those that the provider has. */
+export interface SocialView extends Readonly<Partial<Record<RegistrationText, string | null>>> {
   readonly enabled: boolean;
-  readonly clientId: string | null;
-  readonly hasClientSecret: boolean;
+  readonly hasClientSecret?: boolean;
+  readonly hasPrivateKey?: boolean;
 }
 
 /** A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret. */
@@ -35,9 +37,15 @@ export interface ProjectView extends View<ProjectRecord, (typeof asItIs)[number]
   readonly storage: { readonly external: boolean; readonly endpoint?: string };
 }
 
-const toSocialView = ({ socialProviders }: ProjectRecord, name: SocialProviderName): SocialView => {
-  const { enabled, clientId, sealedClientSecret } = registrationWith(name, socialProviders);
-  return { enabled, clientId, hasClientSecret: sealedClientSecret !== null };
+const toSocialView = (record: ProjectRecord, name: SocialProviderName): SocialView => {
+  const { texts, secret } = socialProviders[name].registration;
+  const registration = registrationWith(name, record.socialProviders);
+  const isKept = registration.sealedClientSecret !== null;
+  return {
+    enabled: registration.enabled,
+    ...Object.fromEntries(texts.map((text) => [text, registration[text] ?? null])),
+    ...(secret === 'clientSecret' ? { hasClientSecret: isKept } : { hasPrivateKey: isKept }),
+  };
 };
 
 export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({

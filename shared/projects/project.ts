@@ -1,7 +1,7 @@
 import type { JWK } from 'jose';
 import type { Placement } from '../clients/placement.ts';
 import type { SignInWays } from './sign-in-ways.ts';
-import type { SocialRegistrations } from './social-providers.ts';
+import type { SocialRegistrations } from './social/registration.ts';
 
 export type PlanName = 'free' | 'pro';
 

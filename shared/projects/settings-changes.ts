@@ -3,20 +3,12 @@ import { validationFailed } from '../core/errors.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { seal } from './sealed.ts';
 import type { ProjectChanges } from './settings.ts';
-import {
-  clientSecretId,
-  registrationWith,
-  type SocialProviderName,
-  type SocialRegistration,
-  socialProviderNames,
-} from './social-providers.ts';
-
-type Given = NonNullable<NonNullable<ProjectChanges['socialProviders']>[SocialProviderName]>;
+import { clientSecretId, missingOf, registrationWith, type SocialRegistration } from './social/registration.ts';
+import type { SocialSettings } from './social/settings.ts';
+import { type SocialProviderName, socialProviderNames, socialProviders } from './social-providers.ts';
 
 const requireComplete = (name: SocialProviderName, registration: SocialRegistration): void => {
-  if (!registration.enabled) return;
-  const { clientId, sealedClientSecret } = registration;
-  const missing = clientId === null ? 'clientId' : sealedClientSecret === null ? 'clientSecret' : undefined;
+  const missing = registration.enabled ? missingOf(socialProviders[name].registration, registration) : undefined;
   if (missing === undefined) return;
   const field = `socialProviders.${name}.${missing}`;
   throw validationFailed({ field, message: `${field} is required to enable the provider` });
@@ -25,20 +17,23 @@ const requireComplete = (name: SocialProviderName, registration: SocialRegistrat
 const changesOf = async (
   projectId: string,
   name: SocialProviderName,
-  { enabled, clientId, clientSecret }: Given,
-): Promise<Partial<SocialRegistration>> => ({
-  ...(enabled !== undefined && { enabled }),
-  ...(clientId !== undefined && { clientId }),
-  ...(clientSecret !== undefined && {
-    sealedClientSecret: clientSecret && (await seal(clientSecret, clientSecretId(projectId, name))),
-  }),
-});
-
-const needed = ['clientId', 'sealedClientSecret'] as const;
+  given: SocialSettings,
+): Promise<Partial<SocialRegistration>> => {
+  const { texts, secret } = socialProviders[name].registration;
+  const { enabled, [secret]: plain } = given;
+  return {
+    ...(enabled !== undefined && { enabled }),
+    ...Object.fromEntries(texts.flatMap((text) => (given[text] === undefined ? [] : [[text, given[text]]]))),
+    ...(plain !== undefined && {
+      sealedClientSecret: plain && (await seal(plain, clientSecretId(projectId, name))),
+    }),
+  };
+};
 
 /** What the record must be like for a provider to be complete or disabled after the change. */
 const conditionsOf = (name: SocialProviderName, changes: Partial<SocialRegistration>): Filter<ProjectRecord>[] => {
   const path = `socialProviders.${name}`;
+  const needed = [...socialProviders[name].registration.texts, 'sealedClientSecret'] as const;
   if (changes.enabled) {
     return needed.flatMap((key) => (changes[key] === undefined ? [{ [`${path}.${key}`]: { $type: 'string' } }] : []));
   }

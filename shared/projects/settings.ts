@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { isPlainObject } from '../core/json-value.ts';
 import { isMailbox } from '../core/mailbox.ts';
-import { forEachProvider } from './social-providers.ts';
+import { atMost, exactObject, flag, textOrNull } from './setting-schemas.ts';
+import { socialSettings } from './social/settings.ts';
 
 const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol === 'https:';
 
@@ -30,11 +30,6 @@ export const isAllowedDomain = (entry: string): boolean => {
   return entry.startsWith('*.') ? hasSubdomains(entry.slice(2)) : isHost(entry);
 };
 
-const textOrNull = v.string('must be a String or null');
-
-const atMost = (characters: number) =>
-  v.maxLength<string, number, string>(characters, `must have at most ${characters} characters`);
-
 const printable = /^[^\p{Cc}]*$/u;
 
 const name = v.pipe(
@@ -44,8 +39,6 @@ const name = v.pipe(
   atMost(100),
   v.regex(printable, 'must not contain control characters'),
 );
-
-const flag = v.boolean('must be a Boolean');
 
 const siteUrl = v.nullable(
   v.pipe(
@@ -67,10 +60,6 @@ const allowedDomains = v.pipe(
   v.maxLength(100, 'must have at most 100 entries'),
 );
 
-/** An object with no other fields than these; valibot's own check lets arrays through. */
-const exactObject = <const E extends v.ObjectEntries>(entries: E) =>
-  v.pipe(v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'), v.strictObject(entries));
-
 const signIn = exactObject({
   password: v.optional(flag),
   emailCode: v.optional(flag),
@@ -78,11 +67,6 @@ const signIn = exactObject({
   passkey: v.optional(flag),
   secondFactor: v.optional(v.picklist(['off', 'optional'], 'must be off or optional')),
 });
-
-/** What a provider has given out: visible ASCII without spaces. */
-const credential = v.nullable(
-  v.pipe(textOrNull, v.regex(/^[\x21-\x7e]{1,500}$/, 'must have 1 to 500 visible ASCII characters and no spaces')),
-);
 
 const providerText = (shape: RegExp, message: string) =>
   v.nullable(v.pipe(textOrNull, atMost(500), v.regex(shape, message)));
@@ -101,16 +85,6 @@ const providerFromEmail = v.nullable(
   v.pipe(textOrNull, v.trim(), atMost(320), v.check(isMailbox, 'must be an e-mail address, or Name <address>')),
 );
 
-const socialRegistration = v.optional(
-  exactObject({
-    enabled: v.optional(flag),
-    clientId: v.optional(credential),
-    clientSecret: v.optional(credential),
-  }),
-);
-
-const socialProviders = exactObject(forEachProvider(() => socialRegistration));
-
 const changeable = {
   siteUrl: v.optional(siteUrl),
   allowedDomains: v.optional(allowedDomains),
@@ -124,7 +98,7 @@ export const newProjectEntries = { name, ...changeable };
 export const projectChangesEntries = {
   name: v.optional(name),
   ...changeable,
-  socialProviders: v.optional(socialProviders),
+  socialProviders: v.optional(socialSettings),
   providerApiKey: v.optional(providerApiKey),
   providerWebhookSecret: v.optional(providerWebhookSecret),
   providerFromEmail: v.optional(providerFromEmail),

@@ -47,6 +47,7 @@ describe('the settings in the console', () => {
   test('name the addresses that providers need, and forget a mail key once the project is named', async () => {
     const { page, problems } = opened;
     await openPart('sign-in');
+    await page.getByRole('heading', { name: 'Google' }).click();
     await page.getByText(`${inject('stack').baseUrl}/api/userAuth/social/google/callback`).waitFor();
     await openPart('mail');
     await page.getByLabel('Key of an own Resend account').fill('re_mine');

@@ -160,11 +160,12 @@ describe('the domain whitelist', () => {
     { 'x-forwarded-host': 'app.example.com' },
     { 'x-origin': allowed },
   ];
-  // Browsers are sent to the first two, and a navigation has no origin; the third is for whoever verifies tokens,
+  // Browsers are sent to the first three, and a navigation has no origin; the fourth is for whoever verifies tokens,
   // without a key; so is health; the others are for the mail provider, whose signature stands for one.
   const open = new Map<string, object>([
     ['start-sign-in', { status: 302 }],
     ['finish-sign-in', { status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } }],
+    ['forward-sign-in', { status: 303 }],
     ['get-jwks', { status: 200 }],
     ['get-health', { status: 200 }],
     ['receive-webhook', { status: 400, body: { code: 'INVALID_SIGNATURE' } }],

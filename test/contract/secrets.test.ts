@@ -16,7 +16,7 @@ import { onMailLogs } from '../../shared/mail/mail-log.ts';
 import { suppress } from '../../shared/mail/suppressions.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import { open } from '../../shared/projects/sealed.ts';
-import type { SocialRegistration } from '../../shared/projects/social-providers.ts';
+import type { SocialRegistration } from '../../shared/projects/social/registration.ts';
 import { Browser, formWith, target } from '../support/clients/browser.ts';
 import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
@@ -654,7 +654,7 @@ afterAll(async () => {
 });
 
 test('every route was called, and answered well at least once', () => {
-  const good = new Set(told.filter(({ text }) => /^\[(2|302)/.test(text)).map(({ route }) => route));
+  const good = new Set(told.filter(({ text }) => /^\[(2|30[23])/.test(text)).map(({ route }) => route));
   const missing = [...publicCases, ...dashboardCases].map(({ id }) => id).filter((id) => !good.has(id));
   expect(missing).toEqual([]);
 });

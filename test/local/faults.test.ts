@@ -60,6 +60,7 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['delete-file', 404],
   ['start-sign-in', 302],
   ['finish-sign-in', 302],
+  ['forward-sign-in', 303],
   ['verify-developer-email', 400],
   ['reset-developer-password', 400],
   ['list-developer-sessions', 200],

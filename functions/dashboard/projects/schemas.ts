@@ -1,6 +1,8 @@
 import * as v from 'valibot';
+import type { SocialView } from '../../../shared/projects/project-view.ts';
 import { newProjectEntries, projectChangesEntries } from '../../../shared/projects/settings.ts';
-import { forEachProvider } from '../../../shared/projects/social-providers.ts';
+import type { RegistrationFields } from '../../../shared/projects/social/registration.ts';
+import { forEachProvider, socialProviders } from '../../../shared/projects/social-providers.ts';
 import { hints } from '../../account-fields.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
@@ -16,11 +18,12 @@ export const RotateKeyBody = strictBody({
   graceHours: v.optional(v.pipe(v.number(graceMessage), v.minValue(0, graceMessage), v.maxValue(168, graceMessage)), 0),
 });
 
-const SocialRegistration = v.object({
-  enabled: v.boolean(),
-  clientId: v.nullable(v.string()),
-  hasClientSecret: v.boolean(),
-});
+const socialView = ({ texts, secret }: RegistrationFields): v.GenericSchema<SocialView> =>
+  v.object({
+    enabled: v.boolean(),
+    ...Object.fromEntries(texts.map((text) => [text, v.nullable(v.string())])),
+    [secret === 'clientSecret' ? 'hasClientSecret' : 'hasPrivateKey']: v.boolean(),
+  });
 
 /** The project record of contract 6. */
 export const project = {
@@ -40,7 +43,7 @@ export const project = {
     passkey: v.boolean(),
     secondFactor: v.picklist(['off', 'optional']),
   }),
-  socialProviders: v.object(forEachProvider(() => SocialRegistration)),
+  socialProviders: v.object(forEachProvider((name) => socialView(socialProviders[name].registration))),
   hasProviderApiKey: v.boolean(),
   hasProviderWebhookSecret: v.boolean(),
   providerFromEmail: v.nullable(v.string()),

@@ -4,6 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { vouchedAccount } from '../sign-up.ts';
 import type { SocialReturn } from '../social/finish-sign-in.ts';
+import { signInFailed } from '../social/landing.ts';
 import type { OpenAccount } from '../social/link-account.ts';
 import type { OAuthApp } from '../social/oauth-client.ts';
 import type { SocialSite } from '../social/state.ts';
@@ -30,6 +31,7 @@ const clientSecret = async (): Promise<string> => {
 
 export const openDeveloper: OpenAccount<DeveloperRecord> = async ({ email, identity }) => {
   requireOpenSignup();
+  if (email === undefined) throw signInFailed('A developer needs a verified e-mail address.');
   try {
     return await insertDeveloper(await vouchedAccount(email, identity));
   } catch (error) {

@@ -93,7 +93,7 @@ export const requestEmailToken = async (
   await sendEmailToken(store, kind, address, receiver);
 };
 
-/** Sends the mail that verifies a new account's address. The account stands whether or not that succeeds. */
+/** Sends the mail that verifies a new account's address, if it has one. The account stands whether or not that succeeds. */
 export const sendVerification = async (store: AccountStore, { _id, email }: AccountRecord): Promise<void> => {
   if (email === undefined) return;
   try {

@@ -26,6 +26,8 @@ export interface ProviderReturn {
   readonly code?: string | undefined;
   readonly error?: string | undefined;
   readonly verifier: string | undefined;
+  /** What else the provider has the browser bring: Apple's `user`. */
+  readonly form?: string | undefined;
 }
 
 /** The refusal of a state that is unknown, used, expired or of another browser (400). */
@@ -79,8 +81,10 @@ export const finishSignIn = <R extends AccountRecord>(
     const verifier = await requireState(store, provider, sent);
     const code = requireCode(provider, sent);
     const open = await opening();
-    const token = await redeemCode(provider, await credentials(provider), code, verifier);
-    const linked = await linkAccount(store, open, provider, await fetchProfile(provider, token));
+    const app = await credentials(provider);
+    const tokens = await redeemCode(provider, app, code, verifier);
+    const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
+    const linked = await linkAccount(store, open, provider, profile);
     const session = await openFor(store, linked.account, client, provider);
     const url = landingUrl(site, {
       rtCode: await issueExchangeCode(store.scope, session),

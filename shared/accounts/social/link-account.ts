@@ -5,7 +5,8 @@ import { signInFailed } from './landing.ts';
 import type { IdentityProvider, SocialProfile } from './providers.ts';
 
 export interface LinkQuestion {
-  readonly addressVerified: boolean;
+  /** Whether the provider has verified one of their addresses; `never` of one that verifies none of anybody. */
+  readonly addressVerified: boolean | 'never';
   /** The very account at the provider has signed in before. */
   readonly identityKnown: boolean;
   /** The user who has one of the vouched-for addresses, and whether they have proved that it is theirs. */
@@ -17,12 +18,13 @@ export type LinkStep = 'refuse' | 'sign in' | 'link' | 'discard and link' | 'cre
 
 /**
  * What a social sign-in comes to (contract 3, "Social"). Somebody else may have opened an account with the address and
- * wait for its owner, so one that never proved its address loses password and sessions first.
+ * wait for its owner, so one that never proved its address loses password and sessions first. What a provider says of
+ * addresses that it never verifies decides nothing.
  */
 export const decideLink = ({ addressVerified, identityKnown, account }: LinkQuestion): LinkStep => {
-  if (!addressVerified) return 'refuse';
+  if (addressVerified === false) return 'refuse';
   if (identityKnown) return 'sign in';
-  if (account === 'none') return 'create';
+  if (account === 'none' || addressVerified === 'never') return 'create';
   return account === 'verified' ? 'link' : 'discard and link';
 };
 
@@ -34,7 +36,8 @@ export interface LinkedAccount<R extends AccountRecord> {
 }
 
 export interface Newcomer {
-  readonly email: string;
+  /** `undefined` of somebody whose provider verifies none. */
+  readonly email: string | undefined;
   readonly identity: Identity;
   readonly provider: IdentityProvider;
   readonly profile: SocialProfile;
@@ -102,24 +105,24 @@ export const linkAccount = async <R extends AccountRecord>(
   provider: IdentityProvider,
   profile: SocialProfile,
 ): Promise<LinkedAccount<R>> => {
-  const addresses = profile.addresses.filter(({ verified }) => verified).map(({ email }) => email);
-  const { name, title } = provider;
+  const { name, title, verifiesAddresses } = provider;
+  const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
+  const addresses = vouched.map(({ email }) => email);
   const identity = { provider: name, id: profile.id, key: `${name}:${profile.id}` };
 
   const tryOnce = async (attempt: number): Promise<LinkedAccount<R> | null> => {
     const holder = await store.find({ 'identities.key': { $eq: identity.key } });
     const match = holder ? undefined : await findByAddresses(store, addresses);
     const found = {
-      addressVerified: addresses.length > 0,
+      addressVerified: verifiesAddresses ? addresses.length > 0 : ('never' as const),
       identityKnown: holder !== undefined,
       account: stateOf(match),
     };
     const step = decideLink(found);
     if (step === 'sign in' && holder) return { account: requireEnabled(holder), isNew: false, linkedByEmail: false };
     if ((step === 'link' || step === 'discard and link') && match) return link(store, match, identity, step);
-    const [email] = addresses;
-    if (step === 'create' && email !== undefined) {
-      const account = await open({ email, identity, provider, profile, attempt });
+    if (step === 'create') {
+      const account = await open({ email: addresses[0], identity, provider, profile, attempt });
       return account ? { account, isNew: true, linkedByEmail: false } : null;
     }
     throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);

@@ -1,34 +1,9 @@
 import { CodeChallengeMethod, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
-import { boundedText } from '../../core/bounded-text.ts';
+import { askProvider, jsonIn, type ProviderAnswer } from './ask-provider.ts';
+import { nonceOf, verifyIdToken } from './id-token.ts';
 import { signInFailed } from './landing.ts';
 import type { IdentityProvider, SocialProfile } from './providers.ts';
-
-/** Timeout of one request; a sign-in makes two in a row, well within the function's own limit. */
-const limitMs = 5000;
-const maxBytes = 256 * 1024;
-
-/** The parser's own message would quote the answer, which may hold a token, into the log. */
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error('The answer is not JSON');
-  }
-};
-
-interface ProviderAnswer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
-/** One request to a provider: at most 5 s and 256 KiB, redirects not followed. No such answer, or no JSON → rejects. */
-const askProvider = async (url: string, init: RequestInit): Promise<ProviderAnswer> => {
-  const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(limitMs) });
-  const text = await boundedText(response, maxBytes);
-  if (text === undefined) throw new Error(`The answer is larger than ${maxBytes} bytes`);
-  return { status: response.status, body: parse(text) };
-};
 
 /** An app as the provider knows it, and the address to which it sends browsers back. */
 export interface OAuthApp {
@@ -41,28 +16,36 @@ export interface ClientCredentials extends OAuthApp {
   readonly clientSecret: string;
 }
 
-/** Where to send the browser: the provider's consent page, with PKCE (S256). */
+const signsIdTokens = ({ urls }: IdentityProvider): boolean => urls.keys !== undefined;
+
+/** Where to send the browser: the provider's consent page, with PKCE (S256) and a nonce where the provider has them. */
 export const authorizationUrl = (
   provider: IdentityProvider,
   { clientId, callback }: OAuthApp,
   state: string,
   verifier: string,
-): string =>
-  new OAuth2Client(clientId, null, callback).createAuthorizationURLWithPKCE(
-    provider.urls.authorization,
-    state,
-    CodeChallengeMethod.S256,
-    verifier,
-    [...provider.scopes],
-  ).href;
+): string => {
+  const client = new OAuth2Client(clientId, null, callback);
+  const { authorization } = provider.urls;
+  const scopes = [...provider.scopes];
+  const url = provider.hasPkce
+    ? client.createAuthorizationURLWithPKCE(authorization, state, CodeChallengeMethod.S256, verifier, scopes)
+    : client.createAuthorizationURL(authorization, state, scopes);
+  for (const [name, value] of Object.entries(provider.parameters)) url.searchParams.set(name, value);
+  if (signsIdTokens(provider)) url.searchParams.set('nonce', nonceOf(verifier));
+  return url.href;
+};
 
-const granted = v.object({ access_token: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,4096}$/)) });
+const granted = v.object({
+  access_token: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,4096}$/)),
+  id_token: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{1,16384}$/))),
+});
 const denied = v.object({ error: v.pipe(v.string(), v.regex(/^[a-z_]{1,50}$/)) });
 
 /** Both spellings of a client id or secret that the provider does not know. */
 const credentialErrors: ReadonlySet<string> = new Set(['invalid_client', 'incorrect_client_credentials']);
 
-const refusal = ({ title }: IdentityProvider, { status, body }: ProviderAnswer) => {
+const refusal = ({ title }: IdentityProvider, status: number, body: unknown) => {
   const error = v.is(denied, body) ? body.error : undefined;
   return signInFailed(
     error !== undefined && credentialErrors.has(error)
@@ -72,51 +55,79 @@ const refusal = ({ title }: IdentityProvider, { status, body }: ProviderAnswer) 
   );
 };
 
+/** Basic credentials are encoded as form fields before (RFC 6749, 2.3.1). */
+const encoded = (text: string): string => new URLSearchParams({ text }).toString().slice('text='.length);
+
+const basic = ({ clientId, clientSecret }: ClientCredentials): string =>
+  `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64')}`;
+
+const accept = { accept: 'application/json', 'user-agent': 'Basalt' };
+
+/** What a code was good for. */
+export interface Tokens {
+  readonly accessToken: string;
+  readonly idToken?: string | undefined;
+}
+
 /**
- * Redeems the code of a callback for an access token of the provider. arctic's own request has no limit of time or size
- * and follows redirects, so it is made here; the secret goes in the body, which both providers take.
+ * Redeems the code of a callback for tokens of the provider. arctic's own request has no limit of time or size and
+ * follows redirects, so it is made here.
  */
 export const redeemCode = async (
   provider: IdentityProvider,
-  { clientId, clientSecret, callback }: ClientCredentials,
+  app: ClientCredentials,
   code: string,
   verifier: string,
-): Promise<string> => {
+): Promise<Tokens> => {
+  const inBody = provider.sendsSecret === 'in the body';
   const body = new URLSearchParams({
     grant_type: 'authorization_code',
     code,
-    redirect_uri: callback,
-    code_verifier: verifier,
-    client_id: clientId,
-    client_secret: clientSecret,
+    redirect_uri: app.callback,
+    ...(provider.hasPkce && { code_verifier: verifier }),
+    ...(inBody && { client_id: app.clientId, client_secret: app.clientSecret }),
   });
-  const headers = { accept: 'application/json', 'user-agent': 'Basalt' };
-  const answer = await askProvider(provider.urls.token, { method: 'POST', headers, body }).catch((cause: unknown) => {
+  const headers = { ...accept, ...(!inBody && { authorization: basic(app) }) };
+  const ask = async (): Promise<ProviderAnswer & { readonly body: unknown }> => {
+    const answer = await askProvider(provider.urls.token, { method: 'POST', headers, body });
+    return { ...answer, body: jsonIn(answer) };
+  };
+  const answer = await ask().catch((cause: unknown) => {
     throw signInFailed(`${provider.title} did not answer as it should. Please try again.`, cause);
   });
-  if (answer.status !== 200 || !v.is(granted, answer.body)) throw refusal(provider, answer);
-  return answer.body.access_token;
+  if (answer.status !== 200 || !v.is(granted, answer.body)) throw refusal(provider, answer.status, answer.body);
+  return { accessToken: answer.body.access_token, idToken: answer.body.id_token };
 };
 
 const read = async (url: string, accessToken: string): Promise<unknown> => {
-  const { status, body } = await askProvider(url, {
-    headers: { accept: 'application/json', authorization: `Bearer ${accessToken}`, 'user-agent': 'Basalt' },
-  });
-  if (status !== 200) throw new Error(`${url} answered ${status}`);
+  const answer = await askProvider(url, { headers: { ...accept, authorization: `Bearer ${accessToken}` } });
+  const body = jsonIn(answer);
+  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
   return body;
 };
 
-/** Who the holder of a provider's access token is; any answer that its schema does not expect fails the sign-in. */
+/** Which sign-in a profile is read for, and what the browser brought of it. */
+export interface ProfileQuestion {
+  readonly clientId: string;
+  readonly verifier: string;
+  readonly form?: string | undefined;
+}
+
+/** Who the holder of a provider's tokens is; any answer that its schema does not expect fails the sign-in. */
 export const fetchProfile = async (
-  { title, profileUrls, profile }: IdentityProvider,
-  accessToken: string,
+  provider: IdentityProvider,
+  { accessToken, idToken = '' }: Tokens,
+  { clientId, verifier, form }: ProfileQuestion,
 ): Promise<SocialProfile> => {
   try {
+    const claims = signsIdTokens(provider)
+      ? await verifyIdToken(provider, idToken, { clientId, nonce: nonceOf(verifier) })
+      : undefined;
     const answers = await Promise.all(
-      Object.entries(profileUrls).map(async ([name, url]) => [name, await read(url, accessToken)] as const),
+      Object.entries(provider.profileUrls).map(async ([name, url]) => [name, await read(url, accessToken)] as const),
     );
-    return v.parse(profile, Object.fromEntries(answers));
+    return v.parse(provider.profile, { ...Object.fromEntries(answers), claims, form });
   } catch (cause) {
-    throw signInFailed(`${title} did not tell who you are. Please try again.`, cause);
+    throw signInFailed(`${provider.title} did not tell who you are. Please try again.`, cause);
   }
 };

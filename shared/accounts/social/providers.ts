@@ -1,14 +1,12 @@
 import * as v from 'valibot';
 import { addressesOf } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
+import type { ProfileAddress, ProviderRules, ToldProfile } from '../../projects/social/provider-rules.ts';
 import {
   forEachProvider,
-  type ProfileAddress,
-  type ProviderRules,
   type SocialProviderName,
   socialProviderNames,
   socialProviders,
-  type ToldProfile,
 } from '../../projects/social-providers.ts';
 import { checkEmail } from '../email.ts';
 

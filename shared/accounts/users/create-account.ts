@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import type { Project } from '../../projects/project.ts';
 import type { NewAccount } from '../account-store.ts';
-import { vouchedAccount } from '../sign-up.ts';
+import { identityAlone, vouchedAccount } from '../sign-up.ts';
 import { signInFailed } from '../social/landing.ts';
 import type { Newcomer } from '../social/link-account.ts';
 import type { IdentityProvider, SocialProfile } from '../social/providers.ts';
@@ -74,5 +74,6 @@ export const createAccount = async (
   if (!project.allowPublicSignup) {
     throw new AppError('SIGNUP_DISABLED', 'This project does not take sign-ups at present.');
   }
-  return openAccount(project, users, provider, await vouchedAccount(email, identity), toldBy(profile, attempt));
+  const account = email === undefined ? identityAlone(identity) : await vouchedAccount(email, identity);
+  return openAccount(project, users, provider, account, toldBy(profile, attempt));
 };

@@ -152,7 +152,7 @@ const successOf = (route: Route, { isRevised }: Example): unknown => {
   const { status, body, text } = route.response;
   const repeated = route.repeats !== undefined && replayed;
   const headers = { ...requestId, ...counted, ...repeated, ...(isRevised && revision) };
-  if (status === 302) {
+  if (status === 302 || status === 303) {
     const location = header('Where the browser is sent.', { type: 'string' });
     return { description: 'The browser is sent on.', headers: { ...headers, location } };
   }

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { forEachProvider } from '../../../shared/projects/social-providers.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';
 import { type Developer, newDeveloper } from '../../support/worlds/project.ts';
 
@@ -55,8 +56,8 @@ describe('creating a project', () => {
           authEnabled: false,
           signIn: { password: true, emailCode: false, anonymous: false, passkey: false, secondFactor: 'off' },
           socialProviders: {
-            github: { enabled: false, clientId: null, hasClientSecret: false },
-            google: { enabled: false, clientId: null, hasClientSecret: false },
+            ...forEachProvider(() => ({ enabled: false, clientId: null, hasClientSecret: false })),
+            apple: { enabled: false, clientId: null, teamId: null, keyId: null, hasPrivateKey: false },
           },
           hasProviderApiKey: false,
           hasProviderWebhookSecret: false,

@@ -1,13 +1,29 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { open } from '../../../shared/projects/sealed.ts';
+import { forEachProvider } from '../../../shared/projects/social-providers.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
+const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
 const none = { enabled: false, clientId: null, hasClientSecret: false };
 const secret = 'a-client-secret-0123456789';
+
+/** What a project shows that has these registrations and no others. */
+const withNone = (registered: Readonly<Record<string, object>>) => ({
+  ...forEachProvider(() => none),
+  apple: { enabled: false, clientId: null, teamId: null, keyId: null, hasPrivateKey: false },
+  ...registered,
+});
+
+const pem = (kind: 'rsa' | 'P-256' | 'P-384' | 'public'): string => {
+  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pkcs8).toString();
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: kind === 'P-384' ? kind : 'P-256' });
+  return (kind === 'public' ? publicKey.export({ type: 'spki', format: 'pem' }) : privateKey.export(pkcs8)).toString();
+};
 
 interface Answer {
   readonly data: { readonly socialProviders: unknown };
@@ -29,9 +45,9 @@ const stored = () =>
 
 describe('PATCH /api/projects/:projectId with socialProviders', () => {
   test('200, shown without the secret, which is stored sealed to its place', async () => {
-    expect(await shown()).toEqual({ github: none, google: none });
+    expect(await shown()).toEqual(withNone({}));
     const answer = await patch({ github: { enabled: true, clientId: 'id-1', clientSecret: secret } });
-    const expected = { github: { enabled: true, clientId: 'id-1', hasClientSecret: true }, google: none };
+    const expected = withNone({ github: { enabled: true, clientId: 'id-1', hasClientSecret: true } });
     expect(answer).toMatchObject({ status: 200, body: { data: { socialProviders: expected } } });
     expect(answer.body.data.socialProviders).toEqual(expected);
     expect(await shown()).toEqual(expected);
@@ -44,22 +60,37 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
     await expect(open(sealed, project.id)).rejects.toThrow();
   });
 
+  test('200 for Apple, whose secret is a key: its lines and all are stored sealed', async () => {
+    const privateKey = pem('P-256');
+    const ids = { clientId: 'com.example.app', teamId: 'TEAM123456', keyId: 'KEY1234567' };
+    expect(await patch({ apple: { enabled: true, ...ids, privateKey: `\n${privateKey}\n` } })).toMatchObject({
+      status: 200,
+    });
+    expect(await shown()).toEqual(withNone({ apple: { enabled: true, ...ids, hasPrivateKey: true } }));
+    const record = await stored();
+    expect(JSON.stringify(record)).not.toContain('PRIVATE KEY');
+    const sealed = record?.socialProviders?.apple?.sealedClientSecret ?? '';
+    expect(await open(sealed, `${project.id}/social/apple`)).toBe(privateKey.trim());
+    for (const cleared of [{ teamId: null }, { keyId: null }, { privateKey: null }]) {
+      expect(await patch({ apple: cleared })).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+    }
+  });
+
   test('200 and changes only what is given', async () => {
     await patch({ github: { enabled: true, clientId: 'id-1', clientSecret: secret } });
     await patch({ google: { clientId: 'id-2' } });
     await patch({ github: { clientId: 'id-3' } });
-    expect(await shown()).toEqual({
-      github: { enabled: true, clientId: 'id-3', hasClientSecret: true },
-      google: { enabled: false, clientId: 'id-2', hasClientSecret: false },
-    });
+    expect(await shown()).toEqual(
+      withNone({
+        github: { enabled: true, clientId: 'id-3', hasClientSecret: true },
+        google: { enabled: false, clientId: 'id-2', hasClientSecret: false },
+      }),
+    );
     await patch({ github: { enabled: true } });
     expect(await shown()).toMatchObject({ github: { enabled: true, hasClientSecret: true } });
     await patch({ github: { enabled: false, clientSecret: null } });
     await patch({ google: { clientId: null } });
-    expect(await shown()).toEqual({
-      github: { enabled: false, clientId: 'id-3', hasClientSecret: false },
-      google: none,
-    });
+    expect(await shown()).toEqual(withNone({ github: { enabled: false, clientId: 'id-3', hasClientSecret: false } }));
   });
 
   test.each([{}, { github: {} }, { github: {}, google: {} }])('400 NOTHING_TO_UPDATE for %j', async (body) => {
@@ -76,7 +107,21 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
       { google: { enabled: true, clientId: 'a', clientSecret: null } },
       'socialProviders.google.clientSecret is required to enable the provider',
     ],
-    [{ gitlab: { enabled: false } }, 'socialProviders.gitlab is not a known field'],
+    [{ myspace: { enabled: false } }, 'socialProviders.myspace is not a known field'],
+    [{ apple: { clientSecret: 'x' } }, 'socialProviders.apple.clientSecret is not a known field'],
+    [{ github: { teamId: 'x' } }, 'socialProviders.github.teamId is not a known field'],
+    [
+      { apple: { enabled: true, clientId: 'a', teamId: 'b' } },
+      'socialProviders.apple.keyId is required to enable the provider',
+    ],
+    [
+      { apple: { enabled: true, clientId: 'a', teamId: 'b', keyId: 'c' } },
+      'socialProviders.apple.privateKey is required to enable the provider',
+    ],
+    ...['x', pem('rsa'), pem('P-384'), pem('public')].map((privateKey): [unknown, string] => [
+      { apple: { privateKey } },
+      'socialProviders.apple.privateKey must be the private key that Apple gave out, the whole text of its file AuthKey_….p8',
+    ]),
     [{ github: { secret: 'x' } }, 'socialProviders.github.secret is not a known field'],
     [{ github: { sealedClientSecret: 'x' } }, 'socialProviders.github.sealedClientSecret is not a known field'],
     [{ github: { hasClientSecret: true } }, 'socialProviders.github.hasClientSecret is not a known field'],
@@ -101,7 +146,7 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
       status: 400,
       body: { code: 'VALIDATION_FAILED', message: `Validation failed: ${message}` },
     });
-    expect(await shown()).toEqual({ github: none, google: none });
+    expect(await shown()).toEqual(withNone({}));
   });
 
   test.each<['clientId' | 'clientSecret']>([['clientId'], ['clientSecret']])(
@@ -125,8 +170,8 @@ describe('PATCH /api/projects/:projectId with socialProviders', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
     const after = await shown();
     expect([
-      { github: { enabled: true, clientId: 'id-1', hasClientSecret: true }, google: none },
-      { github: { enabled: false, clientId: 'id-1', hasClientSecret: false }, google: none },
+      withNone({ github: { enabled: true, clientId: 'id-1', hasClientSecret: true } }),
+      withNone({ github: { enabled: false, clientId: 'id-1', hasClientSecret: false } }),
     ]).toContainEqual(after);
   });
 });

@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { type SocialProviderName, socialProviderNames } from '../../../shared/projects/social-providers.ts';
+import {
+  type SocialProviderName,
+  socialProviderNames,
+  socialProviders,
+} from '../../../shared/projects/social-providers.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { call } from '../../support/clients/client.ts';
 import {
@@ -24,34 +28,50 @@ beforeAll(async () => {
   project = await newSocialProject();
 });
 
+const grace = 'grace@example.com';
+
 /** Somebody at each provider's stand-in, and the user that they become. */
 const accounts: Readonly<Record<SocialProviderName, readonly [who: string, user: Record<string, unknown>]>> = {
   github: ['octocat', { email: 'octocat@example.com', username: 'octocat', name: 'Octo Cat', emailVerified: true }],
-  google: ['grace@example.com', { email: 'grace@example.com', name: 'Grace Hopper', emailVerified: true }],
+  google: [grace, { email: grace, name: 'Grace Hopper', emailVerified: true }],
+  microsoft: [grace, { name: 'Grace Hopper', emailVerified: false }],
+  apple: [grace, { email: grace, name: 'Grace Hopper', emailVerified: true }],
+  gitlab: [grace, { email: grace, name: 'Grace Hopper', username: 'grace', emailVerified: true }],
+  discord: [grace, { email: grace, name: 'Grace Hopper', username: 'grace', emailVerified: true }],
+  facebook: [grace, { name: 'Grace Hopper', emailVerified: false }],
+  linkedin: [grace, { email: grace, name: 'Grace Hopper', emailVerified: true }],
+  twitch: [grace, { email: grace, username: 'grace', emailVerified: true }],
+  spotify: [grace, { name: 'Grace Hopper', emailVerified: false }],
+  slack: [grace, { email: grace, name: 'Grace Hopper', emailVerified: true }],
 };
 const people = socialProviderNames.map((provider) => [provider, ...accounts[provider]] as const);
 
 describe('start', () => {
-  test.each(people)('302 to the consent page of %s, with PKCE and a state of this browser', async (provider) => {
-    const page = await new Browser().open(startUrl(project, provider));
-    const query = target(page).searchParams;
-    expect(Object.fromEntries(query)).toMatchObject({
-      response_type: 'code',
-      client_id: 'test-client',
-      redirect_uri: `${inject('stack').env.PUBLIC_URL}/api/userAuth/social/${provider}/callback`,
-      code_challenge_method: 'S256',
-      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
-      state: expect.stringMatching(new RegExp(`^${project.id}\\.[\\w-]{43}$`)),
-    });
-    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(page.headers.get('cache-control')).toBe('no-store');
-    expect(page.headers.getSetCookie()).toEqual([
-      expect.stringMatching(
-        /^social_[0-9a-f]{16}=[\w-]{43}; HttpOnly; Path=\/api\/userAuth\/social; Max-Age=600; SameSite=Lax$/,
-      ),
-    ]);
-    expect(target(page).href).not.toContain(project.publishableKey);
-  });
+  test.each(people)(
+    '302 to the consent page of %s, with a state of this browser, and PKCE or a nonce where it has them',
+    async (provider) => {
+      const { hasPkce, urls, parameters } = socialProviders[provider];
+      const page = await new Browser().open(startUrl(project, provider));
+      const query = target(page).searchParams;
+      expect(Object.fromEntries(query)).toMatchObject({
+        response_type: 'code',
+        client_id: 'test-client',
+        redirect_uri: `${inject('stack').env.PUBLIC_URL}/api/userAuth/social/${provider}/callback`,
+        ...(hasPkce && { code_challenge_method: 'S256', code_challenge: expect.stringMatching(/^[\w-]{43}$/) }),
+        ...(urls.keys !== undefined && { nonce: expect.stringMatching(/^[\w-]{43}$/) }),
+        ...parameters,
+        state: expect.stringMatching(new RegExp(`^${project.id}\\.[\\w-]{43}$`)),
+      });
+      expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(page.headers.get('cache-control')).toBe('no-store');
+      expect(page.headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          /^social_[0-9a-f]{16}=[\w-]{43}; HttpOnly; Path=\/api\/userAuth\/social; Max-Age=600; SameSite=Lax$/,
+        ),
+      ]);
+      expect(target(page).href).not.toContain(project.publishableKey);
+    },
+  );
 
   test('302 with the key as `key`, as the published client sends it, and in the header', async () => {
     const path = `${base()}/api/userAuth/social/github/start`;
@@ -64,7 +84,7 @@ describe('start', () => {
     [401, 'API_KEY_MISSING', () => '/api/userAuth/social/github/start'],
     [401, 'API_KEY_INVALID', () => '/api/userAuth/social/github/start?key=pk_live_x'],
     [403, 'PUBLISHABLE_KEY_REQUIRED', () => `/api/userAuth/social/github/start?x-api-key=${project.secretKey}`],
-    [404, 'UNKNOWN_PROVIDER', () => `/api/userAuth/social/gitlab/start?key=${project.publishableKey}`],
+    [404, 'UNKNOWN_PROVIDER', () => `/api/userAuth/social/myspace/start?key=${project.publishableKey}`],
     [404, 'UNKNOWN_PROVIDER', () => `/api/userAuth/social/GitHub/start?key=${project.publishableKey}`],
     [404, 'UNKNOWN_PROVIDER', () => `/api/userAuth/social/__proto__/start?key=${project.publishableKey}`],
     [404, 'UNKNOWN_PROVIDER', () => '/api/userAuth/social/constructor/callback?state=x&code=y'],
@@ -83,6 +103,7 @@ describe('start', () => {
 
 describe('callback', () => {
   test.each(people)('302 of a new user of %s to the site, signed in', async (provider, who, profile) => {
+    const project = await newSocialProject();
     const browser = new Browser();
     const callback = await consent(browser, startUrl(project, provider), who);
     const page = await browser.open(callback.href);
@@ -110,6 +131,9 @@ describe('callback', () => {
     const answer = await me(project, landing.token);
     expect(answer).toMatchObject({ status: 200, body: { data: { _id: landing.userId, ...profile } } });
     expect(claimsOf(landing.token).amr).toEqual([provider]);
+    expect(Object.keys(answer.body.data).sort()).toEqual(
+      ['_id', 'createdAt', 'updatedAt', ...Object.keys(profile)].sort(),
+    );
 
     const exchanged = await exchange(project, { token: landing.token, rtCode: landing.rtCode });
     expect(exchanged).toMatchObject({

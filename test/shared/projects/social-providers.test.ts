@@ -34,6 +34,6 @@ describe.each(socialProviderNames)('%s', (name) => {
   });
 });
 
-test.each(['', 'GitHub', 'gitlab', '__proto__', 'constructor', 'toString'])('404 UNKNOWN_PROVIDER for %j', (name) => {
+test.each(['', 'GitHub', 'myspace', '__proto__', 'constructor', 'toString'])('404 UNKNOWN_PROVIDER for %j', (name) => {
   expect(() => requireProvider(name)).toThrow(expect.objectContaining({ code: 'UNKNOWN_PROVIDER' }));
 });

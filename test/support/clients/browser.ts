@@ -45,7 +45,8 @@ export class Browser {
 /** Where a page sends the browser. */
 export const target = ({ status, headers, text }: Page): URL => {
   const location = headers.get('location');
-  if (status !== 302 || location === null) throw new Error(`No redirect but ${status}: ${text.slice(0, 300)}`);
+  if ((status !== 302 && status !== 303) || location === null)
+    throw new Error(`No redirect but ${status}: ${text.slice(0, 300)}`);
   return new URL(location);
 };
 

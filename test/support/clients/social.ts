@@ -1,12 +1,13 @@
 import type { Filter, UpdateFilter } from 'mongodb';
 import { inject } from 'vitest';
+import { anyRegistrations } from '../../../infra/local/identity-providers/any-registration.ts';
 import type { UserRecord } from '../../../shared/accounts/users/user-record.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { forEachProvider, type SocialProviderName } from '../../../shared/projects/social-providers.ts';
+import type { SocialProviderName } from '../../../shared/projects/social-providers.ts';
 import { type CollectionInput, type Developer, newProject, type TestProject } from '../worlds/project.ts';
-import { Browser, formWith, target } from './browser.ts';
+import { Browser, formWith, type Page, target } from './browser.ts';
 import { call } from './client.ts';
 
 export const site = 'https://app.example.com';
@@ -22,7 +23,7 @@ export const users: CollectionInput = {
   ],
 };
 
-const registration = { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' };
+const registrations = anyRegistrations('test-client', 'test-secret-0123456789');
 
 export interface SocialProjectOptions {
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -31,7 +32,7 @@ export interface SocialProjectOptions {
 }
 
 /**
- * A project with accounts, a site and both providers enabled; `settings` changes its settings before anything is asked
+ * A project with accounts, a site and all providers enabled; `settings` changes its settings before anything is asked
  * of it.
  */
 export const newSocialProject = async (options: SocialProjectOptions = {}): Promise<TestProject> => {
@@ -39,7 +40,7 @@ export const newSocialProject = async (options: SocialProjectOptions = {}): Prom
   const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, {
     authEnabled: true,
     siteUrl: site,
-    socialProviders: forEachProvider(() => registration),
+    socialProviders: registrations,
     ...options.settings,
   });
   if (answer.status !== 200) throw new Error(`settings answered ${JSON.stringify(answer.body)}`);
@@ -49,6 +50,12 @@ export const newSocialProject = async (options: SocialProjectOptions = {}): Prom
 export const startUrl = (project: TestProject, provider: string, base = inject('stack').baseUrl): string =>
   `${base}/api/userAuth/social/${provider}/start?x-api-key=${project.publishableKey}`;
 
+/** Posts the form of a provider's page to us, as its script has a browser do. */
+const postedBack = (browser: Browser, page: Page, asked: URLSearchParams): Promise<Page> => {
+  const { action, form } = formWith(page, asked.get('state') ?? '');
+  return browser.open(action, form);
+};
+
 /**
  * Goes from `start` through the provider's own page, where `who` (login at GitHub, address at Google) is picked;
  * answers the callback's address.
@@ -56,7 +63,8 @@ export const startUrl = (project: TestProject, provider: string, base = inject('
 export const consent = async (browser: Browser, start: string, who: string): Promise<URL> => {
   const page = await browser.open(target(await browser.open(start)).href);
   const { action, form } = formWith(page, who);
-  return target(await browser.open(action, form));
+  const back = await browser.open(action, form);
+  return target(back.status === 200 ? await postedBack(browser, back, form) : back);
 };
 
 /** Where a social sign-in ends, taken apart. */

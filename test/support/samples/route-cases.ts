@@ -1,7 +1,7 @@
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
 import { JsonObject } from '../../../functions/schemas.ts';
+import { anyRegistrations } from '../../../infra/local/identity-providers/any-registration.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../../shared/http/route.ts';
-import { forEachProvider } from '../../../shared/projects/social-providers.ts';
 
 /** One method of one row of the route table. */
 export interface RouteCase {
@@ -122,7 +122,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     providerApiKey: 're_sample',
     providerWebhookSecret: 'whsec_c2FtcGxl',
     providerFromEmail: 'Sample <sample@example.com>',
-    socialProviders: forEachProvider(() => ({ enabled: true, clientId: 'sample', clientSecret: 'sample' })),
+    socialProviders: anyRegistrations('sample', 'sample'),
   },
   'rotate-key': { type: 'secret', graceHours: 1 },
   'create-collection': {

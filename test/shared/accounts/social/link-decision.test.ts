@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decideLink, type LinkQuestion, type LinkStep } from '../../../../shared/accounts/social/link-account.ts';
 
 type Row = readonly [
-  provider: 'verified' | 'not verified',
+  provider: 'verified' | 'not verified' | 'never verified',
   identity: 'known' | 'unknown',
   account: LinkQuestion['account'],
   step: LinkStep,
@@ -22,15 +22,23 @@ const matrix: readonly Row[] = [
   ['not verified', 'unknown', 'none', 'refuse'],
   ['not verified', 'unknown', 'unverified', 'refuse'],
   ['not verified', 'unknown', 'verified', 'refuse'],
+  ['never verified', 'known', 'none', 'sign in'],
+  ['never verified', 'known', 'unverified', 'sign in'],
+  ['never verified', 'known', 'verified', 'sign in'],
+  ['never verified', 'unknown', 'none', 'create'],
+  ['never verified', 'unknown', 'unverified', 'create'],
+  ['never verified', 'unknown', 'verified', 'create'],
 ];
+
+const vouched = { verified: true, 'not verified': false, 'never verified': 'never' } as const;
 
 describe('a social sign-in', () => {
   test.each(matrix)(
     'whose address is %s at the provider, by an identity that is %s, with account %s here, comes to: %s',
     (provider, identity, account, step) => {
-      expect(
-        decideLink({ addressVerified: provider === 'verified', identityKnown: identity === 'known', account }),
-      ).toBe(step);
+      expect(decideLink({ addressVerified: vouched[provider], identityKnown: identity === 'known', account })).toBe(
+        step,
+      );
     },
   );
 });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { requireProvider } from '../../../../shared/accounts/social/providers.ts';
+import type { SocialProviderName } from '../../../../shared/projects/social-providers.ts';
 
 const { profile: githubProfile } = requireProvider('github');
 const { profile: googleProfile } = requireProvider('google');
@@ -102,5 +103,76 @@ describe('a profile of Google', () => {
     ['verified left out', { email_verified: undefined }],
   ])('is refused with %s', (_, change) => {
     expect(v.safeParse(googleProfile, { user: { ...known, ...change } }).success).toBe(false);
+  });
+});
+
+const team = 'https://slack.com/team_id';
+const ada = { sub: '1001', email: 'Ada@Example.com', name: 'Ada' };
+const told = (email: string | undefined, verified = true) => (email ? [{ email, verified }] : []);
+
+describe('a profile of another provider', () => {
+  test.each<[SocialProviderName, object, string, ReturnType<typeof told>]>([
+    ['microsoft', { user: ada }, '1001', told('ada@example.com', false)],
+    ['microsoft', { user: { ...ada, email_verified: true } }, '1001', told('ada@example.com')],
+    ['gitlab', { user: { ...ada, email_verified: true } }, '1001', told('ada@example.com')],
+    ['gitlab', { user: ada }, '1001', told('ada@example.com', false)],
+    ['linkedin', { user: { ...ada, email_verified: true } }, '1001', told('ada@example.com')],
+    ['linkedin', { user: { ...ada, email_verified: 'true' } }, '1001', told('ada@example.com', false)],
+    ['linkedin', { user: { sub: '1001' } }, '1001', []],
+    ['twitch', { user: { ...ada, email_verified: true } }, '1001', told('ada@example.com')],
+    ['slack', { user: { ...ada, email_verified: true, [team]: 'T1' } }, 'T1.1001', told('ada@example.com')],
+    [
+      'discord',
+      { user: { id: '80351110224678912', email: ada.email, verified: true } },
+      '80351110224678912',
+      told('ada@example.com'),
+    ],
+    [
+      'discord',
+      { user: { id: '80351110224678912', email: ada.email } },
+      '80351110224678912',
+      told('ada@example.com', false),
+    ],
+    ['discord', { user: { id: '80351110224678912', email: null, verified: true } }, '80351110224678912', []],
+    ['facebook', { user: { id: '10', name: 'Ada', email: ada.email } }, '10', []],
+    ['spotify', { user: { id: 'ada', email: ada.email } }, 'ada', []],
+    ['apple', { claims: { ...ada, email_verified: 'true' } }, '1001', told('ada@example.com')],
+    ['apple', { claims: { ...ada, email_verified: 'false' } }, '1001', told('ada@example.com', false)],
+    ['apple', { claims: { ...ada, email_verified: true } }, '1001', told('ada@example.com')],
+    ['apple', { claims: ada }, '1001', told('ada@example.com', false)],
+  ])('of %s that answers %j has the id %s and these addresses', (name, answers, id, addresses) => {
+    expect(v.parse(requireProvider(name).profile, answers)).toMatchObject({ id, addresses });
+  });
+
+  test.each<[SocialProviderName, object]>([
+    ['microsoft', { user: { email: 'ada@example.com' } }],
+    ['gitlab', { user: { ...ada, sub: 1001 } }],
+    ['linkedin', { user: { ...ada, sub: '' } }],
+    ['twitch', { user: { ...ada, sub: { $ne: null } } }],
+    ['slack', { user: ada }],
+    ['slack', { user: { ok: false, error: 'invalid_auth' } }],
+    ['discord', { user: { id: 'ada' } }],
+    ['facebook', { user: { id: 10 } }],
+    ['spotify', { user: { id: '' } }],
+    ['apple', { user: ada }],
+    ['apple', { claims: undefined, form: '{}' }],
+  ])('is refused of %s where the answers are %j', (name, answers) => {
+    expect(v.safeParse(requireProvider(name).profile, answers).success).toBe(false);
+  });
+
+  const form = (firstName: unknown, lastName?: unknown) => JSON.stringify({ name: { firstName, lastName } });
+
+  test.each<[string, string | undefined, string | undefined]>([
+    ['both names', form('Ada', 'Lovelace'), 'Ada Lovelace'],
+    ['one of them', form('Ada'), 'Ada'],
+    ['nothing, as after the first time', undefined, undefined],
+    ['no JSON', '{', undefined],
+    ['another shape', '[]', undefined],
+    ['objects in the place of names', form({ $ne: null }), undefined],
+    ['a line break', form('Ada\nBcc: eve@example.com'), undefined],
+    ['an address, which does not count', JSON.stringify({ email: 'victim@example.com' }), undefined],
+  ])('of Apple whose browser brings %s', (_, brought, name) => {
+    const profile = v.parse(requireProvider('apple').profile, { claims: { sub: '1001' }, form: brought });
+    expect(profile).toEqual({ id: '1001', name, username: undefined, addresses: [] });
   });
 });

@@ -22,6 +22,7 @@ const gitHub = async ({ open }: WalkContext): Promise<void> => {
   const { searchParams } = target(await browser.open(action, form));
   const query = { state: searchParams.get('state') ?? '', code: searchParams.get('code') ?? '' };
   const cookie = begun.cookies[0]?.split(';')[0] ?? '';
+  await open.run('forward-sign-in');
   const ended = await open.run('finish-sign-in', { query, headers: { cookie } });
   const landing = new URL(ended.headers.get('location') ?? '');
   const token = new URLSearchParams(landing.hash.slice(1)).get('token') ?? '';

@@ -1,0 +1,90 @@
+import { useSignal } from '@preact/signals';
+import { request } from '../../api/request.ts';
+import { service } from '../../api/service.ts';
+import { t } from '../../text/words.ts';
+import { Field, useDraft } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Snippet } from '../../ui/snippet.tsx';
+import { Switch } from '../../ui/switch.tsx';
+import { TextField } from '../../ui/text-field.tsx';
+import { say } from '../../ui/toast.tsx';
+import type { SettingsProps } from './settings.tsx';
+
+export type Provider = keyof SettingsProps['project']['socialProviders'];
+
+const texts = ['clientId', 'teamId', 'keyId'] as const;
+
+/** What is registered with one provider: of texts and secrets those that the service shows of it. */
+export const ProviderForm = ({ project, provider }: SettingsProps & { readonly provider: Provider }) => {
+  const shown = project.socialProviders[provider];
+  const fields = texts.filter((name) => shown[name] !== undefined);
+  const secret = shown.hasPrivateKey === undefined ? 'clientSecret' : 'privateKey';
+  const isKept = shown.hasClientSecret ?? shown.hasPrivateKey ?? false;
+  const on = useSignal(shown.enabled);
+  const { draft, set } = useDraft<Record<string, string>>({
+    ...Object.fromEntries(fields.map((name) => [name, shown[name] ?? ''])),
+    [secret]: '',
+  });
+  const save = async () => {
+    const given = draft.value;
+    await request('update-project', {
+      projectId: project._id,
+      body: {
+        socialProviders: {
+          [provider]: {
+            enabled: on.value,
+            ...Object.fromEntries(fields.map((name) => [name, given[name] || null])),
+            ...(given[secret] ? { [secret]: given[secret] } : {}),
+          },
+        },
+      },
+    });
+    draft.value = { ...given, [secret]: '' };
+    say(t.settings.saved);
+  };
+  const title = t.providers[provider];
+  // A key has lines, which a field of one line would lose.
+  const secretField = (wrong: (name: string) => string | undefined) => ({
+    label: t.settings[secret],
+    hint: isKept ? t.settings.secretKept : undefined,
+    value: draft.value[secret] ?? '',
+    onInput: set(secret),
+    wrong: wrong(`socialProviders.${provider}.${secret}`),
+  });
+  return (
+    <details class="card stack" open={shown.enabled}>
+      <summary>
+        <h2>{title}</h2>
+      </summary>
+      <p class="muted">{t.settings.callback(title)}</p>
+      <Snippet code={`${service().api}/api/userAuth/social/${provider}/callback`} label={t.settings.callback(title)} />
+      <Form act={t.acts.save} onSubmit={save}>
+        {(wrong) => (
+          <>
+            <Switch
+              label={t.settings.enabled}
+              on={on.value}
+              onChange={(next) => {
+                on.value = next;
+              }}
+            />
+            {fields.map((name) => (
+              <Field
+                key={name}
+                label={t.settings[name]}
+                value={draft.value[name] ?? ''}
+                onInput={set(name)}
+                wrong={wrong(`socialProviders.${provider}.${name}`)}
+              />
+            ))}
+            {secret === 'privateKey' ? (
+              <TextField {...secretField(wrong)} rows={6} />
+            ) : (
+              <Field {...secretField(wrong)} type="password" autocomplete="off" />
+            )}
+          </>
+        )}
+      </Form>
+    </details>
+  );
+};

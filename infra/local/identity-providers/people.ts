@@ -1,0 +1,62 @@
+import type { SocialProviderName } from '../../../shared/projects/social-providers.ts';
+
+/** Somebody with an account at every stand-in, by the standard claims of OpenID Connect. */
+export interface Person {
+  readonly sub: string;
+  /** What they are picked by, too. */
+  readonly email: string;
+  readonly email_verified: boolean;
+  readonly name: string;
+  readonly preferred_username: string;
+}
+
+export const people: readonly Person[] = [
+  { sub: '1001', email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace', preferred_username: 'ada' },
+  { sub: '1002', email: 'grace@example.com', email_verified: true, name: 'Grace Hopper', preferred_username: 'grace' },
+  {
+    sub: '1003',
+    email: 'unverified@example.com',
+    email_verified: false,
+    name: 'Not Verified',
+    preferred_username: 'nobody',
+  },
+];
+
+const openid = ({ sub, email, email_verified, name }: Person) => ({ sub, email, email_verified, name });
+
+/** The providers that `emulate` does not stand for. */
+export type StoodInHere = Exclude<SocialProviderName, 'github' | 'google'>;
+
+/** What each says of somebody, in the form of its own answers. */
+export const answers: Readonly<Record<StoodInHere, (person: Person) => object>> = {
+  microsoft: ({ sub, email, name }) => ({ sub, email, name }),
+  apple: openid,
+  gitlab: (person) => ({ ...openid(person), nickname: person.preferred_username }),
+  discord: ({ sub: id, preferred_username: username, name: global_name, email, email_verified: verified }) => ({
+    id,
+    username,
+    global_name,
+    email,
+    verified,
+  }),
+  facebook: ({ sub: id, name }) => ({ id, name }),
+  linkedin: openid,
+  twitch: ({ name: _name, ...person }) => person,
+  spotify: ({ preferred_username: id, name: display_name, email }) => ({ id, display_name, email }),
+  slack: (person) => ({ ok: true, ...openid(person), 'https://slack.com/team_id': 'T0001' }),
+};
+
+/** What is in ID tokens besides who they are for; Apple's flags are texts. */
+export const idTokenClaims = (
+  provider: string,
+  { sub, email, email_verified, name }: Person,
+): Record<string, unknown> =>
+  provider === 'apple'
+    ? { sub, email, email_verified: String(email_verified), nonce_supported: true }
+    : { sub, email, email_verified, name };
+
+/** What Apple has the browser bring the first time. */
+export const appleUser = ({ name, email }: Person): string => {
+  const [firstName = '', lastName = ''] = name.split(' ');
+  return JSON.stringify({ name: { firstName, lastName }, email });
+};

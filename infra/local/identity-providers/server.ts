@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { Codes, GrantProblem } from './codes.ts';
+import { consentPage, formPostPage } from './pages.ts';
+import { answers, appleUser, idTokenClaims, type Person, people, type StoodInHere } from './people.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const json = (body: unknown, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+const html = (body: string): Answer => ({ status: 200, headers: { 'content-type': 'text/html' }, body });
+
+const formOf = async (request: IncomingMessage): Promise<URLSearchParams> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return new URLSearchParams(Buffer.concat(chunks).toString());
+};
+
+const keyId = 'stand-in';
+
+/**
+ * Stands for identity providers on this machine: below `/<provider>/` each has its addresses by what they are for, and
+ * `openid` is an issuer (`/openid/issuer`) for OpenID Connect by discovery. Whoever consents is one of `people`.
+ */
+export const createIdentityProviders = async (origin: string): Promise<Server> => {
+  const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: keyId, alg: 'RS256', use: 'sig' }] };
+  const codes = new Codes();
+  const tokens = new Map<string, { readonly provider: string; readonly person: Person }>();
+  const issuerOf = (provider: string): string => `${origin}/${provider}/issuer`;
+
+  const discovery = (provider: string) => ({
+    issuer: issuerOf(provider),
+    authorization_endpoint: `${origin}/${provider}/authorization`,
+    token_endpoint: `${origin}/${provider}/token`,
+    userinfo_endpoint: `${origin}/${provider}/user`,
+    jwks_uri: `${origin}/${provider}/keys`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    authorization_response_iss_parameter_supported: true,
+  });
+
+  const consent = (provider: string, form: URLSearchParams): Answer => {
+    const person = people.find(({ email }) => email === form.get('who'));
+    const redirectUri = form.get('redirect_uri') ?? '';
+    if (!person || !URL.canParse(redirectUri)) return json({ error: 'invalid_request' }, 400);
+    const code = codes.issue({
+      provider,
+      person,
+      clientId: form.get('client_id') ?? '',
+      redirectUri,
+      challenge: form.get('code_challenge'),
+      nonce: form.get('nonce'),
+    });
+    const sent = { state: form.get('state') ?? '', code, ...(provider === 'openid' && { iss: issuerOf(provider) }) };
+    if (form.get('response_mode') === 'form_post') {
+      return html(formPostPage(redirectUri, { ...sent, user: appleUser(person) }));
+    }
+    const url = new URL(redirectUri);
+    for (const [name, value] of Object.entries(sent)) url.searchParams.set(name, value);
+    return { status: 302, headers: { location: url.href }, body: '' };
+  };
+
+  const token = async (provider: string, form: URLSearchParams, authorization?: string): Promise<Answer> => {
+    const issuer = issuerOf(provider);
+    const { person, clientId, nonce } = codes.redeem(provider, issuer, form, authorization);
+    const accessToken = randomBytes(20).toString('hex');
+    tokens.set(accessToken, { provider, person });
+    const idToken = await new SignJWT({ ...idTokenClaims(provider, person), ...(nonce !== null && { nonce }) })
+      .setProtectedHeader({ alg: 'RS256', kid: keyId })
+      .setIssuer(issuer)
+      .setAudience(clientId)
+      .setIssuedAt()
+      .setExpirationTime('10m')
+      .sign(privateKey);
+    return json({ access_token: accessToken, token_type: 'Bearer', expires_in: 600, id_token: idToken });
+  };
+
+  const user = (provider: string, authorization = ''): Answer => {
+    const known = tokens.get(authorization.replace(/^Bearer /, ''));
+    if (known?.provider !== provider) return json({ error: 'invalid_token' }, 401);
+    const { person } = known;
+    return json(Object.hasOwn(answers, provider) ? answers[provider as StoodInHere](person) : person);
+  };
+
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
+    const { method = 'GET', headers } = request;
+    const { pathname, searchParams } = new URL(request.url ?? '/', origin);
+    const [, provider = '', ...rest] = pathname.split('/');
+    switch (`${method} ${rest.join('/')}`) {
+      case 'GET authorization':
+        return html(consentPage(provider, `${origin}/${provider}/consent`, Object.fromEntries(searchParams)));
+      case 'POST consent':
+        return consent(provider, await formOf(request));
+      case 'POST token':
+        return token(provider, await formOf(request), headers.authorization);
+      case 'GET user':
+        return user(provider, headers.authorization);
+      case 'GET keys':
+        return json(keys);
+      case 'GET issuer/.well-known/openid-configuration':
+        return json(discovery(provider));
+      default:
+        return json({ error: 'not_found' }, 404);
+    }
+  };
+
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, headers, body } = await answer(request).catch((error: unknown) =>
+      error instanceof GrantProblem ? json({ error: error.message }, 400) : json({ error: 'server_error' }, 500),
+    );
+    response.writeHead(status, headers).end(body);
+  };
+  return createServer((request, response) => void serve(request, response));
+};

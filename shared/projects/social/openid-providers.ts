@@ -1,0 +1,160 @@
+import * as v from 'valibot';
+import { label, type ProviderRules, subject, type ToldProfile, usual, vouchedFor } from './provider-rules.ts';
+import { withPrivateKey } from './registration.ts';
+
+const optionalText = v.nullish(v.string());
+
+/** The standard claims (OpenID Connect Core 5.1); an address that nothing is said about is not verified. */
+const claims = v.object({
+  sub: subject,
+  email: optionalText,
+  email_verified: v.optional(v.unknown()),
+  name: label,
+  preferred_username: label,
+  nickname: label,
+});
+
+type Claims = v.InferOutput<typeof claims>;
+
+const toldBy = ({ sub, email, email_verified: verified, ...labels }: Claims): ToldProfile => ({
+  id: sub,
+  name: labels.name,
+  username: labels.preferred_username ?? labels.nickname,
+  addresses: vouchedFor(email, verified === true),
+});
+
+/** Who the userinfo endpoint says that somebody is. */
+const userinfo = v.pipe(
+  v.object({ user: claims }),
+  v.transform(({ user }) => toldBy(user)),
+);
+
+/** The same of an ID token, and of the userinfo endpoint where that one is asked, too: it speaks of the same subject. */
+export const idTokenProfile = v.pipe(
+  v.object({ claims, user: v.optional(claims) }),
+  v.check(({ claims: { sub }, user }) => user === undefined || user.sub === sub, 'The answers are about two people'),
+  v.transform(({ claims: signed, user }) =>
+    toldBy(user?.email ? user : { ...signed, name: signed.name ?? user?.name }),
+  ),
+);
+
+const names = v.fallback(
+  v.pipe(
+    v.string(),
+    v.maxLength(2000),
+    v.parseJson(),
+    v.object({ name: v.object({ firstName: v.optional(v.string(), ''), lastName: v.optional(v.string(), '') }) }),
+    v.transform(({ name: { firstName, lastName } }) => `${firstName} ${lastName}`.trim()),
+  ),
+  '',
+);
+
+/** Apple's ID token; the name comes by the browser, the first time only, and is no more than what somebody says. */
+const appleProfile = v.pipe(
+  v.object({ claims, form: v.optional(names) }),
+  v.transform(({ claims: { email_verified: verified, ...rest }, form }) =>
+    toldBy({ ...rest, name: form, email_verified: verified === true || verified === 'true' }),
+  ),
+);
+
+const slackTeam = 'https://slack.com/team_id';
+
+/** Providers that speak OpenID Connect. */
+export const openidProviders = {
+  google: {
+    ...usual,
+    title: 'Google',
+    scopes: ['openid', 'email', 'profile'],
+    urls: {
+      authorization: 'https://accounts.google.com/o/oauth2/v2/auth',
+      token: 'https://oauth2.googleapis.com/token',
+    },
+    profileUrls: { user: 'https://openidconnect.googleapis.com/v1/userinfo' },
+    profile: v.pipe(
+      v.object({ user: v.object({ sub: subject, email: v.string(), email_verified: v.boolean(), name: label }) }),
+      v.transform(({ user: { sub, email, email_verified: verified, name } }) => ({
+        id: sub,
+        name,
+        username: undefined,
+        addresses: [{ email, verified }],
+      })),
+    ),
+  },
+  /** Its `email` can be set by the administrator of any tenant: https://learn.microsoft.com/entra/identity-platform/claims-validation */
+  microsoft: {
+    ...usual,
+    title: 'Microsoft',
+    scopes: ['openid', 'profile'],
+    urls: {
+      authorization: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+      token: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
+    },
+    profileUrls: { user: 'https://graph.microsoft.com/oidc/userinfo' },
+    profile: userinfo,
+    verifiesAddresses: false,
+  },
+  apple: {
+    ...usual,
+    title: 'Apple',
+    scopes: ['name', 'email'],
+    registration: withPrivateKey,
+    urls: {
+      authorization: 'https://appleid.apple.com/auth/authorize',
+      token: 'https://appleid.apple.com/auth/token',
+      keys: 'https://appleid.apple.com/auth/keys',
+      issuer: 'https://appleid.apple.com',
+    },
+    profileUrls: {},
+    profile: appleProfile,
+    hasPkce: false,
+    returns: 'form_post',
+    parameters: { response_mode: 'form_post' },
+  },
+  gitlab: {
+    ...usual,
+    title: 'GitLab',
+    scopes: ['openid', 'email', 'profile'],
+    urls: { authorization: 'https://gitlab.com/oauth/authorize', token: 'https://gitlab.com/oauth/token' },
+    profileUrls: { user: 'https://gitlab.com/oauth/userinfo' },
+    profile: userinfo,
+  },
+  linkedin: {
+    ...usual,
+    title: 'LinkedIn',
+    scopes: ['openid', 'email', 'profile'],
+    urls: {
+      authorization: 'https://www.linkedin.com/oauth/v2/authorization',
+      token: 'https://www.linkedin.com/oauth/v2/accessToken',
+    },
+    profileUrls: { user: 'https://api.linkedin.com/v2/userinfo' },
+    profile: userinfo,
+    hasPkce: false,
+  },
+  twitch: {
+    ...usual,
+    title: 'Twitch',
+    scopes: ['openid', 'user:read:email'],
+    urls: { authorization: 'https://id.twitch.tv/oauth2/authorize', token: 'https://id.twitch.tv/oauth2/token' },
+    profileUrls: { user: 'https://id.twitch.tv/oauth2/userinfo' },
+    profile: userinfo,
+    hasPkce: false,
+    parameters: { claims: '{"userinfo":{"email":null,"email_verified":null,"preferred_username":null}}' },
+  },
+  slack: {
+    ...usual,
+    title: 'Slack',
+    scopes: ['openid', 'email', 'profile'],
+    urls: {
+      authorization: 'https://slack.com/openid/connect/authorize',
+      token: 'https://slack.com/api/openid.connect.token',
+    },
+    profileUrls: { user: 'https://slack.com/api/openid.connect.userInfo' },
+    // The ids of its members are unique in their workspace alone.
+    profile: v.pipe(
+      v.object({ user: v.object({ ...claims.entries, [slackTeam]: subject }) }),
+      v.transform(({ user }) => toldBy({ ...user, sub: `${user[slackTeam]}.${user.sub}` })),
+    ),
+    hasPkce: false,
+    sendsSecret: 'as Basic',
+  },
+} satisfies Readonly<Record<string, ProviderRules>>;

@@ -1,0 +1,88 @@
+import * as v from 'valibot';
+import { label, type ProviderRules, subject, usual, vouchedFor } from './provider-rules.ts';
+
+/** Providers that tell who somebody is by an API of their own. */
+export const profileApiProviders = {
+  github: {
+    ...usual,
+    title: 'GitHub',
+    scopes: ['read:user', 'user:email'],
+    urls: {
+      authorization: 'https://github.com/login/oauth/authorize',
+      token: 'https://github.com/login/oauth/access_token',
+    },
+    profileUrls: { user: 'https://api.github.com/user', emails: 'https://api.github.com/user/emails' },
+    profile: v.pipe(
+      v.object({
+        user: v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)), login: label, name: label }),
+        emails: v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() })),
+      }),
+      v.transform(({ user: { id, login, name }, emails }) => ({
+        id: String(id),
+        name,
+        username: login,
+        addresses: emails.toSorted((a, b) => Number(b.primary) - Number(a.primary)),
+      })),
+    ),
+    hiddenAddresses: '@users.noreply.github.com',
+  },
+  discord: {
+    ...usual,
+    title: 'Discord',
+    scopes: ['identify', 'email'],
+    urls: {
+      authorization: 'https://discord.com/oauth2/authorize',
+      token: 'https://discord.com/api/oauth2/token',
+    },
+    profileUrls: { user: 'https://discord.com/api/users/@me' },
+    profile: v.pipe(
+      v.object({
+        user: v.object({
+          id: v.pipe(v.string(), v.regex(/^[0-9]{1,20}$/)),
+          username: label,
+          global_name: label,
+          email: v.nullish(v.string()),
+          verified: v.optional(v.unknown()),
+        }),
+      }),
+      v.transform(({ user: { id, username, global_name: name, email, verified } }) => ({
+        id,
+        name,
+        username,
+        addresses: vouchedFor(email, verified === true),
+      })),
+    ),
+    sendsSecret: 'as Basic',
+  },
+  /** It does not say whether an address was ever verified, so none is asked for. */
+  facebook: {
+    ...usual,
+    title: 'Facebook',
+    scopes: ['public_profile'],
+    urls: {
+      authorization: 'https://www.facebook.com/v24.0/dialog/oauth',
+      token: 'https://graph.facebook.com/v24.0/oauth/access_token',
+    },
+    profileUrls: { user: 'https://graph.facebook.com/v24.0/me?fields=id,name' },
+    profile: v.pipe(
+      v.object({ user: v.object({ id: v.pipe(v.string(), v.regex(/^[0-9]{1,30}$/)), name: label }) }),
+      v.transform(({ user: { id, name } }) => ({ id, name, username: undefined, addresses: [] })),
+    ),
+    verifiesAddresses: false,
+    hasPkce: false,
+  },
+  /** "This email address is unverified": https://developer.spotify.com/documentation/web-api/reference/get-current-users-profile */
+  spotify: {
+    ...usual,
+    title: 'Spotify',
+    scopes: ['user-read-private'],
+    urls: { authorization: 'https://accounts.spotify.com/authorize', token: 'https://accounts.spotify.com/api/token' },
+    profileUrls: { user: 'https://api.spotify.com/v1/me' },
+    profile: v.pipe(
+      v.object({ user: v.object({ id: subject, display_name: label }) }),
+      v.transform(({ user: { id, display_name: name } }) => ({ id, name, username: undefined, addresses: [] })),
+    ),
+    verifiesAddresses: false,
+    sendsSecret: 'as Basic',
+  },
+} satisfies Readonly<Record<string, ProviderRules>>;
