@@ -9,18 +9,13 @@ import { styleText } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { startStack } from '../../infra/local/stack.ts';
 import { openChromium, signIn } from '../../test/support/clients/chromium.ts';
-import { pictureOf, type Screen, screens, themes, widths } from './screens.ts';
-import { type Seeded, seed } from './seed.ts';
+import { addressOf, pictureOf, screens, themes, widths } from './screens.ts';
+import { seed } from './seed.ts';
 import { shop } from './shop.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../docs/console');
 
 const heights: Readonly<Record<number, number>> = { 390: 844, 1440: 900 };
-
-const addressOf = ({ path: place, as }: Screen, { full, empty }: Seeded): string => {
-  if (place.startsWith('//')) return place.slice(1);
-  return `/projects/${as === 'beginner' ? empty : full}${place}`;
-};
 
 /** What a page looks like now, as WebP, which the browser writes at half the size of PNG. */
 const take = async (context: BrowserContext, page: Page): Promise<Buffer> => {

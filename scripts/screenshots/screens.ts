@@ -73,6 +73,18 @@ export const screens: readonly Screen[] = [
   { name: 'settings-audit', path: '/settings/audit' },
 ];
 
+/** The two projects that screens are of: one with the collections `plants` and `orders`, and one of a beginner. */
+interface ShownProjects {
+  readonly full: string;
+  readonly empty: string;
+}
+
+/** Where a screen is, below the site. */
+export const addressOf = ({ path, as }: Screen, { full, empty }: ShownProjects): string => {
+  if (path.startsWith('//')) return path.slice(1);
+  return `/projects/${as === 'beginner' ? empty : full}${path}`;
+};
+
 /** Theme and width in pixels of each picture. */
 export const themes = ['light', 'dark'] as const;
 export const widths = [390, 1440] as const;

@@ -2,9 +2,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { en } from '../../console/text/en.ts';
 import { type KeyedAct, keys, keyText } from '../../console/ui/keys.ts';
-import { screens } from '../../scripts/screenshots/screens.ts';
+import { addressOf, screens } from '../../scripts/screenshots/screens.ts';
 import { openChromium, signIn } from '../support/clients/chromium.ts';
 import { newProject } from '../support/worlds/project.ts';
+import { newShownProjects } from '../support/worlds/shown-projects.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 
@@ -75,13 +76,17 @@ const signedIn = async (place: string) => {
 
 describe('by keyboard', () => {
   test('Tab goes through everything on every screen, in sight, and out of it again', async () => {
-    const { page, id } = await signedIn('');
+    const { page } = await browser.newPage();
+    const projects = await newShownProjects();
+    await page.goto(inject('stack').dashboardUrl);
+    await signIn(page, projects.developer);
+    await page.getByRole('heading', { name: 'Projects' }).waitFor();
     const found: string[] = [];
-    for (const { name, path, as, act } of screens) {
+    for (const screen of screens) {
+      const { name, as, act } = screen;
       // What is opened by an act begins where it was opened.
       if (as === 'stranger' || act) continue;
-      const below = path.startsWith('//') ? path.slice(1) : `/projects/${id}${path.replace(/plants|orders/, 'posts')}`;
-      await page.goto(inject('stack').dashboardUrl + below);
+      await page.goto(inject('stack').dashboardUrl + addressOf(screen, projects));
       await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
       found.push(...(await walk(page)).map((one) => `${name} ${one}`));

@@ -1,0 +1,20 @@
+import type { Developer } from './project.ts';
+import { newProject } from './project.ts';
+import { newUsersProject } from './users.ts';
+
+/** The two projects of one developer that the screens of the console are of, with something in most lists. */
+export interface ShownWorld {
+  readonly full: string;
+  readonly empty: string;
+  readonly developer: Developer;
+}
+
+export const newShownProjects = async (): Promise<ShownWorld> => {
+  const { id: full, developer, addCollection, api, newUser } = await newUsersProject();
+  await addCollection({ name: 'plants' });
+  await addCollection({ name: 'orders', schema: [{ key: 'number', type: 'Number' }] });
+  await api('POST', '/api/data/plants', { body: { name: 'Fern', price: 25, tags: ['green', 'shade'] } });
+  await newUser();
+  const { id: empty } = await newProject([], developer);
+  return { full, empty, developer };
+};
