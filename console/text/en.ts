@@ -126,6 +126,10 @@ export const en = {
     there: 'There it is:',
   },
   documents: {
+    choose: 'Choose',
+    chooseOf: (collection: string) => `Choose from ${collection}`,
+    chooseHint: 'A part of a text, or an id',
+    nothingFits: 'Nothing fits.',
     none: 'No documents yet. Insert one here, or by the API.',
     noneFit: 'No document fits the filter.',
     new: 'New document',
@@ -357,6 +361,7 @@ export const en = {
     days: '30 days',
     errors: 'Answers of 400 and more',
     slowLists: 'Lists without an index',
+    slowest: 'Slowest lists of today and yesterday, and the indexes that they lack',
     p95: 'p95 of all requests, ms, 30 days',
     uploads: 'Uploads by the API, 30 days',
     mails: 'Requests that send, 30 days',

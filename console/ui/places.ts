@@ -6,7 +6,8 @@ export interface Place {
   readonly href: string;
 }
 
-const isId = (text: string): boolean => /^[0-9a-f]{24}$/i.test(text);
+/** Whether a text is the id of a document. */
+export const isId = (text: string): boolean => /^[0-9a-f]{24}$/i.test(text);
 
 /** Every place of a project. */
 export const placesOf = (projectId: string, collections: readonly string[]): readonly Place[] => {

@@ -41,6 +41,9 @@ export const typeOf = (rules: Collection['schema'], path: string): FieldType | u
   return at?.type === 'Array' ? at.items?.type : at?.type;
 };
 
+/** The collection that the ids at a path refer to, if they do. */
+export const refOf = (rules: Collection['schema'], path: string): string | undefined => fieldAt(rules, path)?.ref;
+
 /** What a document has at a dotted path. */
 export const valueAt = (document: unknown, path: string): unknown => {
   const whole = (document as Readonly<Record<string, unknown>> | null)?.[path];

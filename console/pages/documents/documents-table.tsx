@@ -9,8 +9,10 @@ import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
 import { Cell } from './cell.tsx';
-import { typeOf, valueAt } from './columns.ts';
+import { refOf, typeOf, valueAt } from './columns.ts';
 import { moveToTrash } from './move-to-trash.ts';
+import { idIn } from './ref-address.ts';
+import { RefCell } from './ref-link.tsx';
 import { SortHead } from './sort-head.tsx';
 
 type DocumentsPage = Extract<Data<'list-project-documents'>, { readonly items: unknown }>;
@@ -72,19 +74,23 @@ export const DocumentsTable = ({
     addressWith(path, query, { open: String(id), new: undefined, copy: undefined });
   const columns = shown.map((key, at): Column<ShownDocument> => {
     const sort = (to: string | undefined) => route(addressWith(path, query, { sort: to, page: undefined }));
+    const ref = refOf(rules, key);
     return {
       key,
       label: <SortHead field={key} sort={query.sort} onSort={sort} />,
       sorted: sortedBy(key, query.sort),
       ...(typeOf(rules, key) === 'Number' ? { number: true } : {}),
-      cell: (item) =>
-        at === 0 ? (
+      cell: (item) => {
+        const value = valueAt(item, key);
+        if (at > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} />;
+        return at === 0 ? (
           <a href={hrefOf(item._id)}>
-            <Cell value={valueAt(item, key)} />
+            <Cell value={value} />
           </a>
         ) : (
-          <Cell value={valueAt(item, key)} />
-        ),
+          <Cell value={value} />
+        );
+      },
     };
   });
   return (

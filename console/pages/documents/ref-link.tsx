@@ -1,12 +1,26 @@
 import { useRoute } from 'preact-iso/router';
 import { t } from '../../text/words.ts';
+import { idIn, nameOf, refAddress } from './ref-address.ts';
 
 /** The way to the document that an id refers to; none for what is no id. */
-export const RefLink = ({ collectionName, id }: { readonly collectionName: string; readonly id: string }) => {
+export const RefLink = ({ collectionName, id: text }: { readonly collectionName: string; readonly id: string }) => {
   const { projectId = '' } = useRoute().params;
-  return /^[0-9a-f]{24}$/i.test(id) ? (
-    <a class="small" href={`/projects/${projectId}/documents/${encodeURIComponent(collectionName)}?open=${id}`}>
+  const id = idIn(text);
+  return id === undefined ? null : (
+    <a class="small" href={refAddress(projectId, collectionName, id)}>
       {t.documents.openRef(collectionName)}
     </a>
-  ) : null;
+  );
+};
+
+/** A reference in one line, as the way to its document; a populated one goes by its name. */
+export const RefCell = ({ collectionName, value }: { readonly collectionName: string; readonly value: unknown }) => {
+  const { projectId = '' } = useRoute().params;
+  const id = idIn(value);
+  if (id === undefined) return null;
+  return (
+    <a href={refAddress(projectId, collectionName, id)}>
+      {typeof value === 'object' && value !== null ? nameOf(value) : <span class="mono">{id}</span>}
+    </a>
+  );
 };

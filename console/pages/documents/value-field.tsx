@@ -3,6 +3,7 @@ import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
 import { RefLink } from './ref-link.tsx';
+import { RefPicker } from './ref-picker.tsx';
 import type { ShownField } from './shown-fields.ts';
 
 interface Props {
@@ -75,6 +76,7 @@ export const ValueField = ({ field, text, empty, wrong, onType, onClear }: Props
         </span>
         <span class="grow" />
         {ref !== undefined && <RefLink collectionName={ref} id={text} />}
+        {ref !== undefined && <RefPicker collectionName={ref} onChoose={onType} />}
         {type === 'Date' && (
           <Button kind="plain" onClick={() => onType(new Date().toISOString())}>
             {t.documents.now}

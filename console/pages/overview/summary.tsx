@@ -5,6 +5,7 @@ import type { Point } from '../../ui/chart.tsx';
 import { Line } from '../../ui/line.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { askedOf, type Day, errorsOf, pointsOf } from '../usage/days.ts';
+import { MissingIndexes } from '../usage/missing-indexes.tsx';
 
 const Stat = ({
   href,
@@ -81,6 +82,12 @@ export const Summary = ({ projectId }: { readonly projectId: string }) => {
           points={of((day) => askedOf(day, ['sign-up']))}
         />
       </div>
+      {missing && missing.length > 0 && (
+        <>
+          <h2>{t.summary.slowest}</h2>
+          <MissingIndexes projectId={projectId} />
+        </>
+      )}
     </>
   );
 };

@@ -1,9 +1,7 @@
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
-import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
-import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
 import { bytesText } from '../../ui/bytes.tsx';
 import { Chart, Meter } from '../../ui/chart.tsx';
@@ -13,9 +11,9 @@ import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { type Day, errorsOf, pointsOf } from './days.ts';
+import { MissingIndexes } from './missing-indexes.tsx';
 
 type Route = Data<'get-request-stats'>['routes'][number];
-type Missing = Data<'list-missing-indexes'>[number];
 
 const plain = String;
 
@@ -48,42 +46,6 @@ const Limits = ({ projectId }: { readonly projectId: string }) => {
       <Meter label={t.usage.collections} used={data.collections} limit={data.collectionsLimit} text={plain} />
       <Meter label={t.usage.requestsToday} used={data.requestsToday} limit={null} text={plain} />
     </div>
-  );
-};
-
-const MissingIndexes = ({ projectId }: { readonly projectId: string }) => {
-  const { data } = useQuery('list-missing-indexes', { projectId }).value;
-  const columns: readonly Column<Missing>[] = [
-    { key: 'collection', label: t.usage.collection, cell: ({ collection }) => collection },
-    {
-      key: 'list',
-      label: t.usage.list,
-      cell: ({ filters, sort }) => <span class="mono">{[...filters, ...sort].join(' ')}</span>,
-    },
-    { key: 'lists', label: t.usage.lists, number: true, cell: ({ lists }) => lists },
-    { key: 'ms', label: t.usage.average, number: true, cell: ({ averageMs }) => averageMs },
-    {
-      key: 'build',
-      label: '',
-      cell: ({ collection, index }) => (
-        <Act
-          onAct={async () => {
-            await request('create-index', { projectId, collectionName: collection, body: index });
-          }}
-        >
-          {t.usage.build}
-        </Act>
-      ),
-    },
-  ];
-  if (data?.length === 0) return <Empty text={t.usage.noMissing} />;
-  return (
-    <Table
-      label={t.usage.missing}
-      columns={columns}
-      items={data}
-      keyOf={({ collection, filters, sort }) => `${collection} ${filters} ${sort}`}
-    />
   );
 };
 

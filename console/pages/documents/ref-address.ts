@@ -1,0 +1,22 @@
+import { isId } from '../../ui/places.ts';
+
+const texts = (document: object): readonly string[] =>
+  Object.entries(document).flatMap(([key, value]) =>
+    key !== '_id' && typeof value === 'string' && value ? [value] : [],
+  );
+
+/** The id of what a reference holds: the id itself, or the document that the request had put in its place. */
+export const idIn = (value: unknown): string | undefined => {
+  const id = typeof value === 'object' && value !== null ? (value as { readonly _id?: unknown })._id : value;
+  return typeof id === 'string' && isId(id) ? id : undefined;
+};
+
+const longestName = 80;
+
+/** What a document goes by in one line: the first text in it, else its id. */
+export const nameOf = (document: object): string =>
+  (texts(document)[0] ?? String((document as { readonly _id?: unknown })._id)).slice(0, longestName);
+
+/** Where the document of a reference is. */
+export const refAddress = (projectId: string, collectionName: string, id: string): string =>
+  `/projects/${projectId}/${collectionName === 'users' ? 'users' : `documents/${encodeURIComponent(collectionName)}`}?open=${id}`;

@@ -1,0 +1,100 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useRoute } from 'preact-iso/router';
+import type { Field } from '../../../shared/collections/collection.ts';
+import { useQuery } from '../../api/query.ts';
+import type { Query } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
+import { Combobox } from '../../ui/combobox.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { isId } from '../../ui/places.ts';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { idIn, nameOf } from './ref-address.ts';
+import { enforcedFields } from './shown-fields.ts';
+
+interface Props {
+  /** The collection that is referred to. */
+  readonly collectionName: string;
+  readonly onChoose: (id: string) => void;
+}
+
+const mostShown = 10;
+const pauseMs = 200;
+
+/** The list of what fits a text: by id, by the search of the collection, else by any text field that has it. */
+const queryFor = (rules: readonly Field[], text: string): Query => {
+  const limit = mostShown;
+  if (text === '') return { limit };
+  if (isId(text)) return { limit, _id: text };
+  if (rules.some(({ searchable }) => searchable)) return { limit, search: text };
+  const fields = rules.filter(({ type }) => type === 'String');
+  if (fields.length === 0) return { limit };
+  return { limit, where: JSON.stringify({ $or: fields.map(({ key }) => ({ [key]: { $contains: text } })) }) };
+};
+
+const Documents = ({ rules, collectionName, onChoose }: Props & { readonly rules: readonly Field[] }) => {
+  const { projectId = '' } = useRoute().params;
+  const typed = useSignal('');
+  const asked = useSignal('');
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      asked.value = typed.value.trim();
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [typed.value, asked]);
+  const place = { projectId, collectionName };
+  const { data, problem } = useQuery('list-project-documents', { ...place, query: queryFor(rules, asked.value) }).value;
+  const items = data && 'items' in data ? data.items : undefined;
+  const found = (items ?? []).flatMap((document) => {
+    const id = idIn(document);
+    return id === undefined ? [] : [{ id, label: nameOf(document), note: <span class="mono muted">{id}</span> }];
+  });
+  return (
+    <>
+      <Combobox
+        label={t.documents.chooseOf(collectionName)}
+        hint={t.documents.chooseHint}
+        typed={typed}
+        found={found}
+        onChoose={({ id }) => onChoose(id)}
+      />
+      {items?.length === 0 && <p class="muted">{t.documents.nothingFits}</p>}
+      {problem && <ProblemNote problem={problem} />}
+    </>
+  );
+};
+
+const Choosing = (props: Props) => {
+  const { projectId = '' } = useRoute().params;
+  const { collectionName } = props;
+  const { data: collection, problem } = useQuery('get-collection', { projectId, collectionName }).value;
+  if (problem) return <ProblemNote problem={problem} />;
+  return collection ? <Documents rules={enforcedFields(collection)} {...props} /> : null;
+};
+
+/** Chooses the document that a field refers to, instead of typing its id. */
+export const RefPicker = ({ collectionName, onChoose }: Props) => {
+  const choosing = useSignal(false);
+  const show = (is: boolean) => () => {
+    choosing.value = is;
+  };
+  return (
+    <>
+      <Button kind="plain" onClick={show(true)}>
+        {t.documents.choose}
+      </Button>
+      {choosing.value && (
+        <Dialog title={t.documents.chooseOf(collectionName)} onClose={show(false)}>
+          <Choosing
+            collectionName={collectionName}
+            onChoose={(id) => {
+              choosing.value = false;
+              onChoose(id);
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+};

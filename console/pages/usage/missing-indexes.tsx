@@ -1,0 +1,46 @@
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+type Missing = Data<'list-missing-indexes'>[number];
+
+/** Lists that were slow for want of an index, each with the one that would help. */
+export const MissingIndexes = ({ projectId }: { readonly projectId: string }) => {
+  const { data } = useQuery('list-missing-indexes', { projectId }).value;
+  const columns: readonly Column<Missing>[] = [
+    { key: 'collection', label: t.usage.collection, cell: ({ collection }) => collection },
+    {
+      key: 'list',
+      label: t.usage.list,
+      cell: ({ filters, sort }) => <span class="mono">{[...filters, ...sort].join(' ')}</span>,
+    },
+    { key: 'lists', label: t.usage.lists, number: true, cell: ({ lists }) => lists },
+    { key: 'ms', label: t.usage.average, number: true, cell: ({ averageMs }) => averageMs },
+    {
+      key: 'build',
+      label: '',
+      cell: ({ collection, index }) => (
+        <Act
+          onAct={async () => {
+            await request('create-index', { projectId, collectionName: collection, body: index });
+          }}
+        >
+          {t.usage.build}
+        </Act>
+      ),
+    },
+  ];
+  if (data?.length === 0) return <Empty text={t.usage.noMissing} />;
+  return (
+    <Table
+      label={t.usage.missing}
+      columns={columns}
+      items={data}
+      keyOf={({ collection, filters, sort }) => `${collection} ${filters} ${sort}`}
+    />
+  );
+};

@@ -1,0 +1,69 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+/** Something that can be chosen. */
+export interface Choice {
+  readonly label: string;
+  /** Stands at its end: its keys, its id. */
+  readonly note?: ComponentChildren;
+}
+
+interface Props<T extends Choice> {
+  readonly label: string;
+  readonly hint: string;
+  readonly typed: Signal<string>;
+  /** What fits the text that is typed. */
+  readonly found: readonly T[];
+  readonly onChoose: (choice: T) => void;
+}
+
+/** A field above a list of what fits its text: arrows go through the list, Enter or a click chooses. */
+export const Combobox = <T extends Choice>({ label, hint, typed, found, onChoose }: Props<T>) => {
+  const id = useId();
+  const moved = useSignal(0);
+  const chosen = Math.min(moved.value, Math.max(0, found.length - 1));
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (step === 0 && event.key !== 'Enter') return;
+    event.preventDefault();
+    const choice = found[chosen];
+    if (step !== 0) moved.value = (chosen + step + found.length) % Math.max(1, found.length);
+    else if (choice) onChoose(choice);
+  };
+  return (
+    <>
+      <input
+        class="input"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls={id}
+        aria-activedescendant={found.length > 0 ? `${id}-${chosen}` : undefined}
+        aria-label={label}
+        placeholder={hint}
+        value={typed.value}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+          moved.value = 0;
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={id} role="listbox" class="choices" aria-label={label}>
+        {found.map((choice, at) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
+          <div
+            key={`${at} ${choice.label}`}
+            id={`${id}-${at}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={at === chosen}
+            onClick={() => onChoose(choice)}
+          >
+            <span>{choice.label}</span>
+            {choice.note}
+          </div>
+        ))}
+      </div>
+    </>
+  );
+};
