@@ -13,6 +13,7 @@ const thorough = [
   'test/console/keyboard.test.ts',
   'test/console/mail-acts.test.ts',
   'test/console/references.test.ts',
+  'test/console/renewal.test.ts',
   'test/console/settings-acts.test.ts',
   'test/console/transfer-acts.test.ts',
   'test/console/user-acts.test.ts',

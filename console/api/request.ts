@@ -18,6 +18,9 @@ const tellAll = (paths: readonly string[]): void => {
   else for (const tell of listeners) tell(paths);
 };
 
+/** The same of what others wrote. */
+export const tellWritten = (path: string): void => tellAll([path]);
+
 /** Makes many calls; what they made stale is asked for again once, at the end. */
 export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
   const paths: string[] = [];

@@ -1,74 +1,144 @@
-import { expect, test } from 'vitest';
-import { inParallel } from '../support/clients/client.ts';
-import { newProject } from '../support/worlds/project.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Answer, inParallel, type RequestOptions } from '../support/clients/client.ts';
+import { type FeedUnderFire, openFeedUnderFire } from '../support/worlds/feed-under-fire.ts';
 
+/** The whole number takes minutes: `FEED_CHANGES=200000 FEED_FAULTS=50`. */
+const { FEED_CHANGES = '3000', FEED_FAULTS = '5' } = process.env;
+const target = Number(FEED_CHANGES);
 const writers = 50;
-const writesEach = 300;
-const readers = 5;
+/** The readers: each user, and who has the secret key. */
+const ownerCount = 4;
 
 interface Change {
   readonly _id: string;
   readonly rev: number;
   readonly deleted?: true;
+  readonly document?: { readonly userId?: string };
 }
 interface Page {
   readonly data: { readonly changes: readonly Change[]; readonly next: string; readonly more: boolean };
 }
+type Seen = Map<string, string>;
 
-test('50 writers at once and 5 readers: each sees the last of every document, in order and nothing twice', async () => {
-  const project = await newProject([{ name: 'busy', changes: true }]);
-  const last = new Map<string, Change>();
+let world: FeedUnderFire;
+/** Changes that were acknowledged, and the last revision of each document among them. */
+let acknowledged = 0;
+const revisions = new Map<string, number>();
+
+beforeAll(async () => {
+  world = await openFeedUnderFire(ownerCount);
+});
+afterAll(() => world.stop());
+
+const path = '/api/data/busy';
+const tried = async <Body>(
+  method: string,
+  where: string,
+  options: RequestOptions,
+): Promise<Answer<Body> | undefined> => {
+  const answer = await world.ask<Body>(method, path + where, options);
+  if (answer && answer.status < 500) return answer;
+  // Whatever is down, fifty who ask without a pause keep it from coming up.
+  await pause(50);
+  return undefined;
+};
+
+const note = (id: string, rev: number): void => {
+  acknowledged += 1;
+  revisions.set(id, Math.max(rev, revisions.get(id) ?? 0));
+};
+const revisionOf = ({ headers }: Answer<unknown>): number => Number(headers.get('etag')?.replaceAll('"', ''));
+
+/** Writes of every kind to documents of its own, and to those that all write to, until there are enough. */
+const write = async (writer: number, shared: string[]): Promise<void> => {
+  const userId = world.owners[writer % ownerCount];
+  const own: string[] = [];
+  for (let n = writer; acknowledged < target; n += 1) {
+    const id = (n % 7 === 0 ? shared[n % Math.max(1, shared.length)] : own[(n * 7) % Math.max(1, own.length)]) ?? '';
+    const kind = id === '' ? 0 : n % 10;
+    if (kind === 0) {
+      const made = await tried<{ _id: string }>('POST', '', { body: { userId, writer, n } });
+      if (made?.status !== 201) continue;
+      note(made.body._id, 1);
+      (shared.length < 5 ? shared : own).push(made.body._id);
+    } else if (kind === 1) {
+      const body = Array.from({ length: 5 }, () => ({ userId, writer, n }));
+      const made = await tried<{ data: { ids: string[] } }>('POST', '/bulk', { body });
+      for (const one of made?.status === 201 ? made.body.data.ids : []) note(one, 1);
+    } else if (kind === 2 && n % 20 === 2) {
+      const gone = await tried('DELETE', `/${id}?permanent=true`, {});
+      if (gone?.status === 200) note(id, (revisions.get(id) ?? 0) + 1);
+    } else {
+      const [method, where] = kind === 3 ? ['DELETE', ''] : kind === 4 ? ['PATCH', '/recover'] : ['PATCH', ''];
+      const body = kind > 4 ? { body: { n } } : {};
+      const changed = await tried(method ?? '', `/${id}${where}`, body);
+      if (changed?.status === 200) note(id, revisionOf(changed));
+    }
+  }
+};
+
+const stateOf = (rev: number, deleted: boolean): string => `${rev}${deleted ? ' gone' : ''}`;
+
+/** Reads on and on, until it has seen what was written last; nothing may come twice, or of another user. */
+const read = async (reader: number, isOver: () => boolean): Promise<Seen> => {
+  const owner = world.owners[reader];
+  let token: string | undefined;
+  const [seen, known]: [Seen, Map<string, number>] = [new Map(), new Map()];
+  for (let since = '0'; ; ) {
+    const wasOver = isOver();
+    const limit = 10 + reader * 200;
+    if (owner !== undefined) token ??= await world.signIn(reader);
+    const options = owner === undefined ? {} : { key: world.publishableKey, ...(token !== undefined && { token }) };
+    const page = await tried<Page>('GET', `/changes?since=${since}&limit=${limit}&wait=${reader % 2}`, options);
+    if (page?.status === 401) token = undefined;
+    if (!page || page.status === 401) continue;
+    expect(page.status, JSON.stringify(page.body)).toBe(200);
+    const { changes, next, more } = page.body.data;
+    for (const { _id, rev, deleted, document } of changes) {
+      if (owner !== undefined && document) expect(document.userId).toBe(owner);
+      expect([_id, rev > (known.get(_id) ?? 0)]).toEqual([_id, true]);
+      known.set(_id, rev);
+      seen.set(_id, stateOf(rev, deleted === true));
+    }
+    since = next;
+    if (wasOver && !more && changes.length === 0) return seen;
+  }
+};
+
+/** One fault after the other, evenly over the changes. */
+const strike = async (): Promise<readonly string[]> => {
+  const names = Object.keys(world.faults);
+  const count = Number(FEED_FAULTS);
+  const met: string[] = [];
+  while (met.length < count) {
+    const name = names[met.length % names.length] ?? '';
+    while (acknowledged < (target * (met.length + 1)) / (count + 1)) await pause(10);
+    await world.faults[name]?.();
+    met.push(name);
+  }
+  return met;
+};
+
+test(`50 writers and 5 readers over ${target} changes, with kill -9, lost answers and a slow database among them: nothing is missed, told to others, or told twice`, async () => {
+  let isWritten = false;
   const shared: string[] = [];
-  let isWriting = true;
-
-  const write = async (writer: number): Promise<void> => {
-    const own: string[] = [];
-    for (let n = 0; n < writesEach; n += 1) {
-      const kind = own.length < 3 ? 0 : n % 5;
-      const id = kind === 2 ? (shared[(writer * 7 + n) % shared.length] ?? '') : (own[n % own.length] ?? '');
-      const path = `/api/data/busy/${id}`;
-      if (kind === 0) {
-        const made = await project.api<{ _id: string }>('POST', '/api/data/busy', { body: { writer, n } });
-        expect(made.status).toBe(201);
-        own.push(made.body._id);
-        if (shared.length < 5) shared.push(made.body._id);
-      } else if (kind === 4) await project.api('DELETE', `${path}${n % 2 === 0 ? '?permanent=true' : ''}`);
-      else if (kind === 3) await project.api('PATCH', `${path}/recover`);
-      else await project.api('PATCH', path, { body: { n } });
-    }
-  };
-
-  const read = async (reader: number): Promise<ReadonlyMap<string, Change>> => {
-    const seen = new Map<string, Change>();
-    let since = '0';
-    for (;;) {
-      const wasWriting = isWriting;
-      const { body } = await project.api<Page>(
-        'GET',
-        `/api/data/busy/changes?since=${since}&limit=${10 + reader * 50}`,
-      );
-      for (const change of body.data.changes) {
-        expect(change.rev).toBeGreaterThan(seen.get(change._id)?.rev ?? 0);
-        seen.set(change._id, change);
-      }
-      since = body.data.next;
-      if (!wasWriting && !body.data.more && body.data.changes.length === 0) return seen;
-    }
-  };
-
-  const reading = inParallel(readers, read);
-  await inParallel(writers, write);
-  isWriting = false;
+  const reading = inParallel(ownerCount + 1, (reader) => read(reader, () => isWritten));
+  const striking = strike();
+  await inParallel(writers, (writer) => write(writer, shared));
+  const met = await striking;
+  isWritten = true;
   const seen = await reading;
-  let since = '0';
-  for (let more = true; more; ) {
-    const { body } = await project.api<Page>('GET', `/api/data/busy/changes?since=${since}&limit=1000`);
-    for (const { _id, rev, deleted } of body.data.changes) last.set(_id, { _id, rev, ...(deleted && { deleted }) });
-    ({ more, next: since } = body.data);
+  const stored = await world.stored();
+  for (const [reader, found] of seen.entries()) {
+    const owner = world.owners[reader];
+    const theirs = stored.filter(({ userId }) => owner === undefined || userId === owner);
+    const last = new Map(theirs.map(({ _id, _rev, isDeleted }) => [String(_id), stateOf(Number(_rev), isDeleted)]));
+    expect([...last].filter(([id, state]) => found.get(id) !== state)).toEqual([]);
+    expect([...found.keys()].filter((id) => !last.has(id))).toEqual([]);
   }
-  expect(last.size).toBeGreaterThan(writers);
-  for (const one of seen) {
-    const brief = [...one.values()].map(({ _id, rev, deleted }) => ({ _id, rev, ...(deleted && { deleted }) }));
-    expect(new Map(brief.map((change) => [change._id, change]))).toEqual(last);
-  }
+  const kept = new Map(stored.map(({ _id, _rev }) => [String(_id), Number(_rev)]));
+  expect([...revisions].filter(([id, rev]) => (kept.get(id) ?? 0) < rev)).toEqual([]);
+  expect(acknowledged).toBeGreaterThanOrEqual(target);
+  process.stdout.write(`${acknowledged} changes of ${stored.length} documents, among them ${met.join(', ')}\n`);
 });

@@ -22,6 +22,7 @@ import { DocumentsTable } from './documents-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { conditionsOf, listQuery, queryText, typedQuery } from './list-address.ts';
 import { NewDocument } from './new-document.tsx';
+import { useFeed } from './renewed-by-feed.ts';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { SearchBox } from './search-box.tsx';
@@ -35,6 +36,7 @@ export const Documents = () => {
   const { path, query, route } = useLocation();
   const adding = useSignal(false);
   const { data: collection } = useQuery('get-collection', place).value;
+  useFeed(place, collection?.changes ?? false);
   const list = useQuery('list-project-documents', { ...place, query: listQuery(query) });
   const [kept, keep] = useKept(`columns:${projectId}/${collectionName}`, chosenColumns);
   const { data, problem: refusal } = list.value;

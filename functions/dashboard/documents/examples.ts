@@ -17,6 +17,11 @@ export const dashboardDocumentExamples = defineExamples(dashboardDocumentRoutes,
     query: { limit: '20', sort: '-views', views_gte: '1' },
     failures: failuresOf('list-documents'),
   },
+  'list-project-changes': {
+    params: { projectId, collectionName },
+    query: { since: '0', limit: '100', wait: '0' },
+    failures: failuresOf('list-changes'),
+  },
   'create-project-document': {
     params: { projectId, collectionName },
     body: { title: 'Hello', views: 10, tags: ['first'] },

@@ -1,5 +1,13 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { DeleteAnswer, DeleteQuery, GetQuery, ListAnswer, ListQuery } from '../../data/schemas.ts';
+import {
+  ChangesAnswer,
+  ChangesQuery,
+  DeleteAnswer,
+  DeleteQuery,
+  GetQuery,
+  ListAnswer,
+  ListQuery,
+} from '../../data/schemas.ts';
 import { JsonObject } from '../../schemas.ts';
 import { DocumentAnswer } from './schemas.ts';
 
@@ -12,6 +20,14 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'List, filter, sort, page and count documents, as the data API does',
     query: ListQuery,
     response: { status: 200, body: ListAnswer },
+  },
+  'list-project-changes': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/collections/{collectionName}/changes',
+    access: 'developer',
+    summary: 'List the documents that changed since a position, as the data API does',
+    query: ChangesQuery,
+    response: { status: 200, body: ChangesAnswer },
   },
   'create-project-document': {
     method: 'POST',

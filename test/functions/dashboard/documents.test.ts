@@ -49,6 +49,22 @@ describe('the data browser', () => {
     }
   });
 
+  test('200 with the changes feed of the secret key, and 409 CHANGES_NOT_ENABLED without one', async () => {
+    await project.addCollection({ name: 'fed', changes: true, rls: { enabled: true, mode: 'private' } });
+    const at = `/api/projects/${project.id}/collections/`;
+    const changes = (rest: string) =>
+      project.developer.dashboard<{ data: { changes: object[]; next: string } }>('GET', `${at}${rest}`);
+    const since = (await changes('fed/changes')).body.data.next;
+    const id = await add('fed', { n: 1 });
+    const page = await changes(`fed/changes?since=${since}&wait=1`);
+    expect(page).toMatchObject({ status: 200, body: { message: 'Changes fetched', data: { changes: [{ _id: id }] } } });
+    const theirs = await project.api('GET', `/api/data/fed/changes?since=${page.body.data.next}`);
+    expect(theirs).toMatchObject({ status: 200, body: { data: { changes: [], more: false } } });
+    expect(await changes('notes/changes')).toMatchObject({ status: 409, body: { code: 'CHANGES_NOT_ENABLED' } });
+    expect(await changes('fed/changes?wait=21')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
+    expect(await changes('users/changes')).toMatchObject({ status: 403, body: { code: 'USERS_RESERVED' } });
+  });
+
   test('400 RESULT_TOO_LARGE for a page by number that would be cut; the cursor goes on', async () => {
     for (let n = 0; n < 6; n += 1) await add('notes', { tag: 'large', text: 'x'.repeat(1_000_000) });
     expect(await dashboard('GET', 'notes', '?tag=large&page=1&limit=6')).toMatchObject({

@@ -38,6 +38,7 @@ export const walkDocuments = async ({ dashboard, open }: WalkContext): Promise<v
   const added = await dashboard.run('create-project-document');
   const id = { params: { id: added.body.data._id ?? '' } };
   await dashboard.run('list-project-documents');
+  await dashboard.run('list-project-changes');
   await dashboard.run('get-project-document', id);
   await dashboard.run('update-project-document', id);
   await dashboard.run('update-project-document-patch', id);
