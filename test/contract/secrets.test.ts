@@ -641,6 +641,7 @@ beforeAll(async () => {
   await noteUsers(secretKey);
   await send(routeNamed('update-collection'), parameters, { token, body: { rls: { enabled: false }, changes: true } });
   await send(routeNamed('list-changes'), parameters, { key: secretKey, query: '?since=0' });
+  await send(routeNamed('list-project-changes'), parameters, { token, query: '?since=0' });
   for (const id of ['delete-index', 'delete-collection', 'delete-user', 'delete-project', 'sign-out-developer']) {
     await send(routeNamed(id), parametersFor(routeNamed(id)), { token, key: secretKey, headers: { cookie } });
   }

@@ -30,6 +30,9 @@ const audiencesOf = ({ rls }: Collection, { [rls.ownerField]: owner }: Document)
   return typeof owner === 'string' ? ['secret key', { userId: owner }] : ['secret key'];
 };
 
+/** Whether anybody can be told of what is written there. */
+export const isWatched = ({ feed }: Collection): boolean => feed?.on === true && publishAddress() !== undefined;
+
 /**
  * Tells those who watch a collection of documents that were written, as they are stored now; of deleted ones id, owner
  * and revision are enough. Where nobody can watch it does nothing; it fails nothing and takes 200 ms at most, since the

@@ -1,6 +1,14 @@
-import type { Collection as Documents, Document as MongoDocument } from 'mongodb';
+import {
+  type AnyBulkWriteOperation,
+  type Collection as Documents,
+  MongoBulkWriteError,
+  type Document as MongoDocument,
+  type ObjectId,
+} from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
+import { logFailure } from '../../core/log.ts';
+import { newId } from '../../core/new-id.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { type Counting, countings } from '../revision.ts';
 import { isNotGone } from '../trash/trash-conditions.ts';
@@ -14,10 +22,10 @@ export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
  * days: the deciding write, after which nobody sees them any more. What they hold is removed right after it, as an
  * update cannot both take MongoDB's clock and remove fields that it does not name.
  */
-export const burial = ({ operators }: Counting): MongoDocument => ({
+const burial = ({ operators }: Counting, more: MongoDocument = {}): MongoDocument => ({
   ...operators,
   ...movedNow,
-  $set: { isDeleted: true, deletedAt: new Date(clock.now()), _gone: false, ...operators.$set },
+  $set: { isDeleted: true, deletedAt: new Date(clock.now()), _gone: false, ...more, ...operators.$set },
 });
 
 /** Buried, with all that it held. */
@@ -57,4 +65,30 @@ export const bury = async (
   }
   await emptyTombstones(documents, collection, chosen);
   return buried;
+};
+
+/**
+ * Makes one document into a tombstone where it matches, and empties it, in one command. What it still holds where the
+ * second step fails, the purge removes.
+ */
+export const buryOne = async (
+  documents: Documents,
+  collection: Emptied,
+  _id: ObjectId,
+  condition: Condition,
+  counting: Counting,
+): Promise<boolean> => {
+  // Tells what this call buried from what another one has not emptied yet.
+  const _by = newId();
+  const bury: AnyBulkWriteOperation = {
+    updateOne: { filter: { ...condition, ...counting.where }, update: burial(counting, { _by }) },
+  };
+  const empty: AnyBulkWriteOperation = { updateOne: { filter: { _id, _by }, update: emptied(collection) } };
+  try {
+    return (await documents.bulkWrite([bury, empty])).modifiedCount > 0;
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError) || error.result.modifiedCount === 0) throw error;
+    logFailure({ message: 'A tombstone was left as it was', collection: collection.name }, error);
+    return true;
+  }
 };

@@ -4,23 +4,14 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { nudge } from '../changes/nudge.ts';
-import { burial, emptyTombstones } from '../changes/tombstones.ts';
+import { isWatched, nudge } from '../changes/nudge.ts';
+import { buryOne } from '../changes/tombstones.ts';
 import { type Document, documentId } from '../document.ts';
 import { isAt, nextOf, revisionField, revisionMismatch, revisionOf } from '../revision.ts';
 import { requireWriteAccess, writeCondition } from '../row-security.ts';
 import { changeDocument, writable } from '../write/change-document.ts';
 import { mergingWhere } from '../write/merge-fields.ts';
 import { isStillActive } from './trash-conditions.ts';
-
-/** What a tombstone still holds where this fails, the purge removes. */
-const emptyTombstone = async (project: Project, collection: Collection, _id: ObjectId): Promise<void> => {
-  try {
-    await onProject(project, (db) => emptyTombstones(db.collection(collection.name), collection, { _id }));
-  } catch (error) {
-    logFailure({ message: 'A tombstone was left as it was', project: project.id }, error);
-  }
-};
 
 /** What is asked of a document that a write has just deleted: its revision, and whose it was. */
 const ofDeleted = ({ rls }: Collection) =>
@@ -29,9 +20,21 @@ const ofDeleted = ({ rls }: Collection) =>
     projection: { isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 },
   }) as const;
 
+/** Tells those who watch of a tombstone, which the command that made it does not answer. */
+const tellOf = async (project: Project, collection: Collection, _id: ObjectId): Promise<void> => {
+  if (!isWatched(collection)) return;
+  try {
+    const { projection } = ofDeleted(collection);
+    const tombstone = await onProject(project, (db) => db.collection(collection.name).findOne({ _id }, { projection }));
+    if (tombstone) await nudge(project, collection, [tombstone as Document]);
+  } catch (error) {
+    logFailure({ message: 'Nobody was told of a deletion', project: project.id }, error);
+  }
+};
+
 /**
  * Deletes a document for good, in one command, where it is in the state; otherwise → 404. Where there is a changes feed a
- * tombstone takes its place, and a second command empties that.
+ * tombstone takes its place.
  */
 const deletePermanently = async (
   project: Project,
@@ -41,22 +44,19 @@ const deletePermanently = async (
   state: 'any' | 'trashed',
   ifMatch?: number,
 ): Promise<void> => {
-  if (collection.feed?.on) {
-    const tombstone = await changeDocument(project, collection, caller, id, {
-      state,
-      ifMatch,
-      write: (documents, filter, counting) =>
-        documents.findOneAndUpdate({ ...filter, ...counting.where }, burial(counting), ofDeleted(collection)),
-    });
-    await emptyTombstone(project, collection, documentId(id));
-    await nudge(project, collection, [tombstone as Document]);
-    return;
-  }
+  const isFed = collection.feed?.on === true;
+  const _id = documentId(id);
   await changeDocument(project, collection, caller, id, {
     state,
     ifMatch,
-    write: async (documents, filter) => ((await documents.deleteOne(filter)).deletedCount === 1 ? true : null),
+    write: async (documents, filter, counting) => {
+      const isDone = isFed
+        ? await buryOne(documents, collection, _id, filter, counting)
+        : (await documents.deleteOne(filter)).deletedCount === 1;
+      return isDone ? true : null;
+    },
   });
+  if (isFed) await tellOf(project, collection, _id);
 };
 
 const trashed = () => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
