@@ -33,6 +33,7 @@ const thorough = [
   'test/functions/user-auth/enumeration.test.ts',
   'test/infra/settings-in-place.test.ts',
   'test/local/durability.test.ts',
+  'test/local/example.test.ts',
   'test/local/faults.test.ts',
   'test/local/health.test.ts',
   'test/local/interrupted-removal.test.ts',

@@ -11,10 +11,8 @@ const run = promisify(execFile);
 /** The folder of the package `@basalt/client`. */
 export const clientFolder = join(root, 'client');
 
-/** Builds the client into `dist` of a folder: one file for browsers, Node, Deno and workers, and its types. */
-export const buildClient = async (folder = clientFolder): Promise<void> => {
-  const outdir = join(folder, 'dist');
-  await rm(outdir, { recursive: true, force: true });
+/** The scripts of the client for browsers, Node, Deno and workers; `index.js` is where they begin. */
+export const buildClientScripts = async (outdir: string): Promise<void> => {
   await build({
     absWorkingDir: root,
     entryPoints: [join(clientFolder, 'src/index.ts')],
@@ -29,6 +27,13 @@ export const buildClient = async (folder = clientFolder): Promise<void> => {
     logLevel: 'silent',
   });
   await stop();
+};
+
+/** Builds the client into `dist` of a folder: its scripts and types. */
+export const buildClient = async (folder = clientFolder): Promise<void> => {
+  const outdir = join(folder, 'dist');
+  await rm(outdir, { recursive: true, force: true });
+  await buildClientScripts(outdir);
   const emit = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--outDir', outdir];
   await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', clientFolder, ...emit]);
   for (const file of globSync('*.d.ts', { cwd: outdir })) {

@@ -8,21 +8,26 @@ import { startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { issueDashboardToken } from '../../shared/accounts/session-jwt.ts';
 import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
-import { createCollection } from '../../shared/collections/lifecycle/create-collection.ts';
+import { type CollectionInput, createCollection } from '../../shared/collections/lifecycle/create-collection.ts';
 import { AppError } from '../../shared/core/errors.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
 import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
+import type { NewProject } from '../../shared/projects/settings.ts';
 import { updateProject } from '../../shared/projects/update-project.ts';
 import { developerScope } from '../../shared/table/item-key.ts';
 import { demoCollections } from './demo-collections.ts';
 import { anyRegistrations } from './identity-providers/any-registration.ts';
 
-/** The demo project and its developer, with the secrets that the service itself shows only once. */
-export interface Demo {
-  readonly developer: { readonly email: string; readonly password: string };
+/** A project with the keys that the service itself shows only once. */
+export interface ProjectKeys {
   readonly projectId: string;
   readonly publishableKey: string;
   readonly secretKey: string;
+}
+
+/** The demo project and its developer. */
+export interface Demo extends ProjectKeys {
+  readonly developer: { readonly email: string; readonly password: string };
 }
 
 /** The demo token is for scripts, which do not refresh; others live 15 minutes. */
@@ -48,21 +53,33 @@ const register = async (): Promise<{ readonly developer: Demo['developer']; read
   }
 };
 
-const create = async (): Promise<Demo> => {
-  const { developer, developerId } = await register();
-  const owner = { id: developerId, plan: 'pro' } as const;
-  await setPlan(developer.email, owner.plan);
-  const signIn = { emailCode: true, anonymous: true, secondFactor: 'optional' } as const;
-  const settings = { name: 'Demo', siteUrl: demoSite, authEnabled: true, signIn };
-  const { _id, publishableKey, secretKey } = await createProject(owner, settings, newSigningKey);
+type Collections = Readonly<Record<string, CollectionInput>>;
+
+/** Makes a project of a developer on the plan `pro`, with these collections. */
+export const seedProject = async (
+  ownerId: string,
+  settings: NewProject,
+  collections: Collections,
+): Promise<ProjectKeys> => {
+  const owner = { id: ownerId, plan: 'pro' } as const;
+  const project = await createProject(owner, { ...settings, authEnabled: true }, newSigningKey);
+  const { _id, publishableKey, secretKey } = project;
   const match = await findProjectByKey(secretKey, '');
-  if (!match) throw new Error('The demo project cannot be found');
-  for (const [name, collection] of Object.entries(demoCollections)) {
+  if (!match) throw new Error(`The project ${settings.name} cannot be found`);
+  for (const [name, collection] of Object.entries(collections)) {
     await createCollection(match.project, name, collection);
   }
-  const owned = await findOwnedProject(developerId, _id);
+  return { projectId: _id, publishableKey, secretKey };
+};
+
+const create = async (): Promise<Demo> => {
+  const { developer, developerId } = await register();
+  await setPlan(developer.email, 'pro');
+  const signIn = { emailCode: true, anonymous: true, secondFactor: 'optional' } as const;
+  const keys = await seedProject(developerId, { name: 'Demo', siteUrl: demoSite, signIn }, demoCollections);
+  const owned = await findOwnedProject(developerId, keys.projectId);
   if (owned) await updateProject(owned, { socialProviders: anyRegistrations('demo', 'demo') });
-  return { developer, projectId: _id, publishableKey, secretKey };
+  return { developer, ...keys };
 };
 
 /**

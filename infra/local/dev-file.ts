@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Demo } from './demo.ts';
+import type { Demo, ProjectKeys } from './demo.ts';
 import type { Stack } from './stack.ts';
 
 /** Where the parts of the local service are. */
@@ -9,6 +9,10 @@ type Addresses = Pick<Stack, 'baseUrl' | 'dashboardUrl' | 'inboxUrl' | 'webhookU
 /** What scripts and tests need to use the local service: `$BASALT_DIR/dev.json`. */
 export interface DevFile extends Demo, Addresses {
   readonly dashboardToken: string;
+  /** The project of the example app, once it was started. */
+  readonly example?: ProjectKeys;
+  /** Where the example app is, while it runs. */
+  readonly exampleUrl?: string;
 }
 
 const fileIn = (directory: string): string => path.join(directory, 'dev.json');

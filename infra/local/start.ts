@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { styleText } from 'node:util';
 import { bundleFolder } from '../build/function-files.ts';
-import { provideDemo } from './demo.ts';
+import { type Demo, type ProjectKeys, provideDemo } from './demo.ts';
 import { loadDevFile, writeDevFile } from './dev-file.ts';
 import { writeEnvironment } from './environment-file.ts';
 import { requireNode } from './node-version.ts';
@@ -29,12 +29,18 @@ const textOf = (error: unknown): string => {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 
+const options = ['--bundled', '--example'];
+
+const requireOptions = (args: readonly string[]): void => {
+  const unknown = args.find((argument) => !options.includes(argument));
+  if (unknown === undefined) return;
+  const known = options.map((option) => `npm start -- ${option}`).join(' and ');
+  throw new StartProblem(`${unknown} is not an option. There are two: ${known}`);
+};
+
 /** The folder of the bundles where they are asked for, freshly built. */
 const bundlesFor = async (args: readonly string[]): Promise<{ readonly bundles?: string }> => {
-  const unknown = args.find((argument) => argument !== '--bundled');
-  if (unknown !== undefined)
-    throw new StartProblem(`${unknown} is not an option. There is one: npm start -- --bundled`);
-  if (args.length === 0) return {};
+  if (!args.includes('--bundled')) return {};
   const { bundleFunctions } = await import('../build/bundle.ts');
   const functions = await bundleFunctions(bundleFolder);
   report(`Bundled ${functions.length} functions`);
@@ -61,11 +67,28 @@ const stopOnSignal = (running: { stack?: Stack }): void => {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 };
 
+/** The example app where it is asked for; its project stays known where it is not. */
+const exampleFor = async (
+  args: readonly string[],
+  { port }: LocalSettings,
+  api: string,
+  demo: Demo,
+  earlier: ProjectKeys | undefined,
+): Promise<{ readonly example?: ProjectKeys; readonly exampleUrl?: string }> => {
+  if (!args.includes('--example')) return earlier ? { example: earlier } : {};
+  const { startExample } = await import('./example/start-example.ts');
+  const { keys, url } = await startExample(port, api, demo, earlier);
+  return { example: keys, exampleUrl: url };
+};
+
 const showDemo = async (
   { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl, offerSignIn }: Stack,
   settings: LocalSettings,
+  args: readonly string[],
 ): Promise<void> => {
   const directory = path.resolve(settings.directory);
+  const earlier = await loadDevFile(directory);
+  const demo = await provideDemo(earlier);
   const dev = {
     baseUrl,
     dashboardUrl,
@@ -73,7 +96,8 @@ const showDemo = async (
     webhookUrl,
     webhookSecret,
     filesUrl,
-    ...(await provideDemo(await loadDevFile(directory))),
+    ...demo,
+    ...(await exampleFor(args, settings, baseUrl, demo, earlier?.example)),
   };
   await writeDevFile(directory, dev);
   process.stdout.write(welcome(dev, settings, settings.directory, offerSignIn(dev.developer)));
@@ -83,7 +107,9 @@ const start = async (): Promise<void> => {
   const running: { stack?: Stack } = {};
   stopOnSignal(running);
   const settings = parseSettings(process.env);
-  const bundles = await bundlesFor(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  requireOptions(args);
+  const bundles = await bundlesFor(args);
   const stack = await startStack({
     ...settings,
     ...bundles,
@@ -93,7 +119,7 @@ const start = async (): Promise<void> => {
   running.stack = stack;
   await writeEnvironment(path.resolve(settings.directory), stack.env);
   try {
-    await showDemo(stack, settings);
+    await showDemo(stack, settings, args);
   } catch (error) {
     await stack.stop();
     throw error;

@@ -47,6 +47,9 @@ export const welcome = (dev: DevFile, settings: LocalSettings, directory: string
     row('console', `${styleText('bold', consoleUrl)}`),
     row('', 'signs you in, once, for 10 minutes'),
     '',
+    ...(dev.exampleUrl === undefined
+      ? []
+      : [row('example app', styleText('bold', dev.exampleUrl)), row('', 'examples/notes, a project of its own'), '']),
     `ready ${dev.baseUrl}`,
     '',
   ].join('\n');

@@ -51,8 +51,8 @@ const countNotes = async ({ baseUrl, publishableKey }: DevFile): Promise<unknown
 };
 
 describe('npm start', () => {
-  test('gives a demo project, in a file for its owner only; no second one runs on its data; SIGTERM ends it in order', async () => {
-    const one = start();
+  test('gives a demo project, in a file for its owner only, and the example; no second one runs on its data; SIGTERM ends it in order', async () => {
+    const one = start({}, ['--example']);
     await one.ready();
     const dev = await devFile();
     expect(dev).toMatchObject({
@@ -61,6 +61,9 @@ describe('npm start', () => {
       webhookUrl: `http://127.0.0.1:${port + 2}/`,
       webhookSecret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/) as string,
     });
+    for (const file of ['', '/notes.js', '/project.js', '/client/index.js']) {
+      expect((await fetch(`${dev.exampleUrl}${file}`)).status).toBe(200);
+    }
     const inbox = await fetch(dev.inboxUrl);
     expect(await inbox.text()).toContain('Inbox');
     expect((await stat(path.join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
@@ -94,6 +97,7 @@ describe('npm start', () => {
     const other = await freePorts();
     await start({ PORT: String(other) }).ready();
     expect(await devFile()).toMatchObject({
+      example: dev.example,
       baseUrl: `http://127.0.0.1:${other}`,
       dashboardUrl: `http://127.0.0.1:${other + 1}`,
     });

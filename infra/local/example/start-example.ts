@@ -1,0 +1,90 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { keepPicture } from '../../../examples/notes/server.ts';
+import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import type { CollectionInput } from '../../../shared/collections/lifecycle/create-collection.ts';
+import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
+import { updateProject } from '../../../shared/projects/update-project.ts';
+import { buildClientScripts } from '../../build/client.ts';
+import { type ProjectKeys, seedProject } from '../demo.ts';
+import { listen, preferPort } from '../ports.ts';
+import { type ExampleFile, exampleSite } from './example-site.ts';
+
+const folder = path.resolve(import.meta.dirname, '../../../examples/notes');
+
+/** Its place after the port of the public API, so that whoever is signed in there stays so over a restart. */
+const place = 20;
+
+/** The client as its package has it. */
+const clientFiles = async (): Promise<readonly ExampleFile[]> => {
+  const built = await mkdtemp(path.join(tmpdir(), 'basalt-example-'));
+  try {
+    await buildClientScripts(built);
+    const names = await readdir(built);
+    return await Promise.all(
+      names.map(async (name) => ({
+        path: `/client/${name}`,
+        type: 'text/javascript',
+        bytes: await readFile(path.join(built, name)),
+      })),
+    );
+  } finally {
+    await rm(built, { recursive: true, force: true });
+  }
+};
+
+const ownFile = async (at: string, name: string, type: string): Promise<ExampleFile> => ({
+  path: at,
+  type,
+  bytes: await readFile(path.join(folder, name)),
+});
+
+/** The project of the example as an earlier start left it, or a new one; links of its mails lead to the example. */
+const provideProject = async (
+  demo: ProjectKeys,
+  earlier: ProjectKeys | undefined,
+  siteUrl: string,
+): Promise<ProjectKeys> => {
+  const known = earlier && (await findProjectByKey(earlier.secretKey, ''));
+  const owner = await findProjectByKey(demo.secretKey, '');
+  if (!owner) throw new Error('The demo project cannot be found');
+  const { ownerId } = owner.project;
+  if (!(earlier && known)) {
+    const collections = JSON.parse(await readFile(path.join(folder, 'collections.json'), 'utf8')) as Readonly<
+      Record<string, CollectionInput>
+    >;
+    return seedProject(ownerId, { name: 'Notes', siteUrl }, collections);
+  }
+  const owned = await findOwnedProject(ownerId, earlier.projectId);
+  if (owned) await updateProject(owned, { siteUrl });
+  return earlier;
+};
+
+/** Serves the app of `examples/notes` beside the API, on a project of its own. */
+export const startExample = async (
+  port: number,
+  api: string,
+  demo: ProjectKeys,
+  earlier: ProjectKeys | undefined,
+): Promise<{ readonly keys: ProjectKeys; readonly url: string }> => {
+  const at = await preferPort(port === 0 ? 0 : port + place);
+  const url = `http://127.0.0.1:${at}`;
+  const keys = await provideProject(demo, earlier, url);
+  const { publishableKey, secretKey } = keys;
+  const project = `export const url = ${JSON.stringify(api)};\nexport const key = ${JSON.stringify(publishableKey)};\n`;
+  const files: readonly ExampleFile[] = [
+    ...(await Promise.all([
+      ownFile('/', 'index.html', 'text/html; charset=utf-8'),
+      ownFile('/notes.js', 'notes.js', 'text/javascript'),
+    ])),
+    { path: '/project.js', type: 'text/javascript', bytes: Buffer.from(project) },
+    ...(await clientFiles()),
+  ];
+  const server = createServer(
+    exampleSite(files, (request) => keepPicture({ url: api, publishableKey, secretKey }, request)),
+  );
+  await listen(server, at);
+  return { keys, url };
+};

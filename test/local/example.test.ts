@@ -1,0 +1,104 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadDevFile } from '../../infra/local/dev-file.ts';
+import { obstacles, openChromium } from '../support/clients/chromium.ts';
+import { freePorts } from '../support/clients/free-ports.ts';
+import { type LocalStart, localStart } from '../support/clients/local-start.ts';
+import { newCredentials } from '../support/worlds/users.ts';
+
+let directory: string;
+let port: string;
+let local: LocalStart;
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+/** One pixel. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+const start = async (args: readonly string[]): Promise<string> => {
+  local = localStart({ BASALT_DIR: directory, PORT: port }, args);
+  await local.ready();
+  return (await loadDevFile(directory))?.exampleUrl ?? '';
+};
+
+const stop = async (): Promise<void> => {
+  local.child.kill('SIGTERM');
+  await local.ended;
+};
+
+beforeAll(async () => {
+  directory = await mkdtemp(path.join(tmpdir(), 'basalt-example-'));
+  port = String(await freePorts());
+  browser = await openChromium();
+});
+
+afterAll(async () => {
+  await stop();
+  await browser.close();
+  await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+describe('the example of npm start -- --example', () => {
+  test('has accounts, private notes with pictures, and all of it after another start', async () => {
+    const url = await start(['--example']);
+    expect(local.output()).toContain(url);
+    const { page, problems } = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    const { email, password } = newCredentials();
+    const enter = async (button: string, to = page): Promise<void> => {
+      await to.getByLabel('E-mail address').fill(email);
+      await to.getByLabel('Password').fill(password);
+      await to.getByRole('button', { name: button }).click();
+    };
+    await page.goto(url);
+    await enter('Sign in');
+    await expect.poll(() => page.getByRole('alert').textContent()).toContain('Invalid email or password');
+    await enter('Make an account');
+    await page.getByLabel('Note').fill('<b>First</b>');
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByText('<b>First</b>').waitFor();
+    await page.getByLabel('Note').fill('With a picture');
+    await page.getByLabel('Picture').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: picture });
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await expect.poll(() => page.evaluate("document.querySelector('img')?.naturalWidth")).toBe(1);
+    expect(await obstacles(page)).toEqual([]);
+
+    const other = await browser.newPage();
+    await other.page.goto(url);
+    await enter('Sign in', other.page);
+    await other.page.getByText('<b>First</b>').waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('<b>First</b>').waitFor({ state: 'detached' });
+
+    const stranger = await browser.newPage();
+    await stranger.page.goto(url);
+    await stranger.page.getByLabel('E-mail address').fill(newCredentials().email);
+    await stranger.page.getByLabel('Password').fill(password);
+    await stranger.page.getByRole('button', { name: 'Make an account' }).click();
+    await stranger.page.getByRole('button', { name: 'Keep' }).waitFor();
+    expect(await stranger.page.getByRole('listitem').count()).toBe(0);
+    expect([...problems, ...other.problems, ...stranger.problems]).toEqual([]);
+
+    const refused = await fetch(`${url}/pictures`, {
+      method: 'POST',
+      headers: { 'content-type': 'image/png' },
+      body: picture,
+    });
+    expect([refused.status, await refused.text()]).toEqual([401, 'Sign in first.']);
+    expect((await fetch(`${url}/../../package.json`)).status).toBe(404);
+
+    await stop();
+    await start([]);
+    await stop();
+    expect(await start(['--example'])).toBe(url);
+    await page.reload();
+    await page.getByText('With a picture').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.getByRole('listitem').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+});
