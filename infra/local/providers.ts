@@ -22,7 +22,7 @@ const host = path.join(import.meta.dirname, 'provider-host.ts');
 
 /** Preferred places after the port of the public API, so that a page stays where it was from one start to the next. */
 const mailPlace = 3;
-const standInPlaces: Readonly<Record<StandIn, number>> = { github: 4, google: 5, openid: 6 };
+const standInPlaces: Readonly<Record<StandIn, number>> = { github: 4, google: 5, openid: 9 };
 
 /**
  * Starts the identity providers and the mail provider as emulations on loopback, on the ports after `port` where those

@@ -15,7 +15,7 @@ import { type ExampleFile, exampleSite } from './example-site.ts';
 const folder = path.resolve(import.meta.dirname, '../../../examples/notes');
 
 /** Its place after the port of the public API, so that whoever is signed in there stays so over a restart. */
-const place = 20;
+const place = 10;
 
 /** The client as its package has it. */
 const clientFiles = async (): Promise<readonly ExampleFile[]> => {

@@ -1,8 +1,8 @@
 import { probePort } from '../../../infra/local/ports.ts';
 
-/** What `npm start` takes or prefers: its own port and the seven after it. */
-const block = 8;
-const [least, blocks] = [20_000, 1372];
+/** What `npm start` takes or prefers: its own port and the ten after it. */
+const block = 11;
+const [least, blocks] = [20_000, 996];
 /** As many as may run at the same time. */
 const workers = 4;
 
@@ -16,7 +16,7 @@ const isFree = (port: number): Promise<boolean> =>
   );
 
 /**
- * A port that is free with the seven after it: below those that outgoing connections take, so that they stay free over
+ * A port that is free with the ten after it: below those that outgoing connections take, so that they stay free over
  * a restart, in blocks that no other worker of this run takes, and never the same one twice.
  */
 export const freePorts = async (): Promise<number> => {
