@@ -3,6 +3,8 @@ import { LongestFirst } from './test/support/clients/longest-first.ts';
 
 /** What takes long or much of the processor: `npm run test:long` runs it, and `npm test` does not. */
 const thorough = [
+  'test/client/live-offline.test.ts',
+  'test/client/live.test.ts',
   'test/console/account-acts.test.ts',
   'test/console/collection-acts.test.ts',
   'test/console/document-lists.test.ts',

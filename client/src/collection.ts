@@ -1,4 +1,6 @@
+import { callBack } from './call-back.ts';
 import type { Parts, RequestOptions, Send } from './connection.ts';
+import { pause } from './repeated.ts';
 import type { Path, Shape, Shown, SortKey } from './schema.ts';
 
 type OneOrMore<T> = T | readonly T[];
@@ -63,10 +65,12 @@ const maxInAddress = 1500;
 /** The documents of one collection. */
 export class Collection<C extends Shape> {
   readonly #send: Send;
+  readonly #name: string;
   readonly #path: string;
 
   constructor(send: Send, name: string) {
     this.#send = send;
+    this.#name = name;
     this.#path = `/api/data/${encodeURIComponent(name)}`;
   }
 
@@ -169,6 +173,38 @@ export class Collection<C extends Shape> {
   /** Takes a document back out of the trash. */
   recover(id: string, options: ChangeOptions = {}): Promise<Revised<C['document']>> {
     return this.#patch(`/${encodeURIComponent(id)}/recover`, options);
+  }
+
+  /**
+   * Calls back with the documents of a condition, the newest first: at once, and whenever one of them changes, comes in
+   * or goes, until the function that it returns is called. Needs the collection's changes feed. What the service refuses
+   * is reported, as what the callback throws is, and ends it.
+   */
+  live(where: C['filter'], callback: (documents: Revised<C['document']>[]) => unknown): () => void {
+    const ended = new AbortController();
+    const { signal } = ended;
+    const fail = (error: unknown): void => {
+      if (signal.aborted) return;
+      ended.abort();
+      callBack(() => {
+        throw error;
+      });
+    };
+    const begin = async (): Promise<void> => {
+      const { watch } = await import('./live.ts');
+      await watch({
+        name: this.#name,
+        where: JSON.parse(JSON.stringify(where)) as object,
+        send: this.#send,
+        list: (wanted) => this.each({ where: wanted as C['filter'], meta: 'rev', limit: 1000, signal }),
+        show: (documents) => callBack(() => callback(documents as Revised<C['document']>[])),
+        fail,
+        pause,
+        signal,
+      });
+    };
+    begin().catch(fail);
+    return () => ended.abort();
   }
 
   /** What the last stage of a pipeline gives. */

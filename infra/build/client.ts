@@ -19,6 +19,8 @@ export const buildClientScripts = async (outdir: string): Promise<void> => {
     outdir,
     bundle: true,
     splitting: true,
+    // Live updates, which are loaded by those who watch.
+    chunkNames: '[name]',
     format: 'esm',
     platform: 'neutral',
     target: 'es2022',

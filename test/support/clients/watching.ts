@@ -1,0 +1,36 @@
+interface Shown {
+  readonly _id: string;
+  readonly _rev?: number;
+  readonly [field: string]: unknown;
+}
+
+interface Watchable {
+  live(where: object, callback: (documents: Shown[]) => unknown): () => void;
+}
+
+/** What `live` of the client calls back with, and how to wait for it. */
+export class Watching {
+  readonly shown: (readonly Shown[])[] = [];
+  readonly end: () => void;
+  readonly #arrived = new EventTarget();
+
+  constructor(collection: Watchable, where: object = {}, onShow: () => void = () => undefined) {
+    this.end = collection.live(where, (documents) => {
+      this.shown.push(documents);
+      this.#arrived.dispatchEvent(new Event('shown'));
+      onShow();
+    });
+  }
+
+  get latest(): readonly Shown[] {
+    return this.shown.at(-1) ?? [];
+  }
+
+  /** The first documents from now on that are as a test wants them. */
+  async until(fits: (documents: readonly Shown[]) => boolean): Promise<readonly Shown[]> {
+    while (this.shown.length === 0 || !fits(this.latest)) {
+      await new Promise((resolve) => this.#arrived.addEventListener('shown', resolve, { once: true }));
+    }
+    return this.latest;
+  }
+}
