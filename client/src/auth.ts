@@ -111,6 +111,14 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     /** Has a mail with a code and a link sent, either of which signs in. */
     code: done<{ readonly email: string }>('POST', 'code'),
     codeVerify: enter<CodeProof>('code/verify'),
+    /** Opens an account without address and password, which only this session is in. */
+    anonymous: (options?: RequestOptions) => enter<undefined>('anonymous')(undefined, options),
+    /** Gives it an address, and a password, or else a code by mail that `codeVerify` takes. */
+    anonymousUpgrade: done<{ readonly email: string; readonly password?: string }>(
+      'POST',
+      'anonymous/upgrade',
+      session.send,
+    ),
     sessions: get<UserSession[]>('sessions'),
     deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions', session.send),
     /** What anybody may see of a user. */

@@ -70,7 +70,7 @@ export const jobs = defineJobs({
   'run-task': {
     summary: 'Do the tasks of the work queue',
     starts: { queue: 'work', batchSize: 1, concurrency: 5, minutes: workMinutes },
-    uses: ['encryption', 'work-queue', 'transfers'],
+    uses: ['encryption', 'work-queue', 'transfers', 'user-sessions'],
   },
   'verify-database-a': {
     summary: 'Verify a database of a project’s own, from the first address',

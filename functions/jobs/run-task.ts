@@ -1,4 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
+import { removeIdleUsers } from '../../shared/accounts/users/remove-idle-users.ts';
 import { isOurs } from '../../shared/core/errors.ts';
 import { log, logFailure, workFor } from '../../shared/core/log.ts';
 import { runPurge } from '../../shared/documents/trash/run-purge.ts';
@@ -7,9 +8,10 @@ import { workRetryDelay, workTries } from '../../shared/work/retries.ts';
 import { delayTask, parseTask, type Task } from '../../shared/work/work-queue.ts';
 import { fromQueue } from '../from-queue.ts';
 
-const run = (task: Task): Promise<void> => {
+const run = async (task: Task): Promise<void> => {
   switch (task.task) {
     case 'purge-trash':
+      await removeIdleUsers(task.projectId);
       return runPurge(task.projectId);
     case 'transfer':
       return runTransfer(task.transferId);

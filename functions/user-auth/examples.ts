@@ -45,6 +45,14 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     body: { email, code: '7KQM-3XWT' },
     failures: ['INVALID_CODE', 'PLAN_LIMIT'],
   },
+  'sign-up-anonymously': {
+    headers: { 'x-refresh-token-mode': 'header' },
+    failures: ['PLAN_LIMIT', 'AUTH_DISABLED', 'SIGNUP_DISABLED'],
+  },
+  'upgrade-anonymous': {
+    body: { email: 'lin@example.com', password },
+    failures: ['NOT_ANONYMOUS', 'USER_EXISTS', 'SIGN_IN_DISABLED'],
+  },
   'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
   'finish-sign-in': {
     params: { provider: 'github' },

@@ -21,6 +21,7 @@ import {
   SignInAnswer,
   SignUpBody,
   TokensAnswer,
+  UpgradeBody,
 } from './schemas.ts';
 
 /** User accounts, in the order of the specification. */
@@ -157,6 +158,26 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Sign in with the code or the link of a mail',
     body: CodeBody,
     response: { status: 200, body: SignInAnswer, orCreated: true },
+  },
+  'sign-up-anonymously': {
+    method: 'POST',
+    path: '/api/userAuth/anonymous',
+    access: 'publishableKey',
+    credential: true,
+    way: 'anonymous',
+    uses: ['sessions', 'encryption'],
+    summary: 'Open an account without address and password, and sign it in',
+    response: { status: 201, body: SignInAnswer },
+  },
+  'upgrade-anonymous': {
+    method: 'POST',
+    path: '/api/userAuth/anonymous/upgrade',
+    access: 'user',
+    credential: true,
+    uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue'],
+    summary: 'Give the own anonymous account an address, and a password or a code by mail',
+    body: UpgradeBody,
+    response: { status: 200, body: SignInAnswer },
   },
   'start-sign-in': {
     method: 'GET',

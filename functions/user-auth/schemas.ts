@@ -12,6 +12,7 @@ const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject,
 export const SignUpBody = v.pipe(JsonObject, v.looseObject({ email, password: newPassword }));
 export const ProfileBody = JsonObject;
 export const LogInBody = body({ email, password });
+export const UpgradeBody = body({ email, password: v.optional(newPassword) });
 export const PasswordChangeBody = body({ currentPassword: v.optional(password), newPassword });
 export const EmailBody = body({ email: recipient });
 

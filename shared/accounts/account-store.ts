@@ -17,6 +17,8 @@ export interface Identity {
 export interface SignInState {
   /** Made without the fields that the schema of users requires, which the first change of the profile has to bring. */
   readonly profileDue?: true;
+  /** Of an anonymous user: when to look whether they are still signed in; `idle` once that was found not to be so. */
+  readonly anonymous?: { readonly checkAt: Date; readonly idle?: true };
 }
 
 /**

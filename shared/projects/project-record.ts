@@ -106,6 +106,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
   signIn: signInWays(record.signIn),
+  hadAnonymous: record.signIn?.anonymous !== undefined,
   signingKeys: record.signingKeys,
   socialProviders: record.socialProviders ?? {},
   sealedProviderApiKey: record.sealedProviderApiKey ?? null,

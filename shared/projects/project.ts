@@ -49,6 +49,8 @@ export interface Project {
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signIn: SignInWays;
+  /** Whether anonymous users were ever allowed, so that there may be some. */
+  readonly hadAnonymous: boolean;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders: SocialRegistrations;
   /** The project's own key at the mail provider, sealed to `providerKeyId`; `null` where it uses the shared one. */

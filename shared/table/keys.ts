@@ -56,6 +56,9 @@ export const dueUpload = { in: ['due', 'dueExternal'], sk: '{time}#{move}#{fileP
 /** The time up to which the sweep has done everything, for each of its queues. Stays. */
 export const sweptUntil = { in: ['dueDone'], sk: '{queue}', by: 'files' } as const;
 
+/** Anonymous accounts that an address has made in an hour. Expires a day after the hour. */
+export const anonymousAccounts = { in: ['rate'], sk: 'anonymous#{hour}', by: 'accounts' } as const;
+
 /** Mails of a month, rows of their log, mails whose place may come back. Expires 400 days after the month began. */
 export const mailMonth = { in: ['project'], sk: 'quota#mail#{month}', by: 'mail' } as const;
 /** Mails of a month that used the shared key, and their recipients. Expires a day after the month. */

@@ -1,12 +1,18 @@
 /** A span of time that something is counted in, in UTC. */
 export interface Window {
-  /** `yyyy-mm-dd`, or `yyyy-mm`. */
+  /** `yyyy-mm-dd`, `yyyy-mm`, or `yyyy-mm-ddThh`. */
   readonly name: string;
   /** In ms since 1970. */
   readonly endsAt: number;
 }
 
-const dayMs = 24 * 3600_000;
+const hourMs = 3600_000;
+const dayMs = 24 * hourMs;
+
+export const hourAt = (time: number): Window => ({
+  name: new Date(time).toISOString().slice(0, 13),
+  endsAt: time - (time % hourMs) + hourMs,
+});
 
 export const dayAt = (time: number): Window => ({
   name: new Date(time).toISOString().slice(0, 10),

@@ -101,15 +101,17 @@ export const sessionEvidence: readonly string[] = [
   'accounts/social/exchange-code.ts#exchangeCode',
   'accounts/credentials.ts#raiseCredentialVersion',
   'accounts/credentials.ts#requireCredentialVersion',
+  'accounts/users/anonymous.ts#upgradeAnonymous',
 ];
 
-/** Where the dashboard's API deals with those of users: what it does for a developer with a user's account. */
+/** Where the dashboard's API deals with those of users, for a developer, and a job does. */
 export const userSessionEvidence: readonly string[] = [
   'accounts/users/managed-users.ts#deleteUser',
   'accounts/users/update-user.ts#updateUser',
   'accounts/users/managed-users.ts#listUserSessions',
   'accounts/users/managed-users.ts#revokeUserSession',
   'accounts/users/managed-users.ts#revokeUserSessions',
+  'accounts/users/remove-idle-users.ts#removeIdleUsers',
 ];
 
 /** Modules that ask a store for those that are named above, or as every function may: of no use by themselves. */

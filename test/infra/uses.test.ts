@@ -63,7 +63,9 @@ const neededByJob = (name: string, { starts }: Job): readonly Use[] => {
   const names = namesOf(name);
   return reduced(name, [
     ...neededBy(names),
-    ...(hasAny(names, sessionEvidence) ? (['developer-sessions'] as const) : []),
+    ...(hasAny(names, sessionEvidence)
+      ? [hasAny(names, userSessionEvidence) ? ('user-sessions' as const) : ('developer-sessions' as const)]
+      : []),
     ...(typeof starts === 'object' && 'queue' in starts ? [deliveries[starts.queue]] : []),
   ]);
 };

@@ -75,7 +75,7 @@ export const withProof = async <T>(
 
 /** Marks the address of the account that matches as verified; false if there is none, or it is disabled. */
 export const markVerified = ({ write }: AccountStore, filter: AccountFilter): Promise<boolean> =>
-  write({ ...filter, ...enabled }, { $set: { emailVerified: true } });
+  write({ ...filter, ...enabled }, { $set: { emailVerified: true }, $unset: { '_signIn.anonymous': '' } });
 
 /** A token or code that is wrong, used or expired, or of a disabled account → 400 `INVALID_EMAIL_TOKEN`. */
 export const verifyEmail = async (store: AccountStore, proof: EmailProof): Promise<void> => {

@@ -16,6 +16,12 @@ import type { UserRecord } from './user-record.ts';
 /** The body of a sign-up: an address, a password, and fields of the `users` schema. */
 export type SignUpBody = JsonObject & Credentials;
 
+/** Refuses a new account while a project takes none: 403 `SIGNUP_DISABLED`. */
+export const requireOpenSignup = ({ allowPublicSignup }: Project): void => {
+  if (allowPublicSignup) return;
+  throw new AppError('SIGNUP_DISABLED', 'This project does not take new sign-ups. Existing users can log in.');
+};
+
 /**
  * Opens a user's account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). Sign-ups
  * closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser` has them.
@@ -26,9 +32,7 @@ export const signUpUser = async (
   body: SignUpBody,
   client: Client,
 ): Promise<SignIn<UserRecord>> => {
-  if (!project.allowPublicSignup) {
-    throw new AppError('SIGNUP_DISABLED', 'This project does not take new sign-ups. Existing users can log in.');
-  }
+  requireOpenSignup(project);
   const credentials = checkCredentials(body);
   const profile = newProfile(users, body);
   const store = userSignIns(project);

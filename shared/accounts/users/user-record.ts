@@ -47,7 +47,13 @@ export const userView = (users: Collection, record: UserRecord): UserView => {
   const shown = shownIn(users);
   const view: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(record)) if (shown.has(key)) view[key] = value;
-  return { ...wireDocument(view), _id: record._id.toHexString(), emailVerified: record.emailVerified === true };
+  const isAnonymous = record._signIn?.anonymous !== undefined;
+  return {
+    ...wireDocument(view),
+    _id: record._id.toHexString(),
+    emailVerified: record.emailVerified === true,
+    ...(isAnonymous && { isAnonymous }),
+  };
 };
 
 /** The `users` collection of a project whose accounts are in use; without it, or auth off → 403 `AUTH_DISABLED`. */

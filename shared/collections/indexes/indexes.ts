@@ -89,6 +89,13 @@ const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].
   partialFilterExpression: { [key]: { $exists: true } },
 }));
 
+/** Finds anonymous users whose sessions have ended. */
+export const anonymousIndex: IndexDescription = {
+  name: `${managedPrefix}anonymous`,
+  key: { '_signIn.anonymous.checkAt': 1 },
+  partialFilterExpression: { '_signIn.anonymous.checkAt': { $exists: true } },
+};
+
 /** Public profiles are looked up by it. */
 const username = 'username';
 
@@ -115,7 +122,7 @@ export const managedIndexes = ({
     ...fields.filter(({ unique }) => unique).map(uniqueIndex),
     ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
     ...searchIndexes(fields, searchLanguage),
-    ...(isUsers ? userIndexes : []),
+    ...(isUsers ? [...userIndexes, anonymousIndex] : []),
   ];
 };
 

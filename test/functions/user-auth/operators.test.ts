@@ -22,6 +22,7 @@ const bodies: readonly [string, string, Readonly<Record<string, string>>][] = [
   ['PUT', 'update-profile', { name: 'Ann', username: 'ann' }],
   ['POST', 'verify-email', { token: code }],
   ['POST', 'verify-email', { email, otp }],
+  ['POST', 'anonymous/upgrade', { email, password }],
   ['POST', 'code', { email }],
   ['POST', 'code/verify', { token: code }],
   ['POST', 'code/verify', { email, code: otp }],

@@ -18,6 +18,7 @@ export const projectWithKey = async (id: string): Promise<Project> => ({
   authEnabled: true,
   signingKeys: [await newSigningKey(id)],
   signIn: signInWays(),
+  hadAnonymous: false,
   socialProviders: {},
   sealedProviderApiKey: null,
   providerFromEmail: null,

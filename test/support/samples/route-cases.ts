@@ -153,6 +153,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'verify-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
   'resend-verification-otp': { email: 'sample@example.com' },
   'request-password-reset': { email: 'sample@example.com' },
+  'upgrade-anonymous': { email: 'sample@example.com', password: 'sample-password' },
   'send-code': { email: 'sample@example.com' },
   'sign-in-by-code': { token: 'sample', email: 'sample@example.com', code: 'AAAA-AAAA' },
   'reset-password': {

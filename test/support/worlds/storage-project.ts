@@ -18,6 +18,7 @@ export const storageProject = (plan: PlanName = 'free', storage: StoragePlace = 
   authEnabled: true,
   signingKeys: [],
   signIn: signInWays(),
+  hadAnonymous: false,
   socialProviders: {},
   sealedProviderApiKey: null,
   providerFromEmail: null,

@@ -163,6 +163,7 @@ describe('the indexes of a collection', () => {
         unique: true,
         partialFilterExpression: { [key]: { $exists: true } },
       })),
+      expect.objectContaining({ name: 'basalt_anonymous', key: { '_signIn.anonymous.checkAt': 1 } }),
     ]);
   });
 

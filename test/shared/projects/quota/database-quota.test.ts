@@ -35,6 +35,7 @@ const project = (rest: Partial<Project> = {}): Project => ({
   authEnabled: true,
   signingKeys: [],
   signIn: signInWays(),
+  hadAnonymous: false,
   socialProviders: {},
   storage: { kind: 'managed' },
   sealedProviderApiKey: null,

@@ -51,9 +51,14 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   await open.run('change-password');
   await open.run('request-password-reset');
   await open.run('reset-password', { body: { otp: await mailedCode(context, email, /reset/i) } });
-  await prepare(context, 'PATCH', `/api/projects/${projectId}`, { signIn: { emailCode: true } });
+  await prepare(context, 'PATCH', `/api/projects/${projectId}`, { signIn: { emailCode: true, anonymous: true } });
   await open.run('send-code');
   await open.run('sign-in-by-code', { body: { code: await mailedCode(context, email, /your code/i) } });
+  const anonymous = await open.run<SignedIn>('sign-up-anonymously');
+  const { credentials } = open;
+  open.credentials = { ...credentials, userToken: anonymous.body.accessToken };
+  await open.run('upgrade-anonymous');
+  open.credentials = credentials;
   await open.run('get-jwks');
   await gitHub(context);
 

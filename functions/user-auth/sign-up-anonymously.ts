@@ -1,0 +1,13 @@
+import { signUpAnonymously } from '../../shared/accounts/users/anonymous.ts';
+import { clientOf } from '../../shared/http/client.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { signedIn } from '../../shared/http/signed-in-reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['sign-up-anonymously'];
+
+export const handler = usersEndpoint(route).handler(async (event, context) => {
+  const done = await signUpAnonymously(context.project, context.users, clientOf(event));
+  return respondExactly(route, ...signedIn(event, context, done, 'Account created'));
+});

@@ -1,0 +1,19 @@
+import { upgradeAnonymous } from '../../shared/accounts/users/anonymous.ts';
+import { userView } from '../../shared/accounts/users/user-record.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['upgrade-anonymous'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, users, bearer, input }) => {
+  const { account, issued } = await upgradeAnonymous(project, bearer, input.body);
+  return respondExactly(route, {
+    success: true,
+    message: input.body.password === undefined ? 'A code is on its way to the address' : 'Account upgraded',
+    ...issued,
+    token: issued.accessToken,
+    userId: bearer.userId,
+    user: userView(users, account),
+  });
+});

@@ -1,0 +1,114 @@
+import { ObjectId } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { clock } from '../../core/clock.ts';
+import { rateLimits } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/new-id.ts';
+import type { Project } from '../../projects/project.ts';
+import { sourceOf } from '../../projects/quota/rate-window.ts';
+import { requireWay } from '../../projects/sign-in-ways.ts';
+import { tallyIn } from '../../table/count-writes.ts';
+import { newCall, take } from '../../table/counter.ts';
+import { itemKey, partitionKey } from '../../table/item-key.ts';
+import * as kinds from '../../table/keys.ts';
+import { hourAt, secondsLeft } from '../../table/windows.ts';
+import { enabled, requireAccount } from '../account-store.ts';
+import { ownPassword } from '../credentials.ts';
+import { checkEmail } from '../email.ts';
+import { requestEmailToken, sendVerification } from '../email-tokens/send-email-token.ts';
+import { checkPassword, hashPassword } from '../passwords.ts';
+import { orEndSession } from '../revoke-sessions.ts';
+import type { Bearer, IssuedToken } from '../session-jwt.ts';
+import { type Client, requireSession, sessionSeconds } from '../sessions.ts';
+import { openSession, type SignIn } from '../sign-in.ts';
+import { userSignIns } from '../stores/users.ts';
+import { insertUser, takenField, userExists } from './insert-user.ts';
+import { laterProfile } from './profile.ts';
+import { requireOpenSignup } from './sign-up.ts';
+import type { UserRecord } from './user-record.ts';
+
+const perHour = 10;
+
+/** Counts an anonymous account of a source address, over all projects: the eleventh in an hour → 429 `RATE_LIMITED`. */
+const countAnonymous = async ({ ip }: Client): Promise<void> => {
+  if (rateLimits().RATE_LIMIT === 0) return;
+  const now = clock.now();
+  const hour = hourAt(now);
+  const key = itemKey(kinds.anonymousAccounts, partitionKey('rate', { source: sourceOf(ip) }), { hour: hour.name });
+  const made = { name: 'n', weight: 1, limit: perHour };
+  const { taken } = await take({ call: newCall(), tallies: [tallyIn(hour, key, made)] });
+  if (taken) return;
+  throw new AppError(
+    'RATE_LIMITED',
+    `${perHour} anonymous accounts an hour are made from one address. Try again later.`,
+    {
+      retryAfter: secondsLeft(hour, now),
+    },
+  );
+};
+
+/**
+ * Opens an account without address and password, and signs it in: nobody can sign in to it again (contract 3, "Anonymous
+ * users"). Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`, too many from one place → 429.
+ */
+export const signUpAnonymously = async (
+  project: Project,
+  users: Collection,
+  client: Client,
+): Promise<SignIn<UserRecord>> => {
+  requireOpenSignup(project);
+  await countAnonymous(client);
+  const store = userSignIns(project);
+  const _id = newId();
+  const session = await openSession(store, { _id }, client, ['anonymous']);
+  const { profile, _signIn } = laterProfile(users);
+  const anonymous = { checkAt: new Date(clock.now() + sessionSeconds * 1000) };
+  const account = { _id, hasPassword: false, emailVerified: false, identities: [], profile };
+  const insert = () => insertUser(project, users, { ...account, _signIn: { ..._signIn, anonymous } });
+  return { account: await orEndSession(store.scope, session, insert), session };
+};
+
+export interface Upgrade {
+  readonly email: string;
+  /** Left out by who proves the address by a code instead. */
+  readonly password?: string | undefined;
+}
+
+const notAnonymous = (): AppError =>
+  new AppError('NOT_ANONYMOUS', 'This account is no anonymous one. Its profile is changed by update-profile.');
+
+/** What the account becomes. It stays anonymous until the address is proved where there is no password. */
+const upgradeOf = async (project: Project, { email, password }: Upgrade) => {
+  requireWay(project, password === undefined ? 'emailCode' : 'password');
+  const address = { email: checkEmail(email), emailVerified: false };
+  if (password === undefined) return { $set: address };
+  const own = ownPassword(userSignIns(project), await hashPassword(checkPassword(password)));
+  return { $set: { ...address, ...own }, $unset: { '_signIn.anonymous': '' } };
+};
+
+/**
+ * Gives an anonymous user an address, and a password or a mail with a code; session, `_id` and documents stay (contract
+ * 3, "Anonymous users"). Not anonymous → 409 `NOT_ANONYMOUS`, address taken → 409 `USER_EXISTS`; of parallel calls with
+ * a password one wins.
+ */
+export const upgradeAnonymous = async (
+  project: Project,
+  bearer: Bearer,
+  upgrade: Upgrade,
+): Promise<{ readonly account: UserRecord; readonly issued: IssuedToken }> => {
+  const store = userSignIns(project);
+  const change = await upgradeOf(project, upgrade);
+  await requireSession(store.scope, bearer.userId, bearer.sessionId);
+  const filter = { _id: new ObjectId(bearer.userId), '_signIn.anonymous': { $exists: true }, ...enabled };
+  const changed = store.change(filter, change).catch((error: unknown) => {
+    throw takenField(error) === 'email' ? userExists(error) : error;
+  });
+  const account = await changed;
+  if (!account) {
+    await requireAccount(store, bearer.userId);
+    throw notAnonymous();
+  }
+  if (upgrade.password !== undefined) await sendVerification(store, account);
+  else await requestEmailToken(store, 'code', account.email ?? '');
+  return { account, issued: await store.issueToken(bearer) };
+};

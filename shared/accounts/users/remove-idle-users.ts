@@ -1,0 +1,68 @@
+import type { Filter } from 'mongodb';
+import { onManaged } from '../../clients/mongo.ts';
+import { anonymousIndex } from '../../collections/indexes/indexes.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { clock } from '../../core/clock.ts';
+import { log } from '../../core/log.ts';
+import { findProjectById } from '../../projects/find-project-by-id.ts';
+import type { Project } from '../../projects/project.ts';
+import { projectScope } from '../../table/item-key.ts';
+import { type PageJob, workThroughPages } from '../../work/page-job.ts';
+import { listSessions, sessionSeconds } from '../sessions.ts';
+import type { UserRecord } from './user-record.ts';
+
+/** For how long an anonymous user stays after the last session. */
+const idleMs = 30 * 24 * 3600_000;
+
+const dueAt = '_signIn.anonymous.checkAt';
+
+/**
+ * Looks at one whose last known session has ended: signed in again since, they are looked at when that ends; else they
+ * stay for 30 days more, and go. True where they went.
+ */
+const see = async (project: Project, { _id, _signIn }: UserRecord): Promise<boolean> => {
+  const { checkAt, idle } = _signIn?.anonymous ?? {};
+  if (!checkAt) return false;
+  const seen: Filter<UserRecord> = { _id, [dueAt]: checkAt };
+  const [latest] = await listSessions(projectScope(project.id), _id.toHexString());
+  return onManaged(project, async (db) => {
+    const users = db.collection<UserRecord>(usersCollection);
+    if (!latest && idle) return (await users.deleteOne(seen)).deletedCount > 0;
+    const anonymous = latest
+      ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }
+      : { checkAt: new Date(checkAt.getTime() + idleMs), idle: true as const };
+    await users.updateOne(seen, { $set: { '_signIn.anonymous': anonymous } } as object);
+    return false;
+  });
+};
+
+const idleUsers = (project: Project, removed: () => void): PageJob<UserRecord> => ({
+  on: (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection))),
+  dueAt,
+  due: () => ({ [dueAt]: { $lte: new Date(clock.now()) } }),
+  projection: { _signIn: 1 },
+  page: 100,
+  step: async (records) => {
+    for (const record of records) if (await see(project, record)) removed();
+    return records.length;
+  },
+  limitMs: 60_000,
+});
+
+/**
+ * Removes a project's anonymous users who have had no session for 30 days. May be cut short anywhere and run any number
+ * of times at once: who has just got an address is no longer found. Unknown project → nothing.
+ */
+export const removeIdleUsers = async (projectId: string): Promise<void> => {
+  const project = await findProjectById(projectId);
+  if (!project?.hadAnonymous) return;
+  // A collection that is older than anonymous users has not got it.
+  await onManaged(project, (db) => db.collection(usersCollection).createIndexes([anonymousIndex]));
+  let removed = 0;
+  await workThroughPages(
+    idleUsers(project, () => {
+      removed += 1;
+    }),
+  );
+  if (removed > 0) log.info({ job: 'remove-idle-users', project: projectId, removed });
+};

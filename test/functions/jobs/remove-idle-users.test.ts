@@ -1,0 +1,80 @@
+import { ObjectId } from 'mongodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { rotate } from '../../../shared/accounts/refresh-sessions.ts';
+import { removeIdleUsers } from '../../../shared/accounts/users/remove-idle-users.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { storedUsers } from '../../support/worlds/stored-users.ts';
+import { newCredentials, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+
+const dayMs = 24 * 3600_000;
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject({ settings: { signIn: { anonymous: true } } });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const enter = async () => {
+  const { body } = await project.auth<SignIn>('POST', 'anonymous', { headers: { 'x-refresh-token-mode': 'header' } });
+  return { ...body, refreshToken: body.refreshToken ?? '' };
+};
+
+const isThere = async ({ userId }: SignIn): Promise<boolean> =>
+  (await storedUsers(project, { _id: new ObjectId(userId) })).length > 0;
+
+const start = Date.now();
+const onDay = (days: number) => vi.spyOn(clock, 'now').mockReturnValue(start + days * dayMs);
+
+/** Runs the job once a day, as the schedule does, up to and with a day. */
+const runUntil = async (from: number, to: number): Promise<void> => {
+  for (let day = from; day <= to; day++) {
+    onDay(day);
+    await removeIdleUsers(project.id);
+  }
+};
+
+describe('an anonymous user', () => {
+  test('goes 30 days after the last session ended, and not before', async () => {
+    const user = await enter();
+    await runUntil(1, 36);
+    expect(await isThere(user)).toBe(true);
+    await runUntil(38, 38);
+    expect(await isThere(user)).toBe(false);
+  });
+
+  test('goes by the second of runs that come late, of any number at once', async () => {
+    const user = await enter();
+    onDay(90);
+    await inParallel(10, () => removeIdleUsers(project.id));
+    await inParallel(10, () => removeIdleUsers(project.id));
+    expect(await isThere(user)).toBe(false);
+  });
+
+  test('stays as long as they refresh, and 30 days more', async () => {
+    const user = await enter();
+    let token = user.refreshToken;
+    for (let day = 6; day <= 48; day += 6) {
+      onDay(day);
+      token = (await rotate(projectScope(project.id), token)).refreshToken;
+      await runUntil(day, day + 5);
+    }
+    await runUntil(54, 84);
+    expect(await isThere(user)).toBe(true);
+    await runUntil(85, 87);
+    expect(await isThere(user)).toBe(false);
+  });
+
+  test('stays for good once upgraded, and others are never looked at', async () => {
+    const [upgraded, plain] = [await enter(), await project.newUser()];
+    const options = { token: upgraded.accessToken, body: newCredentials() };
+    expect((await project.auth('POST', 'anonymous/upgrade', options)).status).toBe(200);
+    onDay(365);
+    await removeIdleUsers(project.id);
+    expect([await isThere(upgraded), await isThere(plain)]).toEqual([true, true]);
+  });
+});
