@@ -21,6 +21,8 @@ export interface Job {
    * What starts it: a deployment, before anything of it is served, another function, the clock, or messages of a queue.
    */
   readonly starts: 'on deployment' | 'invoked' | { readonly everyMinutes: number } | QueueStart;
+  /** It needs no database. */
+  readonly database?: false;
   /** What it may do besides what its start implies (`usesOfJob`); a job counts no requests. */
   readonly uses?: readonly Use[];
 }
@@ -28,10 +30,10 @@ export interface Job {
 const deliveries = { mail: 'mail-delivery', work: 'work-delivery' } as const;
 
 /** Everything that the function of a job may use. One that another function invokes is given what it works on. */
-export const usesOfJob = ({ starts, uses = [] }: Job): readonly Use[] => {
+export const usesOfJob = ({ starts, database, uses = [] }: Job): readonly Use[] => {
   if (starts === 'invoked') return uses;
   const taken = typeof starts === 'object' && 'queue' in starts ? [deliveries[starts.queue]] : [];
-  return ['mongodb', ...uses, ...taken];
+  return [...(database === false ? [] : ['mongodb' as const]), ...uses, ...taken];
 };
 
 const defineJobs = <const T extends Readonly<Record<string, Job>>>(jobs: T): T => jobs;
@@ -41,6 +43,12 @@ export const jobs = defineJobs({
   'prepare-control': {
     summary: 'Make the indexes of the control database',
     starts: 'on deployment',
+  },
+  'rotate-link-keys': {
+    summary: 'Make the key that signs links to files, and another every 30 days',
+    starts: { everyMinutes: 5 },
+    database: false,
+    uses: ['encryption', 'file-links', 'link-keys', 'key-group'],
   },
   'remove-projects': {
     summary: 'Remove what deleted projects own, carrying on where a run was cut short',

@@ -14,5 +14,10 @@ export const storageExamples = defineExamples(storageRoutes, {
     body: { filePath, size },
     failures: ['SIZE_MISMATCH', 'FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'STORAGE_QUOTA_EXCEEDED', 'STORAGE_UNAVAILABLE'],
   },
+  'change-visibility': {
+    body: { path: filePath, visibility: 'private' },
+    failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],
+  },
+  'sign-links': { body: { paths: [filePath], expiresIn: 3600 } },
   'delete-file': { body: { path: filePath }, failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE'] },
 });

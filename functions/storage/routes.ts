@@ -2,10 +2,14 @@ import { defineRoutes } from '../../shared/http/route.ts';
 import {
   FileBody,
   FileDeletedAnswer,
+  LinksAnswer,
+  LinksBody,
   UploadConfirmAnswer,
   UploadConfirmBody,
   UploadRequestAnswer,
   UploadRequestBody,
+  VisibilityAnswer,
+  VisibilityBody,
 } from './schemas.ts';
 
 /** The storage API, in the order of the specification. */
@@ -24,7 +28,7 @@ export const storageRoutes = defineRoutes({
     path: '/api/storage/upload-confirm',
     access: 'secretKey',
     uses: ['encryption', 'uploads', 'files'],
-    summary: 'Make an uploaded file public and charge its size',
+    summary: 'Make a file of an upload and charge its size',
     body: UploadConfirmBody,
     response: { status: 200, body: UploadConfirmAnswer },
   },
@@ -36,5 +40,23 @@ export const storageRoutes = defineRoutes({
     summary: 'Delete a file and free its size',
     body: FileBody,
     response: { status: 200, body: FileDeletedAnswer },
+  },
+  'change-visibility': {
+    method: 'PATCH',
+    path: '/api/storage/file',
+    access: 'secretKey',
+    uses: ['encryption', 'uploads', 'files'],
+    summary: 'Make a file public or private',
+    body: VisibilityBody,
+    response: { status: 200, body: VisibilityAnswer },
+  },
+  'sign-links': {
+    method: 'POST',
+    path: '/api/storage/sign',
+    access: 'anyKey',
+    uses: ['encryption', 'uploads', 'file-links'],
+    summary: 'Get links for a while to up to 100 files, private ones too',
+    body: LinksBody,
+    response: { status: 200, body: LinksAnswer },
   },
 });

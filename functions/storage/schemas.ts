@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { JsonObject } from '../schemas.ts';
+import { JsonObject, success } from '../schemas.ts';
 
 const text = v.pipe(v.string('must be a String'), v.minLength(1, 'must not be empty'));
 
@@ -22,13 +22,37 @@ const size = v.pipe(
   v.minValue(1, 'must be at least 1'),
 );
 
+export const visibility = v.picklist(['public', 'private'], 'must be public or private');
+
 /** What is told of a file before it is uploaded, and afterwards. */
-export const requestedUpload = { filename: text, contentType, size };
+export const requestedUpload = { filename: text, contentType, size, visibility: v.optional(visibility) };
 export const uploaded = { filePath: text, size };
 
 export const UploadRequestBody = body(requestedUpload);
 export const UploadConfirmBody = body(uploaded);
 export const FileBody = body({ path: text });
+export const VisibilityBody = body({ path: text, visibility });
+
+const mostLinks = 100;
+const linkCount = `must have 1 to ${mostLinks} paths`;
+const linkSeconds = 'must be a whole number of seconds from 60 to 604800';
+
+export const LinksBody = body({
+  paths: v.pipe(
+    v.array(v.string('must be a String'), 'must be an Array'),
+    v.minLength(1, linkCount),
+    v.maxLength(mostLinks, linkCount),
+  ),
+  expiresIn: v.optional(
+    v.pipe(
+      v.number('must be a Number'),
+      v.integer(linkSeconds),
+      v.minValue(60, linkSeconds),
+      v.maxValue(604_800, linkSeconds),
+    ),
+    3600,
+  ),
+});
 
 export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string() });
 
@@ -41,5 +65,17 @@ export const confirmedUpload = {
 };
 
 export const UploadConfirmAnswer = v.object({ message: v.string(), ...confirmedUpload });
+
+export const VisibilityAnswer = success(v.object({ path: v.string(), visibility, url: v.nullable(v.string()) }));
+
+/** For every path, in the order of the request, a link or why there is none. */
+export const LinksAnswer = success(
+  v.array(
+    v.union([
+      v.object({ path: v.string(), url: v.string(), expiresAt: v.date() }),
+      v.object({ path: v.string(), error: v.object({ code: v.literal('FILE_NOT_FOUND'), message: v.string() }) }),
+    ]),
+  ),
+);
 
 export const FileDeletedAnswer = v.object({ success: v.literal(true), data: v.object({}), message: v.string() });

@@ -1,5 +1,6 @@
 import { localAccount } from './aws-account.ts';
 import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
+import { localLinkKeys } from './files/link-keys.ts';
 import { type Files, filesEnvironment, findFiles } from './files/start-files.ts';
 import type { LocalServiceOptions } from './local-service.ts';
 import { type MailWebhook, type Providers, providerEnvironment, startProviders } from './providers.ts';
@@ -27,7 +28,7 @@ export const startBackingServices = async (
     startDatabases(directory, settings, options, stops),
     startQueues({ ...options, ...localAccount }),
     startProviders(settings.port, webhook, options),
-    findFiles(directory, settings, options),
+    findFiles(directory, settings, { ...options, linkKeys: await localLinkKeys() }),
   ]);
   const [databases, queues, providers, files] = parts;
   for (const part of [queues, providers, files]) if (part.status === 'fulfilled') stops.add(part.value.stop);

@@ -163,6 +163,8 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const webhookUrl = `${await serve(gateways[2], portOf(2), 'The webhook port', stops)}/`;
 
   const ENCRYPTION_KEY = await encryptionKey(directory);
+  // The key of links to files is made of it before the functions are told everything.
+  Object.assign(process.env, { ENCRYPTION_KEY });
   const { MAIL_WEBHOOK_SECRET = localWebhookSecret(ENCRYPTION_KEY) } = options.functions;
   const onExit = (detail: string): void => {
     stops.run().then(

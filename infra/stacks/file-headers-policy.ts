@@ -1,22 +1,22 @@
 import { ResponseHeadersPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
-import { fileCacheControl, fileHeaders } from './file-headers.ts';
+import { fileHeaders } from './file-headers.ts';
 
 const { 'content-security-policy': contentSecurityPolicy, 'x-content-type-options': _nosniff, ...others } = fileHeaders;
 
 /** Names of the CORS headers, which CloudFront sets apart from the others. */
 const isCors = (name: string): boolean => name.startsWith('access-control-');
 
-/** The headers of the public files as CloudFront takes them; they come over whatever the bucket says. */
-export const fileHeadersPolicy = (scope: Construct): ResponseHeadersPolicy => {
+/** The headers of files as CloudFront takes them; they come over whatever the bucket says. */
+export const fileHeadersPolicy = (scope: Construct, id: string, cacheControl: string): ResponseHeadersPolicy => {
   const custom = Object.entries(others).filter(([name]) => !isCors(name));
-  return new ResponseHeadersPolicy(scope, 'FileHeaders', {
+  return new ResponseHeadersPolicy(scope, id, {
     securityHeadersBehavior: {
       contentTypeOptions: { override: true },
       contentSecurityPolicy: { contentSecurityPolicy, override: true },
     },
     customHeadersBehavior: {
-      customHeaders: [...custom, ['cache-control', fileCacheControl] as const].map(([header, value]) => ({
+      customHeaders: [...custom, ['cache-control', cacheControl] as const].map(([header, value]) => ({
         header,
         value,
         override: true,

@@ -27,6 +27,9 @@ export const fileHeaders = {
 /** A path is never given to a second file. Not longer than a day, so that a deleted file is gone by then. */
 export const fileCacheControl = 'public, max-age=86400, immutable';
 
+/** Of what a link opens: for its reader alone, and not longer than CloudFront shows what was deleted. */
+export const linkCacheControl = 'private, max-age=300';
+
 /** The `Content-Disposition` for a content type; `undefined` where browsers may show the file. */
 export const fileDisposition = (contentType: string): 'attachment' | undefined =>
   mayBeShown.test(contentType) ? undefined : 'attachment';

@@ -8,6 +8,8 @@ import {
   FunctionEventType,
   FunctionRuntime,
   HttpVersion,
+  KeyGroup,
+  PublicKey,
   S3OriginAccessControl,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
@@ -17,8 +19,9 @@ import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations
 import type { Construct } from 'constructs';
 import { uploadCors } from '../../shared/files/upload-cors.ts';
 import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
-import { dispositionFunction } from './file-headers.ts';
+import { dispositionFunction, fileCacheControl, linkCacheControl } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
+import { firstLinkKey } from './first-link-key.ts';
 import { letIn, privateBucket } from './private-bucket.ts';
 import { answerFolder, fileFolders, type Stores, transferFolders } from './statements.ts';
 
@@ -26,12 +29,19 @@ export interface FilesStackProps extends StackProps {
   readonly domain: EdgeDomain | undefined;
 }
 
+/** Files that a signed link opens, in the bucket and in addresses. */
+const linkFolder = 'private';
+
+/** What the distribution may read. */
+const servedFolders = ['files', linkFolder] as const;
+
 /** How long CloudFront shows a file without asking the bucket: a deleted one is gone by then. */
 const edgeTime = Duration.minutes(5);
 
 /**
- * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, with the
- * headers that the local origin gives too (contract 4, "Public files"). Both outlive the stack.
+ * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, and who
+ * has a signed link what is below `private/`, with the headers that the local origin gives too (contract 4, "Public
+ * files", "Signed links"). Both outlive the stack.
  */
 export class FilesStack extends Stack {
   readonly files: Stores['files'];
@@ -61,21 +71,52 @@ export class FilesStack extends Stack {
         { id: 'unfinished-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
     });
-    const distribution = this.#distribution(bucket, domain);
+    const keys = this.#keyGroup();
+    const distribution = this.#distribution(bucket, keys, domain);
     this.distribution = distribution;
-    letIn(distribution, bucket, 'files');
+    letIn(distribution, bucket, ...servedFolders);
     // What no longer asks for one of these goes on importing it until its own stack is updated.
     for (const value of [bucket.bucketName, distribution.distributionDomainName]) this.exportValue(value);
     const url = addressAt(this, distribution, domain);
-    this.files = { bucketArn: bucket.bucketArn, bucketName: bucket.bucketName, url };
+    const keyGroup = keys.keyGroupId;
+    this.exportValue(keyGroup);
+    const { bucketArn, bucketName } = bucket;
+    this.files = { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName };
     new CfnOutput(this, 'FilesUrl', { value: url });
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     this.#acknowledge(bucket, distribution, domain !== undefined);
     this.#acknowledgeFolders(bucket);
   }
 
-  #distribution(bucket: Bucket, domain: FilesStackProps['domain']): Distribution {
+  /** The keys that open links: a job puts real ones in the place of the first, whose private half nobody has. */
+  #keyGroup(): KeyGroup {
+    const first = new PublicKey(this, 'FirstLinkKey', {
+      comment: 'Opens nothing: its private half was never kept',
+      encodedKey: firstLinkKey,
+    });
+    return new KeyGroup(this, 'LinkKeys', { comment: 'Opens links to private files', items: [first] });
+  }
+
+  #distribution(bucket: Bucket, keys: KeyGroup, domain: FilesStackProps['domain']): Distribution {
     const { originAccessControlId } = new S3OriginAccessControl(this, 'FilesAccess');
+    const cachePolicy = new CachePolicy(this, 'FilesCache', {
+      minTtl: Duration.seconds(0),
+      defaultTtl: edgeTime,
+      maxTtl: edgeTime,
+      queryStringBehavior: CacheQueryStringBehavior.none(),
+    });
+    const disposition = new EdgeFunction(this, 'Disposition', {
+      comment: 'Hands out as a download what a browser could run',
+      code: FunctionCode.fromInline(dispositionFunction),
+      runtime: FunctionRuntime.JS_2_0,
+    });
+    const shared = {
+      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+      compress: false,
+      cachePolicy,
+      functionAssociations: [{ eventType: FunctionEventType.VIEWER_RESPONSE, function: disposition }],
+    };
     const distribution = new Distribution(this, 'PublicFiles', {
       ...withDomain(this, domain),
       comment: 'The public files',
@@ -84,26 +125,17 @@ export class FilesStack extends Stack {
       errorResponses: [404, 403].map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       defaultBehavior: {
         origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originPath: '/files', originAccessControlId }),
-        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-        compress: false,
-        cachePolicy: new CachePolicy(this, 'FilesCache', {
-          minTtl: Duration.seconds(0),
-          defaultTtl: edgeTime,
-          maxTtl: edgeTime,
-          queryStringBehavior: CacheQueryStringBehavior.none(),
-        }),
-        responseHeadersPolicy: fileHeadersPolicy(this),
-        functionAssociations: [
-          {
-            eventType: FunctionEventType.VIEWER_RESPONSE,
-            function: new EdgeFunction(this, 'Disposition', {
-              comment: 'Hands out as a download what a browser could run',
-              code: FunctionCode.fromInline(dispositionFunction),
-              runtime: FunctionRuntime.JS_2_0,
-            }),
-          },
-        ],
+        responseHeadersPolicy: fileHeadersPolicy(this, 'FileHeaders', fileCacheControl),
+        ...shared,
+      },
+      // The address keeps its folder on the way to the bucket, so that nothing of it is cached as anything else is.
+      additionalBehaviors: {
+        [`/${linkFolder}/*`]: {
+          origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originAccessControlId }),
+          responseHeadersPolicy: fileHeadersPolicy(this, 'LinkHeaders', linkCacheControl),
+          trustedKeyGroups: [keys],
+          ...shared,
+        },
       },
     });
     distribution.applyRemovalPolicy(RemovalPolicy.RETAIN);
@@ -130,7 +162,8 @@ export class FilesStack extends Stack {
     });
     const reasons = {
       'AwsSolutions-CFR1': 'Files of the projects may be read from any country.',
-      'AwsSolutions-CFR2': 'Nothing but files that anybody may read is behind it, by GET and HEAD alone.',
+      'AwsSolutions-CFR2':
+        'Nothing but files that anybody, or who has a link, may read is behind it, by GET and HEAD alone.',
       'AwsSolutions-CFR3': 'Who reads public files is not recorded, for the sake of those who read.',
       ...(hasDomain
         ? {}

@@ -7,6 +7,7 @@ import {
   onAnswers,
   onFiles,
   onItems,
+  onKeyGroups,
   onPlaces,
   onQueue,
   onSecret,
@@ -112,6 +113,19 @@ const grants: Readonly<Record<Use, Grant>> = {
     why: 'what the table knows of uploads, files and their quota',
     statement: (stores) => onItems(stores, [everyProject, leadingKeys('due')], keepingItems),
     variables: publicFiles,
+  },
+  'file-links': {
+    why: 'which key signs links to files',
+    statement: (stores) => onItems(stores, leadingKeys('service'), ['Query']),
+  },
+  'link-keys': {
+    why: 'the keys that sign links to files, and since when',
+    statement: (stores) => onItems(stores, leadingKeys('service'), ['DeleteItem', 'PutItem']),
+  },
+  'key-group': {
+    why: 'which keys open links to files at CloudFront',
+    statement: onKeyGroups,
+    variables: ({ files }) => ({ LINK_KEY_GROUP: files.keyGroup, LINK_KEY_PREFIX: files.keyPrefix }),
   },
   verifiers: {
     why: 'having the databases of customers verified, from either address',

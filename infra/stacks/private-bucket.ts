@@ -19,14 +19,18 @@ export const privateBucket = {
   removalPolicy: RemovalPolicy.RETAIN,
 } as const satisfies BucketProps;
 
-/** Lets a distribution read what is in a folder of a bucket; its origin has to begin there. */
-export const letIn = (distribution: Distribution, bucket: Bucket, folder: string): void => {
+/** Lets a distribution read what is in folders of a bucket; each of its origins or paths has to begin in one. */
+export const letIn = (distribution: Distribution, bucket: Bucket, ...folders: readonly string[]): void => {
   const reader = {
     principals: [new ServicePrincipal('cloudfront.amazonaws.com')],
     conditions: { StringEquals: { 'AWS:SourceArn': distribution.distributionArn } },
   };
   bucket.addToResourcePolicy(
-    new PolicyStatement({ ...reader, actions: ['s3:GetObject'], resources: [bucket.arnForObjects(`${folder}/*`)] }),
+    new PolicyStatement({
+      ...reader,
+      actions: ['s3:GetObject'],
+      resources: folders.map((folder) => bucket.arnForObjects(`${folder}/*`)),
+    }),
   );
   // Without it S3 answers 403 and not 404 for what is not there. No path that is asked for can be a list.
   bucket.addToResourcePolicy(

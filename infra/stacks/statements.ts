@@ -2,8 +2,8 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Verifiers } from '../build/verifiers.ts';
 import type { DeploymentSettings } from '../settings/settings.ts';
 
-/** Where files are: those that wait to be confirmed, and those that everybody may read. */
-export const fileFolders = ['pending', 'files'] as const;
+/** Where files are: those that wait to be confirmed, those that everybody may read, and those that a link opens. */
+export const fileFolders = ['pending', 'files', 'private'] as const;
 
 /** Where exports and imports are, for two days. */
 export const transferFolders = ['exports', 'imports'] as const;
@@ -24,7 +24,14 @@ export interface Stores {
   readonly mailQueue: { readonly queueArn: string; readonly queueUrl: string };
   readonly verifiers: Verifiers;
   readonly workQueue: { readonly queueArn: string; readonly queueUrl: string };
-  readonly files: { readonly bucketArn: string; readonly bucketName: string; readonly url: string };
+  readonly files: {
+    readonly bucketArn: string;
+    readonly bucketName: string;
+    readonly url: string;
+    /** The group of the keys that open links, and what the names of its keys begin with. */
+    readonly keyGroup: string;
+    readonly keyPrefix: string;
+  };
 }
 
 /** Actions on the items whose partition key matches; others can be neither read nor written. */
@@ -42,7 +49,7 @@ export const onItems = (
 /** What reading and changing items takes, in transactions too. */
 export const keepingItems = ['ConditionCheckItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
 
-/** Objects of the two folders. Without the right to list, S3 would answer 403 and not 404 for one that is not there. */
+/** Objects of these folders. Without the right to list, S3 would answer 403 and not 404 for one that is not there. */
 export const onFiles = ({ files: { bucketArn } }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
@@ -82,6 +89,20 @@ export const onVerifiers = ({ verifiers }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['lambda:InvokeFunction'],
     resources: Object.values(verifiers).map(({ functionArn }) => functionArn),
+  });
+
+/** The public keys of the account's distributions, and which of them open links; neither has names of its own here. */
+export const onKeyGroups = (): PolicyStatement =>
+  new PolicyStatement({
+    actions: [
+      'cloudfront:CreatePublicKey',
+      'cloudfront:DeletePublicKey',
+      'cloudfront:GetKeyGroup',
+      'cloudfront:GetPublicKeyConfig',
+      'cloudfront:ListPublicKeys',
+      'cloudfront:UpdateKeyGroup',
+    ],
+    resources: ['*'],
   });
 
 /** Asking the bucket and the queues whether they are there. */

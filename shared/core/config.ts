@@ -204,6 +204,15 @@ export const fileSettings = lazily(
   }),
 );
 
+/** Whose key signs links to files: the one that CloudFront has by the table, or (local) one that has no other. */
+export const linkSettings = lazily('links to files', v.object({ LINK_KEY_ID: v.optional(v.string()) }));
+
+/** CloudFront's group of the keys that open links, and what the names of ours begin with; nothing locally. */
+export const keyGroupSettings = lazily(
+  'keys of links',
+  v.object({ LINK_KEY_GROUP: v.optional(v.string()), LINK_KEY_PREFIX: v.optional(v.string(), 'basalt') }),
+);
+
 /** The language model of the schema assistant, any endpoint that speaks OpenAI's `chat/completions`; or none. */
 export const assistantSettings = lazily(
   'the schema assistant',

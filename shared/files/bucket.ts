@@ -1,6 +1,7 @@
 import {
   CopyObjectCommand,
   DeleteObjectsCommand,
+  GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
   type S3Client,
@@ -37,6 +38,8 @@ interface UploadTerms {
 export interface Bucket {
   /** A URL to which exactly these bytes of this type may be PUT. Made without a network call. */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;
+  /** A URL that anybody may GET an object at, for some seconds, up to a week. Made without a network call. */
+  presignDownload(key: string, expiresIn: number): Promise<string>;
   /** `null` where there is no such object. */
   head(key: string): Promise<StoredObject | null>;
   put(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
@@ -72,6 +75,9 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
         signableHeaders,
       }),
     ),
+
+  presignDownload: (key, expiresIn) =>
+    on((client, Bucket) => getSignedUrl(client, new GetObjectCommand({ Bucket, Key: key }), { expiresIn })),
 
   head: async (key) => {
     const found = await ifThere(on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key: key }))));

@@ -1,15 +1,15 @@
 import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
-import { bucketOf, publicUrl } from './bucket-of.ts';
-import { fileKey, fileNotFound, pendingKey, requirePathOf } from './file-path.ts';
+import { addressOf, bucketOf } from './bucket-of.ts';
+import { fileKey, fileNotFound, pendingKey, requirePathOf, type Visibility } from './file-path.ts';
 import { type FileRef, refOf } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
 export interface ConfirmedUpload {
   readonly path: string;
   readonly provider: 'internal' | 'external';
-  /** `null`, with a warning, where the project's own storage has no public host. */
+  /** `null` for a private file and, with a warning, where the project's own storage has no public host. */
   readonly url: string | null;
   readonly warning?: string;
 }
@@ -29,21 +29,13 @@ const requireConfirmed = (state: UploadState | undefined, size: number): void =>
   if (state.size !== size) throw mismatch(size, state.size);
 };
 
-const requireSize = async (ref: FileRef, stored: StoredObject, size: number): Promise<void> => {
-  if (stored.size === size) return;
-  throw (await stateOf(ref)) ? mismatch(size, stored.size) : fileNotFound();
-};
-
 /**
- * Puts the version of the upload that is pending now to its public place, if nothing is there yet: whichever copy comes
- * first stays. Returns what is there; `null` where there is nothing and nothing to copy.
+ * Puts the version of the upload that is pending now to where the file belongs, if nothing is there yet: whichever copy
+ * comes first stays. Returns what is there; `null` where there is nothing and nothing to copy.
  */
-const publish = async (bucket: Bucket, ref: FileRef, size: number) => {
+const publish = async (bucket: Bucket, ref: FileRef, { visibility }: UploadState, pending: StoredObject) => {
   const from = pendingKey(ref.filePath);
-  const to = fileKey(ref.filePath);
-  const pending = await bucket.head(from);
-  if (!pending) return null;
-  await requireSize(ref, pending, size);
+  const to = fileKey(ref.filePath, visibility);
   const { etag, contentType } = pending;
   if ((await bucket.copy({ from, to, etag, contentType })) === 'copied') return { stored: pending, copied: true };
   const stored = await bucket.head(to);
@@ -54,40 +46,48 @@ const publish = async (bucket: Bucket, ref: FileRef, size: number) => {
 const settle = async (
   bucket: Bucket,
   ref: FileRef,
-  stored: StoredObject,
-  copied: boolean,
+  requested: UploadState,
+  { stored, copied }: { readonly stored: StoredObject; readonly copied: boolean },
   size: number,
 ): Promise<void> => {
-  await requireSize(ref, stored, size);
-  const state = await charge(ref, stored);
-  if (!state || (copied && state.kind === 'requested')) await bucket.remove([fileKey(ref.filePath)]);
+  if (stored.size !== size) throw mismatch(size, stored.size);
+  const state = await charge(ref, stored, requested);
+  // What another confirmation has charged is elsewhere by now, or this copy would not have been made.
+  const isLeft = !state || (copied && (state.kind === 'requested' || state.visibility !== requested.visibility));
+  if (isLeft) await bucket.remove([fileKey(ref.filePath, requested.visibility)]);
   if (state?.kind === 'requested') throw mismatch(size, state.size);
   requireConfirmed(state, size);
 };
 
-const answer = (project: Project, path: string): ConfirmedUpload => {
-  const url = publicUrl(project, path);
+const answer = (project: Project, path: string, visibility: Visibility): ConfirmedUpload => {
+  const provider = project.storage.kind === 'managed' ? 'internal' : 'external';
+  const url = addressOf(project, path, visibility);
   return {
     path,
-    provider: project.storage.kind === 'managed' ? 'internal' : 'external',
+    provider,
     url,
-    ...(url === null
+    ...(url === null && visibility === 'public'
       ? { warning: 'The storage of this project has no public host, so the file has no public URL. Set publicHost.' }
       : {}),
   };
 };
 
 /**
- * Step three of an upload (contract 4): makes the file public and charges its size, once, however often it is
- * confirmed. Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed,
- * foreign, never requested, expired or deleted → 404 `FILE_NOT_FOUND`.
+ * Step three of an upload (contract 4): makes a file of it and charges its size, once, however often it is confirmed.
+ * Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed, foreign, never
+ * requested, expired or deleted → 404 `FILE_NOT_FOUND`.
  */
 export const confirmUpload = async (project: Project, filePath: string, size: number): Promise<ConfirmedUpload> => {
   requirePathOf(project.id, filePath);
   const ref = refOf(project, filePath);
   const bucket = await bucketOf(project);
-  const published = await publish(bucket, ref, size);
-  if (published) await settle(bucket, ref, published.stored, published.copied, size);
-  else requireConfirmed(await stateOf(ref), size);
-  return answer(project, filePath);
+  // A path that is confirmed gets no copy again: the file may have been made private since.
+  const [state, pending] = await Promise.all([stateOf(ref), bucket.head(pendingKey(filePath))]);
+  if (state?.kind === 'requested' && pending) {
+    if (pending.size !== size) throw mismatch(size, pending.size);
+    const published = await publish(bucket, ref, state, pending);
+    if (published) await settle(bucket, ref, state, published, size);
+    else requireConfirmed(await stateOf(ref), size);
+  } else requireConfirmed(state, size);
+  return answer(project, filePath, state?.visibility ?? 'public');
 };

@@ -1,7 +1,7 @@
 import { describeError, log } from '../core/log.ts';
 import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
-import { fileKey, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
+import { fileKeys, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
 import { findFile } from './list-files.ts';
 import { refOf } from './upload-items.ts';
 import { discharge } from './upload-states.ts';
@@ -15,7 +15,7 @@ const forget = async (project: Project, filePath: string): Promise<boolean> => {
 };
 
 /** What has been uploaded to a path, confirmed or not: a later confirm finds nothing to publish. */
-const objectsAt = (filePath: string): string[] => [pendingKey(filePath), fileKey(filePath)];
+const objectsAt = (filePath: string): string[] => [pendingKey(filePath), ...fileKeys(filePath)];
 
 /**
  * Removes the bytes of files that are deleted already. Where their storage does not do it now the sweep does: it was

@@ -3,7 +3,8 @@ import { clock } from '../core/clock.ts';
 import { get, list, write } from '../table/item.ts';
 import { itemKey, type Key, type PartitionKey, partitionKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
-import { transact, type Write } from '../table/transact.ts';
+import { transact } from '../table/transact.ts';
+import type { Put } from '../table/write-input.ts';
 import { type Backoff, delayAfter } from '../work/retries.ts';
 import { managedStorageId } from './storage-keys.ts';
 import type { FileRef } from './upload-items.ts';
@@ -17,6 +18,8 @@ const waitMs = {
   requested: 24 * hour,
   /** A presigned URL lasts 10 minutes; until then something may yet come to a place that was emptied. */
   deleted: 15 * minute,
+  /** Longer than a run has a file for itself that makes it public or private. */
+  moved: 15 * minute,
 };
 
 type Move = keyof typeof waitMs;
@@ -52,7 +55,7 @@ interface Due extends FileRef {
   readonly tries: number;
 }
 
-const putDue = ({ move, ...item }: Due): Write => ({
+const putDue = ({ move, ...item }: Due): Put => ({
   put: {
     ...itemKey(kinds.dueUpload, duePartition(queueOf(item), item.due, shardOf(item)), {
       time: dueOrder(item.due),
@@ -64,7 +67,7 @@ const putDue = ({ move, ...item }: Due): Write => ({
 });
 
 /** Asks the sweep to look at a path later: part of the transaction that makes it necessary. */
-export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: Move): Write => {
+export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: Move): Put => {
   const due = clock.now() + waitMs[move];
   return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0 });
 };

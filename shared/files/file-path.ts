@@ -41,4 +41,15 @@ export const nameIn = (filePath: string): string => shape.exec(filePath)?.[2] ??
 /** Where an upload waits to be confirmed; nobody can read it there. */
 export const pendingKey = (filePath: string): string => `pending/${filePath}`;
 
-export const fileKey = (filePath: string): string => `files/${filePath}`;
+/** Who may read a confirmed file: anybody who knows its address, or who has a signed link. */
+export type Visibility = 'public' | 'private';
+
+const folders = { public: 'files', private: 'private' } as const satisfies Record<Visibility, string>;
+
+export const otherThan = (visibility: Visibility): Visibility => (visibility === 'public' ? 'private' : 'public');
+
+/** Where a confirmed file lies; nothing below `private/` is served without a signature. */
+export const fileKey = (filePath: string, visibility: Visibility): string => `${folders[visibility]}/${filePath}`;
+
+/** Everywhere that a file of a path may lie. */
+export const fileKeys = (filePath: string): string[] => [fileKey(filePath, 'public'), fileKey(filePath, 'private')];

@@ -4,7 +4,7 @@ import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import { get, list } from '../table/item.ts';
 import { projectScope } from '../table/item-key.ts';
-import { publicUrl } from './bucket-of.ts';
+import { addressOf } from './bucket-of.ts';
 import { nameIn } from './file-path.ts';
 import { storageIdOf } from './storage-keys.ts';
 import { type FileItem, fileItemKey, filePathOf, filePrefix, type QuotaItem, quotaKey, refOf } from './upload-items.ts';
@@ -27,7 +27,9 @@ const toStoredFile = (project: Project, item: FileItem) => {
     name: nameIn(path),
     size: item.bytes,
     contentType: item.contentType,
-    url: publicUrl(project, path),
+    visibility: item.visibility ?? 'public',
+    owner: item.owner ?? null,
+    url: addressOf(project, path, item.visibility),
     createdAt: new Date(item.confirmedAt),
   };
 };

@@ -3,14 +3,14 @@ import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { newFilePath, pendingKey } from './file-path.ts';
 import { storageLimit } from './list-files.ts';
-import { refOf } from './upload-items.ts';
+import { type Ownership, refOf } from './upload-items.ts';
 import { reserve } from './upload-states.ts';
 
 const MiB = 1024 * 1024;
 const largestFile = 10 * MiB;
 const urlSeconds = 600;
 
-export interface UploadRequest {
+export interface UploadRequest extends Ownership {
   readonly filename: string;
   readonly contentType: string;
   /** Bytes, at least 1. */
@@ -27,14 +27,20 @@ const full = (limit: number): AppError =>
  * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
  * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that is not confirmed ends a day later.
  */
-export const requestUpload = async (project: Project, { filename, ...upload }: UploadRequest) => {
+export const requestUpload = async (project: Project, { filename, visibility, ...announced }: UploadRequest) => {
+  // Nothing is said of what is as it always was, so that an item is no larger.
+  const upload = { ...announced, visibility: visibility === 'public' ? undefined : visibility };
   if (project.storage.kind === 'managed' && upload.size > largestFile) {
     throw new AppError('FILE_TOO_LARGE', 'A file may have at most 10 MiB (10485760 bytes).');
   }
   const limit = storageLimit(project);
   const filePath = newFilePath(project.id, filename);
   const bucket = await bucketOf(project);
-  const signedUrl = await bucket.presignUpload(pendingKey(filePath), { ...upload, expiresIn: urlSeconds });
+  const signedUrl = await bucket.presignUpload(pendingKey(filePath), {
+    contentType: upload.contentType,
+    size: upload.size,
+    expiresIn: urlSeconds,
+  });
   if (!(await reserve(refOf(project, filePath), upload, limit))) throw full(limit ?? 0);
   return { signedUrl, filePath };
 };

@@ -6,7 +6,8 @@ import { inLanes } from '../work/job.ts';
 import { type Bucket, managedBucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { type DueEntry, putOff, removeDueEntry } from './due-uploads.ts';
-import { fileKey, pendingKey } from './file-path.ts';
+import { fileKeys, pendingKey } from './file-path.ts';
+import { claimLeftover } from './move-file.ts';
 import { managedStorageId, storageIdOf } from './storage-keys.ts';
 import { expire, stateOf } from './upload-states.ts';
 
@@ -22,12 +23,20 @@ const externalLimitMs = 10_000;
 /** After so many failures a run tries a storage no more: one that does not answer must not use up its time. */
 const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
 
-/** The objects of a path that nobody needs (any more). A request that nobody confirmed expires here. */
-const unneeded = async (entry: DueEntry): Promise<string[]> => {
+/** Objects that nobody needs (any more), and what is done once they are removed, or could not be. */
+interface Unneeded {
+  readonly keys: readonly string[];
+  readonly release?: () => Promise<void>;
+}
+
+/** What is unneeded at a path. A request that nobody confirmed expires here. */
+const unneeded = async (entry: DueEntry): Promise<Unneeded> => {
   const pending = pendingKey(entry.filePath);
   let state = await stateOf(entry);
   if (state?.kind === 'requested') state = (await expire(entry, state.size)) ? undefined : await stateOf(entry);
-  return state ? [pending] : [pending, fileKey(entry.filePath)];
+  if (!state) return { keys: [pending, ...fileKeys(entry.filePath)] };
+  const leftover = entry.move === 'moved' ? await claimLeftover(entry) : undefined;
+  return leftover ? { keys: [pending, leftover.key], release: leftover.release } : { keys: [pending] };
 };
 
 /** The bucket that an entry's objects are in; `undefined` where the project has another storage now, or is gone. */
@@ -52,11 +61,12 @@ export class Settlement {
   /** Does what is due of some paths, returns how many are done with; may be repeated, as their entries go last. */
   async settle(entries: readonly DueEntry[]): Promise<number> {
     let settled = 0;
-    const keys = new Map<DueEntry, readonly string[]>();
-    await inLanes(entries, lanes, async (entry) => keys.set(entry, await unneeded(entry)));
+    const found = new Map<DueEntry, Unneeded>();
+    await inLanes(entries, lanes, async (entry) => found.set(entry, await unneeded(entry)));
     await inLanes([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
-      const removed = await this.#remove(place, group, keys);
+      const removed = await this.#remove(place, group, found);
       await inLanes(group, lanes, async (entry) => {
+        await found.get(entry)?.release?.();
         if (await this.#finish(entry, removed)) settled++;
       });
     });
@@ -67,12 +77,12 @@ export class Settlement {
   async #remove(
     place: string,
     [first, ...more]: readonly DueEntry[],
-    keys: ReadonlyMap<DueEntry, readonly string[]>,
+    found: ReadonlyMap<DueEntry, Unneeded>,
   ): Promise<boolean> {
     if (!first) return true;
     const failures = this.#failures.get(place) ?? 0;
     if (failures >= mostFailures(first.storageId)) return false;
-    const all = [first, ...more].flatMap((entry) => keys.get(entry) ?? []);
+    const all = [first, ...more].flatMap((entry) => found.get(entry)?.keys ?? []);
     try {
       await timed(externalLimitMs, async () => (await bucketFor(first))?.remove(all));
       return true;

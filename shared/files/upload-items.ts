@@ -1,6 +1,7 @@
 import type { Project } from '../projects/project.ts';
 import { itemKey, type Key, projectScope, sortPrefix } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
+import type { Visibility } from './file-path.ts';
 import { storageIdOf } from './storage-keys.ts';
 
 /** One path under one storage: in the table `upload` (requested), then `file` (confirmed), then nothing. */
@@ -17,20 +18,30 @@ export const refOf = ({ id, storage }: Project, filePath: string): FileRef => ({
   filePath,
 });
 
-/** A requested upload; `requestedAt` in ms since 1970. */
-export type UploadItem = Key & {
-  readonly bytes: number;
-  readonly contentType: string;
-  readonly requestedAt: number;
+/** Whose a file is, the id of a user, and who may read it; an item without `visibility` is public. */
+export type Ownership = {
+  readonly owner?: string | undefined;
+  readonly visibility?: Visibility | undefined;
 };
 
-/** A confirmed file; `confirmedAt` in ms since 1970. */
-export type FileItem = Key & {
-  readonly bytes: number;
-  readonly etag: string;
-  readonly contentType: string;
-  readonly confirmedAt: number;
-};
+/** A requested upload; `requestedAt` in ms since 1970. */
+export type UploadItem = Key &
+  Ownership & {
+    readonly bytes: number;
+    readonly contentType: string;
+    readonly requestedAt: number;
+  };
+
+/** A confirmed file; `confirmedAt` in ms since 1970. `movingUntil`, `mover`: see `move-file.ts`. */
+export type FileItem = Key &
+  Ownership & {
+    readonly bytes: number;
+    readonly etag: string;
+    readonly contentType: string;
+    readonly confirmedAt: number;
+    readonly movingUntil?: number;
+    readonly mover?: string;
+  };
 
 /** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files. */
 export type QuotaItem = Key & {

@@ -3,7 +3,16 @@ import { getTogether, transact } from '../table/transact.ts';
 import type { Update } from '../table/write-input.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-uploads.ts';
-import { type FileItem, type FileRef, fileItemKey, quotaKey, type UploadItem, uploadKey } from './upload-items.ts';
+import type { Visibility } from './file-path.ts';
+import {
+  type FileItem,
+  type FileRef,
+  fileItemKey,
+  type Ownership,
+  quotaKey,
+  type UploadItem,
+  uploadKey,
+} from './upload-items.ts';
 
 /**
  * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which
@@ -12,6 +21,9 @@ import { type FileItem, type FileRef, fileItemKey, quotaKey, type UploadItem, up
 export interface UploadState {
   readonly kind: 'requested' | 'confirmed';
   readonly size: number;
+  readonly visibility: Visibility;
+  /** The user whose file it is. */
+  readonly owner: string | undefined;
 }
 
 const given = 'attribute_exists(pk)';
@@ -27,13 +39,13 @@ const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update =
 /** → requested: takes `size` bytes of the quota; false where `limit` leaves less (bytes, `null` for none). */
 export const reserve = async (
   ref: FileRef,
-  upload: { readonly size: number; readonly contentType: string },
+  upload: Ownership & { readonly size: number; readonly contentType: string },
   limit: number | null,
 ): Promise<boolean> => {
-  const { size, contentType } = upload;
+  const { size, ...announced } = upload;
   if (limit !== null && size > limit) return false;
   const counted = count(ref, { held: size });
-  const item: UploadItem = { ...uploadKey(ref), bytes: size, contentType, requestedAt: clock.now() };
+  const item: UploadItem = { ...uploadKey(ref), bytes: size, ...announced, requestedAt: clock.now() };
   const refusal = await transact([
     limit === null
       ? counted
@@ -48,11 +60,13 @@ export const reserve = async (
   return refusal === undefined;
 };
 
-type Sized = Pick<FileItem, 'bytes'> | undefined;
+type Known = (Ownership & Pick<FileItem, 'bytes'>) | undefined;
 
-const stateFrom = ([upload, file]: readonly Sized[]): UploadState | undefined => {
-  if (file) return { kind: 'confirmed', size: file.bytes };
-  return upload && { kind: 'requested', size: upload.bytes };
+const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
+  const found = file ?? upload;
+  if (!found) return undefined;
+  const { bytes: size, visibility = 'public', owner } = found;
+  return { kind: file ? 'confirmed' : 'requested', size, visibility, owner };
 };
 
 /**
@@ -62,14 +76,23 @@ const stateFrom = ([upload, file]: readonly Sized[]): UploadState | undefined =>
 export const charge = async (
   ref: FileRef,
   { size, etag, contentType }: StoredObject,
+  { visibility, owner }: Pick<UploadState, 'visibility' | 'owner'>,
 ): Promise<UploadState | undefined> => {
-  const item: FileItem = { ...fileItemKey(ref), bytes: size, etag, contentType, confirmedAt: clock.now() };
+  const item: FileItem = {
+    ...fileItemKey(ref),
+    bytes: size,
+    etag,
+    contentType,
+    confirmedAt: clock.now(),
+    owner,
+    visibility: visibility === 'public' ? undefined : visibility,
+  };
   const found = await transact<FileItem | UploadItem>([
     { delete: uploadKey(ref), condition: 'bytes = :bytes', values: { bytes: size } },
     { put: item, condition: 'attribute_not_exists(pk)' },
     count(ref, { used: size, files: 1 }),
   ]);
-  return found ? stateFrom(found.map(({ item: known }) => known)) : { kind: 'confirmed', size };
+  return found ? stateFrom(found.map(({ item: known }) => known)) : { kind: 'confirmed', size, visibility, owner };
 };
 
 /** requested → expired: gives back what was reserved. False where it is no longer requested. */

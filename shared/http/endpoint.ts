@@ -22,6 +22,7 @@ import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
 import {
   enabledUsers,
+  fileCaller,
   signedInUser,
   userToken,
   type WithBearer,
@@ -68,7 +69,12 @@ export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoin
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & WithInput<R>> =>
   keyed(route).use(input(route));
 
-/** The same, of a route that is carried out once for an `Idempotency-Key`. */
+/** A route of the files of a project, its caller known. */
+export const filesEndpoint = <const R extends Of<ProjectAccess>>(
+  route: R,
+): Endpoint<Keyed & WithCaller & WithInput<R>> => keyed(route).use(fileCaller()).use(input(route));
+
+/** The same as `projectEndpoint`, of a route that is carried out once for an `Idempotency-Key`. */
 export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(
   route: R,
 ): Endpoint<Keyed & WithInput<R>> => keyed(route, undefined, keptPathOf(route)).use(once(route)).use(input(route));

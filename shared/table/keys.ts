@@ -65,6 +65,9 @@ export const mailMonth = { in: ['project'], sk: 'quota#mail#{month}', by: 'mail'
 export const ownerMails = { in: ['owner'], sk: 'mails#{month}', by: 'mail' } as const;
 /** Mails of a day about accounts, of all projects of an owner. Expires a day after the day. */
 export const accountMails = { in: ['owner'], sk: 'account-mails#{day}', by: 'mail' } as const;
+/** A key that signs links to files: what CloudFront knows it by, and from when it signs. Stays until it is replaced. */
+export const linkKey = { in: ['service'], sk: 'link-key#{period}', by: 'files' } as const;
+
 /** Recipients that the shared key had in a day. Expires a day after the day. */
 export const serviceRecipients = { in: ['service'], sk: 'recipients#{day}', by: 'mail' } as const;
 

@@ -22,6 +22,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'jobs-remove-developers': 445,
   'jobs-remove-projects': 815,
   'jobs-requeue-mail': 625,
+  'jobs-rotate-link-keys': 620,
   'jobs-sweep-uploads': 805,
   'jobs-maintain-transfers': 840,
   'jobs-verify-database': 445,

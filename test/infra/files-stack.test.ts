@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dispositionFunction } from '../../infra/stacks/file-headers.ts';
+import { firstLinkKey } from '../../infra/stacks/first-link-key.ts';
 import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { filesDomain, filesCertificateArn } = everything;
@@ -77,13 +78,16 @@ describe('the bucket', () => {
     ]);
   });
 
-  test('lets nobody in but this distribution, to read what is public', () => {
+  test('lets nobody in but this distribution, to read what is confirmed', () => {
     const allowed = Statement.filter(({ Effect }) => Effect === 'Allow');
     const [bucketId] = [...ofType(files, 'AWS::S3::Bucket').keys()];
     const [distributionId] = [...ofType(files, 'AWS::CloudFront::Distribution').keys()];
     const BucketArn = { 'Fn::GetAtt': [bucketId, 'Arn'] };
     expect(allowed.map(({ Action, Resource }) => ({ Action, Resource }))).toEqual([
-      { Action: 's3:GetObject', Resource: { 'Fn::Join': ['', [BucketArn, '/files/*']] } },
+      {
+        Action: 's3:GetObject',
+        Resource: ['/files/*', '/private/*'].map((folder) => ({ 'Fn::Join': ['', [BucketArn, folder]] })),
+      },
       { Action: 's3:ListBucket', Resource: BucketArn },
     ]);
     for (const { Principal, Condition } of allowed) {
@@ -94,7 +98,30 @@ describe('the bucket', () => {
 });
 
 describe('the distribution', () => {
-  test('reaches only what is below files/, as itself', () => {
+  test('shows what is below private/ to who has a link that a key of the group signed, and to nobody else', () => {
+    const [behaviour, ...others] = distributionOf().CacheBehaviors as readonly Record<string, Json>[];
+    expect(others).toEqual([]);
+    const [groupId] = [...ofType(files, 'AWS::CloudFront::KeyGroup').keys()];
+    const [, atRoot] = distributionOf().Origins as readonly Record<string, Json>[];
+    expect(behaviour).toMatchObject({
+      PathPattern: '/private/*',
+      TargetOriginId: atRoot?.Id,
+      TrustedKeyGroups: [{ Ref: groupId }],
+      ViewerProtocolPolicy: 'redirect-to-https',
+      AllowedMethods: ['GET', 'HEAD'],
+    });
+    expect(distributionOf().DefaultCacheBehavior).not.toHaveProperty('TrustedKeyGroups');
+    expect(only('AWS::CloudFront::PublicKey').Properties.PublicKeyConfig).toMatchObject({ EncodedKey: firstLinkKey });
+  });
+
+  test('shares no entry of its cache between links and public addresses: each has its folder in its own', () => {
+    const origins = distributionOf().Origins as readonly Record<string, Json>[];
+    expect(origins.map(({ OriginPath = '' }) => OriginPath)).toEqual(['/files', '']);
+    const { FunctionAssociations } = distributionOf().DefaultCacheBehavior as { readonly FunctionAssociations: Json };
+    expect(JSON.stringify(FunctionAssociations)).not.toContain('viewer-request');
+  });
+
+  test('reaches only what is below files/ without a link, as itself', () => {
     const [accessId] = [...ofType(files, 'AWS::CloudFront::OriginAccessControl').keys()];
     expect(distributionOf().Origins).toMatchObject([
       {
@@ -102,6 +129,7 @@ describe('the distribution', () => {
         OriginAccessControlId: { 'Fn::GetAtt': [accessId, 'Id'] },
         S3OriginConfig: { OriginAccessIdentity: '' },
       },
+      { OriginAccessControlId: { 'Fn::GetAtt': [accessId, 'Id'] }, S3OriginConfig: { OriginAccessIdentity: '' } },
     ]);
     expect(only('AWS::CloudFront::OriginAccessControl').Properties.OriginAccessControlConfig).toMatchObject({
       SigningBehavior: 'always',
@@ -143,8 +171,12 @@ describe('the distribution', () => {
   });
 
   test('gives headers that keep a file from doing anything, over whatever the bucket says', () => {
-    const { SecurityHeadersConfig, CustomHeadersConfig, CorsConfig } = only('AWS::CloudFront::ResponseHeadersPolicy')
-      .Properties.ResponseHeadersPolicyConfig as Record<string, Record<string, Json>>;
+    const [policy = only('AWS::CloudFront::ResponseHeadersPolicy')] = ofType(
+      files,
+      'AWS::CloudFront::ResponseHeadersPolicy',
+    ).values();
+    const { SecurityHeadersConfig, CustomHeadersConfig, CorsConfig } = policy.Properties
+      .ResponseHeadersPolicyConfig as Record<string, Record<string, Json>>;
     expect(SecurityHeadersConfig).toEqual({
       ContentTypeOptions: { Override: true },
       ContentSecurityPolicy: {
@@ -183,7 +215,10 @@ test('the stack holds nothing else, and says where the files are', () => {
     'AWS::CloudFront::CachePolicy',
     'AWS::CloudFront::Distribution',
     'AWS::CloudFront::Function',
+    'AWS::CloudFront::KeyGroup',
     'AWS::CloudFront::OriginAccessControl',
+    'AWS::CloudFront::PublicKey',
+    'AWS::CloudFront::ResponseHeadersPolicy',
     'AWS::CloudFront::ResponseHeadersPolicy',
     'AWS::S3::Bucket',
     'AWS::S3::BucketPolicy',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
-import { confirmedUpload, requestedUpload, UploadRequestAnswer, uploaded } from '../../storage/schemas.ts';
+import { confirmedUpload, requestedUpload, UploadRequestAnswer, uploaded, visibility } from '../../storage/schemas.ts';
 import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -79,6 +79,8 @@ export const FilePage = pageOf(
     name: v.string(),
     size: v.number(),
     contentType: v.string(),
+    visibility,
+    owner: v.nullable(v.string()),
     url: v.nullable(v.string()),
     createdAt: v.date(),
   }),

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import path from 'node:path';
 import { startFauxqs } from 'fauxqs';
 import { listen } from '../ports.ts';
@@ -13,7 +14,7 @@ import type { FilesHostOptions } from './start-files.ts';
 // options as JSON. Prints "up"; ends with its
 // standard input.
 const [json = '', directory = ''] = process.argv.slice(2);
-const { bucket, publicFolder, s3Port, publicPort, region, keys } = JSON.parse(json) as FilesHostOptions;
+const { bucket, publicFolder, s3Port, publicPort, region, keys, linkKeys } = JSON.parse(json) as FilesHostOptions;
 
 for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
 process.stdin.resume();
@@ -25,5 +26,9 @@ const large = await LargeFiles.open(directory);
 const emulation = new Emulation(port, large);
 await emulation.createBucket(bucket);
 await listen(createGuard({ emulation, large, keys, region }), s3Port);
-await listen(createPublicOrigin(emulation, path.posix.join('/', bucket, publicFolder)), publicPort);
+const links = linkKeys && {
+  origin: `http://127.0.0.1:${publicPort}`,
+  keys: new Map(Object.entries(linkKeys).map(([id, pem]) => [id, createPublicKey(pem)])),
+};
+await listen(createPublicOrigin(emulation, path.posix.join('/', bucket, publicFolder), links), publicPort);
 process.stdout.write('up\n');

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -5,7 +6,9 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { fileCacheControl, fileDisposition, fileHeaders } from '../../stacks/file-headers.ts';
+import { posix } from 'node:path';
+import { isSigned } from '../../../shared/files/links/signed-address.ts';
+import { fileCacheControl, fileDisposition, fileHeaders, linkCacheControl } from '../../stacks/file-headers.ts';
 import type { Emulation } from './emulation.ts';
 
 /** Paths of files have no other characters; no part of one is `.` or `..`. */
@@ -44,30 +47,55 @@ const rangeOf = ({ headers }: IncomingMessage, etag: string, size: number) => {
   return start > end ? 'none' : { start, end };
 };
 
+/** What opens links to private files: the address that was signed, without its path, and the keys by their ids. */
+export interface LinkCheck {
+  readonly origin: string;
+  readonly keys: ReadonlyMap<string, KeyObject>;
+}
+
+/** Addresses that open by a signature alone. */
+const needsLink = /^\/private\//;
+
 /**
- * The origin of public files, as the deployment's is: `/<path>` is the object at `<root>/<path>`, for `GET` and
- * `HEAD` alone, with headers that keep whatever is in it from acting as a page.
+ * The origin of files, as the deployment's is: `/<path>` is the object at `<bucket>/files/<path>` and, for who has a
+ * signed link, `/private/<path>` that at `<bucket>/private/<path>`, or the public one; for `GET` and `HEAD` alone, with
+ * headers that keep whatever is in it from acting as a page.
  */
-export const createPublicOrigin = (emulation: Emulation, root: string): Server => {
+export const createPublicOrigin = (emulation: Emulation, root: string, links?: LinkCheck): Server => {
+  const find = async (path: string) => {
+    const place = links ? path.replace(needsLink, '/') : path;
+    const urls = place === path ? [`${root}${path}`] : [`${posix.dirname(root)}${path}`, `${root}${place}`];
+    for (const url of urls) {
+      const found = await emulation.head(url);
+      if (found) return { url, found };
+    }
+    return undefined;
+  };
+
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       text(response, 403, 'Only GET and HEAD are allowed.');
       return;
     }
-    const url = `${root}${path}`;
-    const found = filePath.test(path) && path.length < 300 ? await emulation.head(url) : undefined;
-    if (!found) {
+    const isLink = links !== undefined && needsLink.test(path);
+    if (isLink && !isSigned(`${links.origin}${request.url}`, links.keys, Date.now())) {
+      text(response, 403, 'This file is private, and this is no valid link to it: it was changed, or has expired.');
+      return;
+    }
+    const there = filePath.test(path) && path.length < 300 ? await find(path) : undefined;
+    if (!there) {
       text(response, 404, 'There is no such file.');
       return;
     }
+    const { url, found } = there;
     const { etag = '', 'last-modified': lastModified = '', 'content-type': type = '' } = found;
     const size = Number(found['content-length']);
     const disposition = fileDisposition(type);
     const head = {
       ...fileHeaders,
       'accept-ranges': 'bytes',
-      'cache-control': fileCacheControl,
+      'cache-control': isLink ? linkCacheControl : fileCacheControl,
       'content-type': type,
       ...(disposition ? { 'content-disposition': disposition } : {}),
       ...(found['content-encoding'] ? { 'content-encoding': found['content-encoding'] } : {}),

@@ -4,6 +4,7 @@ import { startHelper } from '../helper-process.ts';
 import type { LocalServiceOptions } from '../local-service.ts';
 import { onFreePorts, preferPort } from '../ports.ts';
 import { type LocalSettings, localBucket } from '../settings.ts';
+import { localLinkKey } from './link-keys.ts';
 import type { S3Keys } from './signature.ts';
 
 export interface FilesHostOptions {
@@ -16,6 +17,8 @@ export interface FilesHostOptions {
   /** `/<path>` of the public origin is the object `<publicFolder>/<path>`; empty for all of the bucket. */
   readonly publicFolder: string;
   readonly publicPort: number;
+  /** Public keys of signed links by their ids; without any there are no private files. */
+  readonly linkKeys?: Readonly<Record<string, string>>;
 }
 
 export interface FilesOptions extends LocalServiceOptions, Omit<FilesHostOptions, 's3Port' | 'publicPort'> {
@@ -55,7 +58,7 @@ export const startFiles = (options: FilesOptions): Promise<Files> => onFreePorts
 export const findFiles = async (
   directory: string,
   settings: LocalSettings,
-  options: LocalServiceOptions,
+  options: LocalServiceOptions & Pick<FilesHostOptions, 'linkKeys'>,
 ): Promise<Files> => {
   if (settings.files) return { ...settings.files, stop: async () => undefined };
   return startFiles({
@@ -74,4 +77,5 @@ export const filesEnvironment = ({ s3Url, filesUrl, bucket }: Files): Record<str
   AWS_ENDPOINT_URL_S3: s3Url,
   FILES_BUCKET: bucket,
   FILES_URL: filesUrl,
+  LINK_KEY_ID: localLinkKey,
 });

@@ -18,6 +18,7 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'verify-database-b': 'Own databases cannot be connected',
   'authorize-channel': 'Pages do not update by themselves',
   'maintain-transfers': 'Exports and imports that were lost do not begin again',
+  'rotate-link-keys': 'The key that signs links to files gets old',
   'requeue-mail': 'Mails that the queue has lost are not sent again',
 };
 

@@ -61,6 +61,18 @@ export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, W
   },
 });
 
+/**
+ * Who deals with files: the secret key, which an invalid token beside takes nothing from, or a user of the publishable
+ * one, whose token must be valid (401).
+ */
+export const fileCaller = (): Middleware<Keyed, WithCaller> => ({
+  before: async ({ event, context }) => {
+    const identity = await identify(context.project, bearerToken(event.headers));
+    if (context.keyKind === 'publishable' && 'refusal' in identity) throw identity.refusal;
+    return { caller: { kind: context.keyKind, ...('userId' in identity ? { userId: identity.userId } : {}) } };
+  },
+});
+
 /** Added by `signedInUser`. */
 export interface WithBearer {
   readonly bearer: Bearer;

@@ -3,7 +3,7 @@ import { onControl, onManaged } from '../../clients/mongo.ts';
 import { onFiles } from '../../clients/s3.ts';
 import { log } from '../../core/log.ts';
 import { managedBucket } from '../../files/bucket.ts';
-import { fileKey, pendingKey } from '../../files/file-path.ts';
+import { fileKeys, pendingKey } from '../../files/file-path.ts';
 import { transferPrefixes } from '../../transfers/transfer-record.ts';
 import { answerPrefix } from '../../work/once/answer-prefix.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
@@ -31,7 +31,7 @@ export const removeProjectFiles = async (
 ): Promise<{ readonly removed: number; readonly complete: boolean }> => {
   const prefixes = [
     pendingKey(`${projectId}/`),
-    fileKey(`${projectId}/`),
+    ...fileKeys(`${projectId}/`),
     ...transferPrefixes(projectId),
     answerPrefix(projectId),
   ];

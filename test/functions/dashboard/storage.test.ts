@@ -119,6 +119,8 @@ describe('listing files', () => {
         name: 'notes.txt',
         size: 3 - index,
         contentType: 'text/plain',
+        visibility: 'public',
+        owner: null,
         createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
       })),
       total: 3,

@@ -40,11 +40,17 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(await commandsOf(requested)).toEqual([transaction, count]);
   });
 
-  test('upload-confirm: 1 look, 1 copy and 1 transaction', async () => {
+  test('upload-confirm: 1 look and 1 read side by side, 1 copy and 1 transaction', async () => {
     const { signedUrl, filePath } = await requested();
     expect(await put(signedUrl, 'hello')).toBe(200);
     const commands = await commandsOf(async () => expect((await confirm(filePath)()).status).toBe(200));
-    expect(commands).toEqual([transaction, count, 's3 CopyObjectCommand', 's3 HeadObjectCommand']);
+    expect(commands).toEqual([
+      'dynamodb TransactGetItemsCommand',
+      transaction,
+      count,
+      's3 CopyObjectCommand',
+      's3 HeadObjectCommand',
+    ]);
   });
 
   test('upload-confirm of what is not there yet: 1 look and 1 read', async () => {

@@ -73,7 +73,10 @@ describe('a project with a storage of its own', () => {
     expect(await (await fetch(confirmed.url ?? '')).text()).toBe('hello');
     expect(await confirmUpload(project, filePath, 5)).toEqual(confirmed);
     await deleteFile(project, filePath);
-    expect([await bucket().head(fileKey(filePath)), await bucket().head(pendingKey(filePath))]).toEqual([null, null]);
+    expect([await bucket().head(fileKey(filePath, 'public')), await bucket().head(pendingKey(filePath))]).toEqual([
+      null,
+      null,
+    ]);
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
@@ -160,7 +163,7 @@ describe('the sweep', () => {
     const former = await placeFor(id, { ...storage, bucket: 'former-bucket' }, storage.publicHost);
     const { filePath } = await request(5, { ...owner, storage: former });
     await connect(id, storage);
-    const keys = [pendingKey(filePath), fileKey(filePath)];
+    const keys = [pendingKey(filePath), fileKey(filePath, 'public')];
     for (const key of keys) await bucket().put(key, Buffer.from('theirs'), 'text/plain');
     clock.now = () => realNow() + 25 * 3600 * 1000;
     expect(await sweepUploads()).toBeGreaterThan(0);

@@ -86,7 +86,7 @@ describe('the daily sweep', () => {
     now += 25 * hour;
     await sweepUploads();
     expect(await usage()).toEqual(one);
-    expect([await isAt(pendingKey(filePath)), await isAt(fileKey(filePath))]).toEqual([false, true]);
+    expect([await isAt(pendingKey(filePath)), await isAt(fileKey(filePath, 'public'))]).toEqual([false, true]);
     expect(await confirmUpload(project, filePath, 5)).toMatchObject({ path: filePath });
     expect(await laterRefusalOf(confirmUpload(project, filePath, 6))).toMatchObject({ code: 'SIZE_MISMATCH' });
   });
@@ -169,7 +169,7 @@ const expectSettled = async (filePath: string): Promise<void> => {
   const { items, total } = await listFiles(project, { page: 1, limit: 10 });
   expect(await usage()).toEqual(items.length === 1 ? one : nothing);
   expect(total).toBe(items.length);
-  expect(await isAt(fileKey(filePath))).toBe(items.length === 1);
+  expect(await isAt(fileKey(filePath, 'public'))).toBe(items.length === 1);
   expect(await isAt(pendingKey(filePath))).toBe(false);
 };
 
@@ -193,7 +193,7 @@ describe('a crash between any two steps leaves nothing charged that is not there
 
   test('of a confirmation that is not repeated', async () => {
     const steps = await withCrashes(uploaded, (filePath) => confirmUpload(project, filePath, 5), expectSettled);
-    expect(steps).toBe(3);
+    expect(steps).toBe(4);
   });
 
   test('of a confirmation that is repeated', async () => {
@@ -203,11 +203,11 @@ describe('a crash between any two steps leaves nothing charged that is not there
       async (filePath) => {
         await confirmUpload(project, filePath, 5);
         expect(await usage()).toEqual(one);
-        expect(await isAt(fileKey(filePath))).toBe(true);
+        expect(await isAt(fileKey(filePath, 'public'))).toBe(true);
         await expectSettled(filePath);
       },
     );
-    expect(steps).toBe(3);
+    expect(steps).toBe(4);
   });
 
   test('of a deletion', async () => {
@@ -256,7 +256,7 @@ describe('a confirmation that another overtakes', () => {
         await deleteFile(project, filePath);
       });
       expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
-      expect(await isAt(fileKey(filePath))).toBe(false);
+      expect(await isAt(fileKey(filePath, 'public'))).toBe(false);
       expect(await usage()).toEqual(nothing);
     },
   );
@@ -270,7 +270,7 @@ describe('a confirmation that another overtakes', () => {
       await put(signedUrl, 'hello');
     });
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
-    expect(await isAt(fileKey(filePath))).toBe(false);
+    expect(await isAt(fileKey(filePath, 'public'))).toBe(false);
     expect(await usage()).toEqual(nothing);
   });
 
@@ -281,7 +281,7 @@ describe('a confirmation that another overtakes', () => {
       await sweepUploads();
     });
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
-    expect(await isAt(fileKey(filePath))).toBe(false);
+    expect(await isAt(fileKey(filePath, 'public'))).toBe(false);
     expect(await usage()).toEqual(nothing);
   });
 
@@ -320,6 +320,8 @@ describe('the files of a project', () => {
         name: 'a.txt',
         size: 5,
         contentType: 'text/plain',
+        visibility: 'public',
+        owner: null,
         url: expect.stringContaining(paths[0] ?? ''),
         createdAt: new Date(now),
       },
@@ -340,7 +342,7 @@ describe('the files of a project', () => {
     const gone = await deleteFiles(project, [first, second, second, pending, foreign, 'nonsense']);
     expect(gone).toEqual({ deleted: [first, second], notFound: [pending, foreign, 'nonsense'] });
     expect(await usage()).toEqual({ used: 5, held: 10, files: 1 });
-    expect([await isAt(fileKey(first)), await isAt(fileKey(kept))]).toEqual([false, true]);
+    expect([await isAt(fileKey(first, 'public')), await isAt(fileKey(kept, 'public'))]).toEqual([false, true]);
   });
 
   test('are removed with it, and those of no other project', async () => {
@@ -350,12 +352,12 @@ describe('the files of a project', () => {
     project = storageProject();
     const theirs = await confirmed();
     expect(await removeProjectFiles(id, 1)).toMatchObject({ complete: false });
-    expect((await removeProjectFiles(id, 5)).complete).toBe(true);
-    expect([await isAt(fileKey(filePath)), await isAt(pendingKey(pending)), await isAt(fileKey(theirs))]).toEqual([
-      false,
-      false,
-      true,
-    ]);
-    expect(await removeProjectFiles(id, 5)).toEqual({ removed: 0, complete: true });
+    expect((await removeProjectFiles(id, 6)).complete).toBe(true);
+    expect([
+      await isAt(fileKey(filePath, 'public')),
+      await isAt(pendingKey(pending)),
+      await isAt(fileKey(theirs, 'public')),
+    ]).toEqual([false, false, true]);
+    expect(await removeProjectFiles(id, 6)).toEqual({ removed: 0, complete: true });
   });
 });

@@ -149,7 +149,7 @@ describe('a confirmation', () => {
       const { filePath } = await uploaded(project, 'hello');
       const refused = { status: 400, body: { code: 'SIZE_MISMATCH', errors: [{ field: 'size' }] } };
       expect(await confirm(project, filePath, size)).toMatchObject(refused);
-      expect(await managedBucket.head(fileKey(filePath)), 'what is public').toBeNull();
+      expect(await managedBucket.head(fileKey(filePath, 'public')), 'what is public').toBeNull();
       expect((await confirm(project, filePath, 5)).status).toBe(200);
       expect(await confirm(project, filePath, size)).toMatchObject(refused);
     },

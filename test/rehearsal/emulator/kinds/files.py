@@ -5,6 +5,8 @@ import json
 from .kind import Kept, Kind, Made, Replaced, call, generated, kinds, of_type, without
 
 kinds["AWS::CloudFront::CachePolicy"] = Kept("cloudfront", "create_cache_policy", lambda physical: {"Id": physical})
+kinds["AWS::CloudFront::PublicKey"] = Kept("cloudfront", "create_public_key", lambda physical: {"Id": physical})
+kinds["AWS::CloudFront::KeyGroup"] = Kept("cloudfront", "create_key_group", lambda physical: {"Id": physical})
 kinds["AWS::CloudFront::ResponseHeadersPolicy"] = Kept(
     "cloudfront", "create_response_headers_policy", lambda physical: {"Id": physical}
 )

@@ -1,0 +1,56 @@
+import { clock } from '../../core/clock.ts';
+import { fileSettings } from '../../core/config.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import { getTogether } from '../../table/transact.ts';
+import { fileKey, fileNotFound, isPathOf } from '../file-path.ts';
+import { ownBucket } from '../own-bucket.ts';
+import { type FileItem, fileItemKey, refOf } from '../upload-items.ts';
+import { currentLinkKey } from './link-key.ts';
+import { signedAddress } from './signed-address.ts';
+
+export interface LinksRequest {
+  /** 1 to 100. */
+  readonly paths: readonly string[];
+  /** Seconds. */
+  readonly expiresIn: number;
+}
+
+/** The confirmed files among some paths, all read at once. */
+const filesAt = async (project: Project, paths: readonly string[]): Promise<ReadonlyMap<string, FileItem>> => {
+  const own = [...new Set(paths)].filter((path) => isPathOf(project.id, path));
+  if (own.length === 0) return new Map();
+  const items = await getTogether<FileItem>(own.map((path) => fileItemKey(refOf(project, path))));
+  return new Map(own.flatMap((path, at) => (items[at] ? [[path, items[at]] as const] : [])));
+};
+
+/** Makes the link of one file: at our address, or by the project's own storage to where the file is now. */
+const signer = async (project: Project, expiresIn: number, expires: number) => {
+  if (project.storage.kind === 'external') {
+    const bucket = await ownBucket(project.id, project.storage);
+    return (path: string, { visibility = 'public' }: FileItem) =>
+      bucket.presignDownload(fileKey(path, visibility), expiresIn);
+  }
+  const key = await currentLinkKey();
+  const host = fileSettings().FILES_URL.replace(/\/+$/, '');
+  return (path: string) => signedAddress(`${host}/${fileKey(path, 'private')}`, expires, key);
+};
+
+/**
+ * Links that open files for a while (contract 4, "Signed links"): any file with the secret key, otherwise those of the
+ * user. What is not there for the caller is answered with `FILE_NOT_FOUND` in its place.
+ */
+export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn }: LinksRequest) => {
+  const files = await filesAt(project, paths);
+  const expires = Math.floor(clock.now() / 1000) + expiresIn;
+  const sign = await signer(project, expiresIn, expires);
+  return Promise.all(
+    paths.map(async (path) => {
+      const file = files.get(path);
+      if (!file || (caller.kind === 'publishable' && file.owner !== caller.userId)) {
+        const { message } = fileNotFound();
+        return { path, error: { code: 'FILE_NOT_FOUND' as const, message } };
+      }
+      return { path, url: await sign(path, file), expiresAt: new Date(expires * 1000) };
+    }),
+  );
+};

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import type { Project } from '../projects/project.ts';
+import { write } from '../table/item.ts';
+import type { Bucket } from './bucket.ts';
+import { addressOf, bucketOf } from './bucket-of.ts';
+import { putDueEntry } from './due-uploads.ts';
+import { fileKey, fileNotFound, otherThan, requirePathOf, type Visibility } from './file-path.ts';
+import { type FileItem, type FileRef, fileItemKey, refOf } from './upload-items.ts';
+
+/** Longer than any request runs: what moves a file is done with it, or dead, by then. */
+const moveMs = 5 * 60_000;
+
+const beingMoved = (): AppError =>
+  new AppError('TOO_MANY_WRITERS', 'The visibility of this file is being changed. Please try again.', {
+    retryAfter: 1,
+  });
+
+const held = 'attribute_exists(pk) AND mover = :mover';
+
+const release = async (ref: FileRef, mover: string): Promise<void> => {
+  await write({ update: fileItemKey(ref), change: 'REMOVE movingUntil, mover', condition: held, values: { mover } });
+};
+
+/** One at a time has a file: whoever removes a copy of it must know that it is not the one that is kept. */
+const claim = async (ref: FileRef) => {
+  const mover = randomUUID();
+  const { done, item } = await write<FileItem>(
+    {
+      update: fileItemKey(ref),
+      change: 'SET movingUntil = :until, mover = :mover',
+      condition: 'attribute_exists(pk) AND (attribute_not_exists(mover) OR movingUntil < :now OR mover = :mover)',
+      values: { until: clock.now() + moveMs, now: clock.now(), mover },
+    },
+    'ALL_NEW',
+  );
+  return { done, mover, known: item !== undefined, visibility: item?.visibility ?? 'public' } as const;
+};
+
+/** Puts a copy where a file belongs that is at `from`; what a move that died left there is replaced. */
+const copyTo = async (bucket: Bucket, from: string, to: string): Promise<void> => {
+  for (const left of [2, 1]) {
+    const source = await bucket.head(from);
+    if (!source) throw fileNotFound();
+    const { etag, contentType } = source;
+    if ((await bucket.copy({ from, to, etag, contentType })) === 'copied') return;
+    if (left > 1) await bucket.remove([to]);
+  }
+  throw beingMoved();
+};
+
+/** False where the file was deleted meanwhile. */
+const moveObject = async (bucket: Bucket, ref: FileRef, mover: string, visibility: Visibility): Promise<boolean> => {
+  const to = fileKey(ref.filePath, visibility);
+  await copyTo(bucket, fileKey(ref.filePath, otherThan(visibility)), to);
+  const { done, item } = await write<FileItem>({
+    update: fileItemKey(ref),
+    change: visibility === 'private' ? 'SET visibility = :visibility' : 'REMOVE visibility',
+    condition: held,
+    values: visibility === 'private' ? { mover, visibility } : { mover },
+  });
+  if (done) return true;
+  if (item) throw beingMoved();
+  await bucket.remove([to]);
+  return false;
+};
+
+/**
+ * Makes a confirmed file public or private (contract 4, "Visibility"): copies it to where such files are, says so in
+ * the table, removes it from where it was. A run that dies is finished by a repeat, or by the sweep. Malformed, foreign,
+ * unconfirmed or gone → 404 `FILE_NOT_FOUND`; while another run is at it → 503 `TOO_MANY_WRITERS`.
+ */
+export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
+  requirePathOf(project.id, filePath);
+  const ref = refOf(project, filePath);
+  const bucket = await bucketOf(project);
+  const { done, known, mover, visibility: present } = await claim(ref);
+  if (!done) throw known ? beingMoved() : fileNotFound();
+  try {
+    // Before anything is copied, so that whatever a death leaves behind is looked for.
+    await write(putDueEntry(ref, 'moved'));
+    if (present !== visibility && !(await moveObject(bucket, ref, mover, visibility))) throw fileNotFound();
+    await bucket.remove([fileKey(filePath, otherThan(visibility))]);
+  } finally {
+    await release(ref, mover);
+  }
+  return { path: filePath, visibility, url: addressOf(project, filePath, visibility) };
+};
+
+/**
+ * For the sweep: where a copy of a confirmed file may be that a move left behind. Nobody moves the file until
+ * `release`; `undefined` where somebody does, who has asked for a later look.
+ */
+export const claimLeftover = async (ref: FileRef) => {
+  const { done, mover, visibility } = await claim(ref);
+  if (!done) return undefined;
+  return { key: fileKey(ref.filePath, otherThan(visibility)), release: () => release(ref, mover) };
+};

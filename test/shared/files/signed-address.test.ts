@@ -1,0 +1,55 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type LinkKey, linkKeyOf, publicPem } from '../../../shared/files/links/link-key.ts';
+import { isSigned, signedAddress } from '../../../shared/files/links/signed-address.ts';
+
+const address = 'https://files.example.com/private/a/b.png';
+const now = 1_800_000_000_000;
+const expires = 1_800_000_060;
+
+let key: LinkKey;
+let keys: ReadonlyMap<string, KeyObject>;
+
+beforeAll(async () => {
+  process.env.ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64');
+  key = { id: 'one', privateKey: await linkKeyOf('one') };
+  const other = createPublicKey(publicPem(await linkKeyOf('two')));
+  keys = new Map([
+    ['one', createPublicKey(publicPem(key.privateKey))],
+    ['two', other],
+  ]);
+});
+
+const opens = (url: string, at = now): boolean => isSigned(url, keys, at);
+
+test('the key of a period is the same from one process to the next, and another than that of any other', async () => {
+  expect(publicPem(await linkKeyOf('one'))).toBe(publicPem(key.privateKey));
+  expect(publicPem(await linkKeyOf('one '))).not.toBe(publicPem(key.privateKey));
+  expect(publicPem(key.privateKey)).toMatch(/^-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE/);
+});
+
+describe('a signed address', () => {
+  test('opens until it expires, with the query that was signed', () => {
+    for (const signed of [address, `${address}?w=64`]) {
+      const url = signedAddress(signed, expires, key);
+      expect([opens(url), opens(url, expires * 1000 - 1), opens(url, expires * 1000)]).toEqual([true, true, false]);
+    }
+  });
+
+  test('carries what CloudFront asks for, in its own spelling', () => {
+    const { searchParams } = new URL(signedAddress(address, expires, key));
+    expect([...searchParams.keys()]).toEqual(['Expires', 'Signature', 'Key-Pair-Id', 'Hash-Algorithm']);
+    expect(searchParams.get('Signature')).toMatch(/^[A-Za-z0-9~_-]+$/);
+    expect(searchParams.get('Hash-Algorithm')).toBe('SHA256');
+  });
+
+  test('that was changed in any of its characters does not open', () => {
+    const url = signedAddress(`${address}?w=64`, expires, key);
+    const start = 'https://files.example.com'.length;
+    const changed = Array.from({ length: url.length - start }, (_, at) => {
+      const place = at + start;
+      return `${url.slice(0, place)}${url[place] === 'x' ? 'y' : 'x'}${url.slice(place + 1)}`;
+    });
+    expect(changed.filter((one) => opens(one))).toEqual([]);
+  });
+});
