@@ -1,5 +1,4 @@
 import { finishSignIn } from '../../shared/accounts/social/finish-sign-in.ts';
-import { requireProvider } from '../../shared/accounts/social/providers.ts';
 import { userReturn } from '../../shared/accounts/users/social-site.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
@@ -10,10 +9,10 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['finish-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
-  const provider = requireProvider(input.params.provider);
-  const { state = '', code, error, user: form } = input.query;
-  const sent = { state, code, error, form, verifier: socialCookies.users.get(event, state) };
-  const { location } = await finishSignIn(await userReturn(state), provider, sent, clientOf(event));
+  const { state = '', code, error, iss: issuer, user: form } = input.query;
+  const sent = { state, code, error, issuer, form, verifier: socialCookies.users.get(event, state) };
+  const ends = await userReturn(state, input.params.provider);
+  const { location } = await finishSignIn(ends, ends.provider, sent, clientOf(event));
   return redirect(route, location, {
     cookies: sent.verifier === undefined ? [] : socialCookies.users.remove(event, state),
   });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { requireProvider } from '../../shared/accounts/social/providers.ts';
-import { callbackUrl } from '../../shared/accounts/users/social-site.ts';
+import { forwardSignIn } from '../../shared/accounts/users/social-site.ts';
 import { AppError } from '../../shared/core/errors.ts';
 import type { Event } from '../../shared/http/middleware/middleware-types.ts';
 import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
@@ -18,15 +18,9 @@ const formOf = ({ body = '', isBase64Encoded }: Event): Record<string, string> =
   return Object.fromEntries(new URLSearchParams(text));
 };
 
-/**
- * A form that another site's page posts comes without our cookie, which is `Lax`: the browser brings both when it is
- * sent on to the callback (303, so that it asks with GET).
- */
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const provider = requireProvider(input.params.provider);
   const form = v.safeParse(CallbackQuery, formOf(event));
   if (!form.success) throw new AppError('INVALID_BODY', 'The form is none that the provider posts.');
-  const url = new URL(callbackUrl(provider));
-  for (const [name, value] of Object.entries(form.output)) if (value !== undefined) url.searchParams.set(name, value);
-  return redirect(route, url.href);
+  return redirect(route, forwardSignIn(provider, form.output));
 });

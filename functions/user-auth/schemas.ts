@@ -69,7 +69,13 @@ export const JwksAnswer = v.object({
 const parameter = v.optional(v.pipe(v.string(), v.maxLength(4096, 'must have at most 4096 characters')));
 
 /** What an identity provider adds to the address of the callback; its other parameters do not matter. */
-export const CallbackQuery = v.object({ state: parameter, code: parameter, error: parameter, user: parameter });
+export const CallbackQuery = v.object({
+  state: parameter,
+  code: parameter,
+  error: parameter,
+  iss: parameter,
+  user: parameter,
+});
 
 /** A redirect has no body. */
 export const Redirect = v.literal('');

@@ -1,6 +1,5 @@
-import { requireProvider } from '../../shared/accounts/social/providers.ts';
 import { startSignIn } from '../../shared/accounts/social/state.ts';
-import { userSite } from '../../shared/accounts/users/social-site.ts';
+import { userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
 import { navigationEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
 import { socialCookies } from '../../shared/http/sign-in-cookies.ts';
@@ -9,7 +8,8 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['start-sign-in'];
 
 export const handler = navigationEndpoint(route).handler(async (event, { project, input }) => {
-  const { location, begun } = await startSignIn(userSite(project), requireProvider(input.params.provider));
+  const provider = userProvider(project, input.params.provider);
+  const { location, begun } = await startSignIn(userSite(project), provider);
   const cookies = begun ? socialCookies.users.set(event, begun.verifier, begun.state) : [];
   return redirect(route, location, { cookies });
 });

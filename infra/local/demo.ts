@@ -72,23 +72,29 @@ export const seedProject = async (
   return { projectId: _id, publishableKey, secretKey };
 };
 
-const create = async (): Promise<Demo> => {
+const create = async (issuer: string): Promise<Demo> => {
   const { developer, developerId } = await register();
   await setPlan(developer.email, 'pro');
   const signIn = { emailCode: true, anonymous: true, secondFactor: 'optional' } as const;
   const keys = await seedProject(developerId, { name: 'Demo', siteUrl: demoSite, signIn }, demoCollections);
   const owned = await findOwnedProject(developerId, keys.projectId);
-  if (owned) await updateProject(owned, { socialProviders: anyRegistrations('demo', 'demo') });
+  const byDiscovery = { 'oidc:local': { enabled: true, issuer, clientId: 'demo', clientSecret: 'demo' } };
+  const socialProviders = { ...anyRegistrations('demo', 'demo'), ...byDiscovery };
+  if (owned) await updateProject(owned, { socialProviders });
   return { developer, ...keys };
 };
 
 /**
- * The demo as an earlier start left it, or a new one where there is none or it has been deleted; `dashboardToken` is
+ * The demo as an earlier start left it, or a new one where there is none or it has been deleted, whose `oidc:local`
+ * is this issuer; `dashboardToken` is
  * fresh and good for 12 h.
  */
-export const provideDemo = async (earlier: Demo | undefined): Promise<Demo & { readonly dashboardToken: string }> => {
+export const provideDemo = async (
+  earlier: Demo | undefined,
+  issuer: string,
+): Promise<Demo & { readonly dashboardToken: string }> => {
   const known = earlier && (await findProjectByKey(earlier.secretKey, ''));
-  const demo = earlier && known ? earlier : await create();
+  const demo = earlier && known ? earlier : await create(issuer);
   const owner = known ?? (await findProjectByKey(demo.secretKey, ''));
   if (!owner) throw new Error('The demo project cannot be found');
   const { ownerId } = owner.project;

@@ -1,7 +1,15 @@
+const permission = Symbol.for('basalt.permitted-addresses');
+
 /**
  * Lets this process connect to these restricted addresses, a list of `address:port`, where a customer names them:
  * databases and storages of tests are on loopback. Nothing that is deployed does this.
  */
 export const permitAddresses = (list = ''): void => {
-  Reflect.set(globalThis, Symbol.for('basalt.permitted-addresses'), new Set(list.split(',').filter(Boolean)));
+  Reflect.set(globalThis, permission, new Set(list.split(',').filter(Boolean)));
+};
+
+/** Lets it connect to one more: what stands for a provider on this machine. */
+export const permitToo = (address: string): void => {
+  const permitted: unknown = Reflect.get(globalThis, permission);
+  Reflect.set(globalThis, permission, new Set([...(permitted instanceof Set ? permitted : []), address]));
 };

@@ -55,8 +55,10 @@ const pathOf = (name: SocialProviderName, address: string, real: string): string
 };
 
 /** The settings that send functions to the stand-ins, which are at these origins. */
-export const standInEnvironment = (origins: StandInOrigins): Record<string, string> =>
-  Object.fromEntries(
+export const standInEnvironment = (origins: StandInOrigins): Record<string, string> => ({
+  // An issuer for providers by discovery.
+  OPENID_ISSUER_URL: `${origins.openid}/openid/issuer`,
+  ...Object.fromEntries(
     socialProviderNames.flatMap((name) => {
       const { urls, profileUrls } = socialProviders[name];
       return Object.entries({ ...urls, ...profileUrls }).map(([address, real]) => [
@@ -64,4 +66,5 @@ export const standInEnvironment = (origins: StandInOrigins): Record<string, stri
         origins[standInOf(name)] + pathOf(name, address, real),
       ]);
     }),
-  );
+  ),
+});

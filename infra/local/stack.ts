@@ -23,6 +23,7 @@ import { inProcess } from './in-process.ts';
 import { startInvocations } from './invocations.ts';
 import { claim } from './lock.ts';
 import { refuseOutsideHosts } from './loopback-only.ts';
+import { permitToo } from './permit-addresses.ts';
 import { listen, onFreePorts, preferPort } from './ports.ts';
 import { inboxOf } from './providers.ts';
 import { startQueueFunctions } from './queue-functions.ts';
@@ -179,6 +180,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     { report, onExit },
     stops,
   );
+  permitToo(new URL(backing.providers.socialUrls.openid).host);
   report('MongoDB, DynamoDB, the queues, the file store and the providers are up');
   // Functions are told where to invoke others before there are any.
   const invocations = await startInvocations((name, event) => invoke(name, event));

@@ -82,13 +82,13 @@ const exampleFor = async (
 };
 
 const showDemo = async (
-  { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl, offerSignIn }: Stack,
+  { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl, offerSignIn, env }: Stack,
   settings: LocalSettings,
   args: readonly string[],
 ): Promise<void> => {
   const directory = path.resolve(settings.directory);
   const earlier = await loadDevFile(directory);
-  const demo = await provideDemo(earlier);
+  const demo = await provideDemo(earlier, env.OPENID_ISSUER_URL ?? '');
   const dev = {
     baseUrl,
     dashboardUrl,

@@ -2,13 +2,17 @@ import { type Collection, type Document, type Filter, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
+import type { OpenIdName } from '../projects/social/openid-names.ts';
 import type { SocialProviderName } from '../projects/social-providers.ts';
 import { canonicalEmail } from './email.ts';
 import type { SessionScope } from './sessions.ts';
 
-/** An account at an identity provider that belongs to somebody; `key` is `github:123`, unique in its store. */
+/**
+ * An account at an identity provider that belongs to somebody; `key` is `github:123`, or of an
+ * issuer `oidc:<issuer>#<subject>`, unique in its store.
+ */
 export interface Identity {
-  readonly provider: SocialProviderName;
+  readonly provider: SocialProviderName | OpenIdName;
   readonly id: string;
   readonly key: string;
 }

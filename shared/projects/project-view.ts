@@ -2,8 +2,9 @@ import { type View, viewOf } from '../core/view.ts';
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
 import { type SignInWays, signInWays } from './sign-in-ways.ts';
+import { isOpenIdName, type OpenIdName } from './social/openid-names.ts';
 import { type RegistrationText, registrationWith } from './social/registration.ts';
-import { forEachProvider, type SocialProviderName, socialProviders } from './social-providers.ts';
+import { forEachProvider, registrationFieldsOf, type SocialProviderName } from './social-providers.ts';
 
 const asItIs = [
   '_id',
@@ -29,7 +30,7 @@ export interface SocialView extends Readonly<Partial<Record<RegistrationText, st
 export interface ProjectView extends View<ProjectRecord, (typeof asItIs)[number]> {
   readonly plan: PlanName;
   readonly signIn: SignInWays;
-  readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>>;
+  readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>> & Readonly<Record<OpenIdName, SocialView>>;
   readonly hasProviderApiKey: boolean;
   readonly hasProviderWebhookSecret: boolean;
   readonly providerFromEmail: string | null;
@@ -37,8 +38,8 @@ export interface ProjectView extends View<ProjectRecord, (typeof asItIs)[number]
   readonly storage: { readonly external: boolean; readonly endpoint?: string };
 }
 
-const toSocialView = (record: ProjectRecord, name: SocialProviderName): SocialView => {
-  const { texts, secret } = socialProviders[name].registration;
+const toSocialView = (record: ProjectRecord, name: SocialProviderName | OpenIdName): SocialView => {
+  const { texts, secret } = registrationFieldsOf(name);
   const registration = registrationWith(name, record.socialProviders);
   const isKept = registration.sealedClientSecret !== null;
   return {
@@ -52,7 +53,14 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectVie
   ...viewOf(record, asItIs),
   plan,
   signIn: signInWays(record.signIn),
-  socialProviders: forEachProvider((name) => toSocialView(record, name)),
+  socialProviders: {
+    ...forEachProvider((name) => toSocialView(record, name)),
+    ...Object.fromEntries(
+      Object.keys(record.socialProviders ?? {})
+        .filter(isOpenIdName)
+        .map((name) => [name, toSocialView(record, name)]),
+    ),
+  },
   hasProviderApiKey: Boolean(record.sealedProviderApiKey),
   hasProviderWebhookSecret: Boolean(record.sealedProviderWebhookSecret),
   providerFromEmail: record.providerFromEmail ?? null,

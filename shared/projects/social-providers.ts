@@ -1,6 +1,8 @@
+import { isOpenIdName, type OpenIdName } from './social/openid-names.ts';
 import { openidProviders } from './social/openid-providers.ts';
 import { profileApiProviders } from './social/profile-api-providers.ts';
 import type { ProviderRules } from './social/provider-rules.ts';
+import { type RegistrationFields, withIssuer } from './social/registration.ts';
 
 /** The identity providers of social sign-in, by the names that paths and settings know them by. */
 const { github, discord, facebook, spotify } = profileApiProviders;
@@ -22,6 +24,10 @@ const providers = {
 export type SocialProviderName = keyof typeof providers;
 export const socialProviderNames = Object.keys(providers) as readonly SocialProviderName[];
 export const socialProviders: Readonly<Record<SocialProviderName, ProviderRules>> = providers;
+
+/** What is registered of a provider, one by discovery included. */
+export const registrationFieldsOf = (name: SocialProviderName | OpenIdName): RegistrationFields =>
+  isOpenIdName(name) ? withIssuer : socialProviders[name].registration;
 
 export const forEachProvider = <T>(make: (name: SocialProviderName) => T): Record<SocialProviderName, T> =>
   Object.fromEntries(socialProviderNames.map((name) => [name, make(name)])) as Record<SocialProviderName, T>;

@@ -6,7 +6,8 @@ import type { OwnedProject } from './find-owned-project.ts';
 import { onProjects } from './project-record.ts';
 import type { ProjectView } from './project-view.ts';
 import type { ProjectChanges } from './settings.ts';
-import { providerChanges, type SocialChanges, socialChanges } from './settings-changes.ts';
+import { providerChanges } from './settings-changes.ts';
+import { type SocialChanges, socialChanges } from './social/changes.ts';
 
 /** From now on no look-up finds it or its keys, and its slot is free; `removeDeletedProjects` removes the rest. */
 export const deleteProject = async (owned: OwnedProject): Promise<void> => {
@@ -42,7 +43,11 @@ export const updateProject = async (
   const given = Object.entries({ ...changes, ...ways, ...social.set, ...sealed }).filter(
     ([, value]) => value !== undefined,
   );
-  if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
-  const update = { $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) } };
+  const removes = Object.keys(social.unset).length > 0;
+  if (given.length === 0 && !removes) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
+  const update = {
+    $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) },
+    ...(removes && { $unset: social.unset }),
+  };
   return changeProject(owned, update, social.conditions, () => refusal(record._id, social));
 };

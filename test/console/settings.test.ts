@@ -49,6 +49,17 @@ describe('the settings in the console', () => {
     await openPart('sign-in');
     await page.getByRole('heading', { name: 'Google' }).click();
     await page.getByText(`${inject('stack').baseUrl}/api/userAuth/social/google/callback`).waitFor();
+    const added = page.locator('section').filter({ hasText: 'Another provider, by OpenID Connect' });
+    await added.getByLabel('Name').fill('acme');
+    await added.getByLabel('Issuer').fill(inject('stack').env.OPENID_ISSUER_URL ?? '');
+    await added.getByLabel('Client id').fill('client');
+    await added.getByLabel('Client secret').fill('secret');
+    await added.getByRole('button', { name: 'Add provider' }).click();
+    await page.getByText(`${inject('stack').baseUrl}/api/userAuth/social/oidc:acme/callback`).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove provider' }).click();
+    await confirm('Remove provider', 'oidc:acme');
+    await page.getByRole('heading', { name: 'oidc:acme' }).waitFor({ state: 'detached' });
     await openPart('mail');
     await page.getByLabel('Key of an own Resend account').fill('re_mine');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { request } from '../../api/request.ts';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
+import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
@@ -10,13 +11,21 @@ import { TextField } from '../../ui/text-field.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
 
-export type Provider = keyof SettingsProps['project']['socialProviders'];
+type Shown = SettingsProps['project']['socialProviders'];
 
-const texts = ['clientId', 'teamId', 'keyId'] as const;
+const texts = ['issuer', 'clientId', 'teamId', 'keyId'] as const;
+
+const titleOf = (provider: string): string =>
+  Object.hasOwn(t.providers, provider) ? t.providers[provider as keyof typeof t.providers] : provider;
+
+const isByDiscovery = (provider: string): boolean => provider.startsWith('oidc:');
 
 /** What is registered with one provider: of texts and secrets those that the service shows of it. */
-export const ProviderForm = ({ project, provider }: SettingsProps & { readonly provider: Provider }) => {
-  const shown = project.socialProviders[provider];
+export const ProviderForm = ({
+  project,
+  provider,
+  shown,
+}: SettingsProps & { readonly provider: string; readonly shown: Shown['github'] }) => {
   const fields = texts.filter((name) => shown[name] !== undefined);
   const secret = shown.hasPrivateKey === undefined ? 'clientSecret' : 'privateKey';
   const isKept = shown.hasClientSecret ?? shown.hasPrivateKey ?? false;
@@ -42,7 +51,11 @@ export const ProviderForm = ({ project, provider }: SettingsProps & { readonly p
     draft.value = { ...given, [secret]: '' };
     say(t.settings.saved);
   };
-  const title = t.providers[provider];
+  const remove = async () => {
+    await request('update-project', { projectId: project._id, body: { socialProviders: { [provider]: null } } });
+    say(t.settings.saved);
+  };
+  const title = titleOf(provider);
   // A key has lines, which a field of one line would lose.
   const secretField = (wrong: (name: string) => string | undefined) => ({
     label: t.settings[secret],
@@ -85,6 +98,14 @@ export const ProviderForm = ({ project, provider }: SettingsProps & { readonly p
           </>
         )}
       </Form>
+      {isByDiscovery(provider) && (
+        <ConfirmedAct
+          act={t.settings.removeProvider}
+          text={t.settings.removeProviderText}
+          name={provider}
+          onConfirm={remove}
+        />
+      )}
     </details>
   );
 };

@@ -2,7 +2,8 @@ import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
-import { type Provider, ProviderForm } from './provider-form.tsx';
+import { NewProvider } from './new-provider.tsx';
+import { ProviderForm } from './provider-form.tsx';
 import type { SettingsProps } from './settings.tsx';
 
 /** Whether the app has accounts, who may make one, and with whom one can sign in. */
@@ -26,9 +27,10 @@ export const SignInSettings = ({ project }: SettingsProps) => {
         on={allowPublicSignup}
         onChange={(on) => void change({ allowPublicSignup: on })}
       />
-      {(Object.keys(socialProviders) as Provider[]).map((provider) => (
-        <ProviderForm key={provider} project={project} provider={provider} />
+      {Object.entries(socialProviders).map(([provider, shown]) => (
+        <ProviderForm key={provider} project={project} provider={provider} shown={shown} />
       ))}
+      <NewProvider project={project} />
     </div>
   );
 };

@@ -12,7 +12,12 @@ const route = dashboardAuthRoutes['finish-developer-sign-in'];
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { state = '', code, error } = input.query;
   const sent = { state, code, error, verifier: socialCookies.developers.get(event, state) };
-  const { location } = await finishSignIn(developerReturn(), requireProvider('github'), sent, clientOf(event));
+  const { location } = await finishSignIn(
+    developerReturn(),
+    async () => requireProvider('github'),
+    sent,
+    clientOf(event),
+  );
   const cookies = sent.verifier === undefined ? [] : socialCookies.developers.remove(event, state);
   return redirect(route, location, { cookies });
 });

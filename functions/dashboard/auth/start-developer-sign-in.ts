@@ -9,7 +9,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['start-developer-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
-  const { location, begun } = await startSignIn(developerSite(), requireProvider('github'));
+  const { location, begun } = await startSignIn(developerSite(), async () => requireProvider('github'));
   const cookies = begun ? socialCookies.developers.set(event, begun.verifier, begun.state) : [];
   return redirect(route, location, { cookies });
 });

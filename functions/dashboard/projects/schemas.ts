@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { SocialView } from '../../../shared/projects/project-view.ts';
 import { newProjectEntries, projectChangesEntries } from '../../../shared/projects/settings.ts';
-import type { RegistrationFields } from '../../../shared/projects/social/registration.ts';
+import { type RegistrationFields, withIssuer } from '../../../shared/projects/social/registration.ts';
 import { forEachProvider, socialProviders } from '../../../shared/projects/social-providers.ts';
 import { hints } from '../../account-fields.ts';
 import { strictBody, success } from '../../schemas.ts';
@@ -43,7 +43,10 @@ export const project = {
     passkey: v.boolean(),
     secondFactor: v.picklist(['off', 'optional']),
   }),
-  socialProviders: v.object(forEachProvider((name) => socialView(socialProviders[name].registration))),
+  socialProviders: v.objectWithRest(
+    forEachProvider((name) => socialView(socialProviders[name].registration)),
+    socialView(withIssuer),
+  ),
   hasProviderApiKey: v.boolean(),
   hasProviderWebhookSecret: v.boolean(),
   providerFromEmail: v.nullable(v.string()),

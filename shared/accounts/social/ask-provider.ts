@@ -1,8 +1,8 @@
 import { boundedText } from '../../core/bounded-text.ts';
 
-/** Timeout of one request; a sign-in makes two or three in a row, well within the function's own limit. */
-const limitMs = 5000;
-const maxBytes = 256 * 1024;
+/** Of one request; a sign-in makes a few in a row, well within the function's own limit. */
+export const providerLimits = { limitMs: 5000, maxBytes: 256 * 1024 } as const;
+const { limitMs, maxBytes } = providerLimits;
 
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST';

@@ -6,7 +6,7 @@ import { issueExchangeCode } from './exchange-code.ts';
 import { landingUrl, orErrorLanding, signInFailed } from './landing.ts';
 import { type LinkedAccount, linkAccount, type OpenAccount } from './link-account.ts';
 import { type ClientCredentials, fetchProfile, redeemCode } from './oauth-client.ts';
-import type { IdentityProvider } from './providers.ts';
+import type { IdentityProvider, ProviderLoad } from './providers.ts';
 import { consumeState } from './state.ts';
 
 /** Where a social sign-in ends, and in whose account. */
@@ -26,6 +26,8 @@ export interface ProviderReturn {
   readonly code?: string | undefined;
   readonly error?: string | undefined;
   readonly verifier: string | undefined;
+  /** Who says that the answer is theirs: `iss`. */
+  readonly issuer?: string | undefined;
   /** What else the provider has the browser bring: Apple's `user`. */
   readonly form?: string | undefined;
 }
@@ -47,7 +49,11 @@ const requireState = async (
 };
 
 /** The code, or why there is none; what the provider says about it is not repeated, as anybody can write such a URL. */
-const requireCode = ({ title }: IdentityProvider, { code, error }: ProviderReturn): string => {
+const requireCode = ({ title, urls, sendsIssuer }: IdentityProvider, sent: ProviderReturn): string => {
+  const { code, error, issuer } = sent;
+  // A code of another issuer would be sent to this one, which might be an attacker's (RFC 9207).
+  const isOwn = issuer === undefined ? !sendsIssuer : issuer === urls.issuer;
+  if (!isOwn && urls.issuer !== undefined) throw signInFailed(`${title} did not send this answer. Please try again.`);
   if (error === 'access_denied') throw signInFailed(`Signing in with ${title} was cancelled.`);
   if (error !== undefined || !code) throw signInFailed(`${title} did not confirm the sign-in. Please try again.`);
   return code;
@@ -73,11 +79,12 @@ const openFor = async (
  */
 export const finishSignIn = <R extends AccountRecord>(
   { store, siteUrl, credentials, opening, told }: SocialReturn<R>,
-  provider: IdentityProvider,
+  load: ProviderLoad,
   sent: ProviderReturn,
   client: Client,
 ): Promise<{ readonly location: string }> =>
   orErrorLanding({ siteUrl }, async (site) => {
+    const provider = await load();
     const verifier = await requireState(store, provider, sent);
     const code = requireCode(provider, sent);
     const open = await opening();

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { clock } from '../../core/clock.ts';
-import { askProvider } from './ask-provider.ts';
 import type { IdentityProvider } from './providers.ts';
 
 /** Signatures by keys that only the provider has: none of a shared secret, and not `none`. */
@@ -21,7 +20,7 @@ const keySets = new Map<string, JWTVerifyGetKey>();
  * The keys at an address, kept for 10 minutes; a key that is not among them has them read anew, at most once in 30 s, so
  * that a provider can change its keys at any time and nobody can have us ask it over and over.
  */
-const keysAt = (url: string): JWTVerifyGetKey => {
+const keysAt = (url: string, ask: IdentityProvider['ask']): JWTVerifyGetKey => {
   const known = keySets.get(url);
   if (known) return known;
   if (keySets.size >= maxKeySets) keySets.clear();
@@ -29,7 +28,7 @@ const keysAt = (url: string): JWTVerifyGetKey => {
     cacheMaxAge: 600_000,
     cooldownDuration: 30_000,
     [customFetch]: async (address) => {
-      const { status, text } = await askProvider(address, { headers: { accept: 'application/json' } });
+      const { status, text } = await ask(address, { headers: { accept: 'application/json' } });
       return new Response(text, { status });
     },
   });
@@ -51,11 +50,11 @@ export interface ExpectedToken {
  * Connect Core 3.1.3.7); anything else rejects.
  */
 export const verifyIdToken = async (
-  { urls: { keys = '', issuer = '' } }: Pick<IdentityProvider, 'urls'>,
+  { urls: { keys = '', issuer = '' }, ask }: Pick<IdentityProvider, 'urls' | 'ask'>,
   token: string,
   { clientId, nonce }: ExpectedToken,
 ): Promise<JWTPayload> => {
-  const { payload } = await jwtVerify(token, keysAt(keys), {
+  const { payload } = await jwtVerify(token, keysAt(keys, ask), {
     algorithms,
     issuer,
     audience: clientId,

@@ -105,10 +105,10 @@ export const linkAccount = async <R extends AccountRecord>(
   provider: IdentityProvider,
   profile: SocialProfile,
 ): Promise<LinkedAccount<R>> => {
-  const { name, title, verifiesAddresses } = provider;
+  const { name, title, identities, verifiesAddresses } = provider;
   const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
   const addresses = vouched.map(({ email }) => email);
-  const identity = { provider: name, id: profile.id, key: `${name}:${profile.id}` };
+  const identity = { provider: name, id: profile.id, key: identities + profile.id };
 
   const tryOnce = async (attempt: number): Promise<LinkedAccount<R> | null> => {
     const holder = await store.find({ 'identities.key': { $eq: identity.key } });

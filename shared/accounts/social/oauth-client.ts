@@ -1,6 +1,6 @@
 import { CodeChallengeMethod, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
-import { askProvider, jsonIn, type ProviderAnswer } from './ask-provider.ts';
+import { jsonIn, type ProviderAnswer } from './ask-provider.ts';
 import { nonceOf, verifyIdToken } from './id-token.ts';
 import { signInFailed } from './landing.ts';
 import type { IdentityProvider, SocialProfile } from './providers.ts';
@@ -89,7 +89,7 @@ export const redeemCode = async (
   });
   const headers = { ...accept, ...(!inBody && { authorization: basic(app) }) };
   const ask = async (): Promise<ProviderAnswer & { readonly body: unknown }> => {
-    const answer = await askProvider(provider.urls.token, { method: 'POST', headers, body });
+    const answer = await provider.ask(provider.urls.token, { method: 'POST', headers, body });
     return { ...answer, body: jsonIn(answer) };
   };
   const answer = await ask().catch((cause: unknown) => {
@@ -99,8 +99,8 @@ export const redeemCode = async (
   return { accessToken: answer.body.access_token, idToken: answer.body.id_token };
 };
 
-const read = async (url: string, accessToken: string): Promise<unknown> => {
-  const answer = await askProvider(url, { headers: { ...accept, authorization: `Bearer ${accessToken}` } });
+const read = async ({ ask }: IdentityProvider, url: string, accessToken: string): Promise<unknown> => {
+  const answer = await ask(url, { headers: { ...accept, authorization: `Bearer ${accessToken}` } });
   const body = jsonIn(answer);
   if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
   return body;
@@ -124,7 +124,9 @@ export const fetchProfile = async (
       ? await verifyIdToken(provider, idToken, { clientId, nonce: nonceOf(verifier) })
       : undefined;
     const answers = await Promise.all(
-      Object.entries(provider.profileUrls).map(async ([name, url]) => [name, await read(url, accessToken)] as const),
+      Object.entries(provider.profileUrls).map(
+        async ([name, url]) => [name, await read(provider, url, accessToken)] as const,
+      ),
     );
     return v.parse(provider.profile, { ...Object.fromEntries(answers), claims, form });
   } catch (cause) {

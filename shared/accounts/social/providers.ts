@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { addressesOf } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
+import type { OpenIdName } from '../../projects/social/openid-names.ts';
 import type { ProfileAddress, ProviderRules, ToldProfile } from '../../projects/social/provider-rules.ts';
 import {
   forEachProvider,
@@ -9,6 +10,7 @@ import {
   socialProviders,
 } from '../../projects/social-providers.ts';
 import { checkEmail } from '../email.ts';
+import { askProvider } from './ask-provider.ts';
 
 /** Somebody as a provider knows them. `id` never changes; `addresses` are canonical, the provider's main one first. */
 export interface SocialProfile {
@@ -36,7 +38,7 @@ const canonical = (email: string): string | undefined => {
 };
 
 /** What of a provider's answers is fit to be kept; addresses that stand for hidden ones end with `hiddenAddresses`. */
-const profileFrom = (
+export const profileFrom = (
   { id, name, username, addresses }: ToldProfile,
   hiddenAddresses: string | null,
 ): SocialProfile => ({
@@ -54,8 +56,13 @@ const profileFrom = (
 
 /** The rules of a provider, by which its answers are read for what is fit to be kept. */
 export interface IdentityProvider extends Omit<ProviderRules, 'profile' | 'hiddenAddresses'> {
-  readonly name: SocialProviderName;
+  readonly name: SocialProviderName | OpenIdName;
   readonly profile: v.GenericSchema<unknown, SocialProfile>;
+  /** What the keys of its identities begin with, no other provider's. */
+  readonly identities: string;
+  /** Whether it says with each code that the code is its own (RFC 9207). */
+  readonly sendsIssuer: boolean;
+  readonly ask: typeof askProvider;
 }
 
 /** Only the local emulation and tests set other places than the real ones. */
@@ -64,14 +71,30 @@ const places = forEachProvider((name) => {
   return { urls: addressesOf(name, urls), profileUrls: addressesOf(name, profileUrls) };
 });
 
+/** A provider that is known by its name; one by discovery is asked who it is when it is needed. */
+export type ProviderLoad = () => Promise<IdentityProvider>;
+
+export const unknownProvider = (): AppError =>
+  new AppError(
+    'UNKNOWN_PROVIDER',
+    `There is no such provider. Use one of: ${socialProviderNames.join(', ')}, or oidc:<name> as the project's settings have it.`,
+  );
+
 /** The provider that a path names; any other name → 404 `UNKNOWN_PROVIDER`. */
 export const requireProvider = (path: string): IdentityProvider => {
   const name = socialProviderNames.find((known) => known === path);
-  if (!name) {
-    throw new AppError('UNKNOWN_PROVIDER', `There is no such provider. Use one of: ${socialProviderNames.join(', ')}.`);
-  }
+  if (!name) throw unknownProvider();
   const { profile, hiddenAddresses, ...rules } = socialProviders[name];
   const kept = v.transform((told: ToldProfile) => profileFrom(told, hiddenAddresses));
   const { urls, profileUrls } = places[name];
-  return { ...rules, name, urls: urls(), profileUrls: profileUrls(), profile: v.pipe(profile, kept) };
+  return {
+    ...rules,
+    name,
+    urls: urls(),
+    profileUrls: profileUrls(),
+    profile: v.pipe(profile, kept),
+    identities: `${name}:`,
+    sendsIssuer: false,
+    ask: askProvider,
+  };
 };

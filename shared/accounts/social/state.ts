@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { generateCodeVerifier } from 'arctic';
 import { nowSeconds } from '../../core/clock.ts';
-import type { SocialProviderName } from '../../projects/social-providers.ts';
 import { write } from '../../table/item.ts';
 import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
@@ -9,7 +8,7 @@ import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../sessions.ts';
 import { orErrorLanding } from './landing.ts';
 import { authorizationUrl, type OAuthApp } from './oauth-client.ts';
-import type { IdentityProvider } from './providers.ts';
+import type { IdentityProvider, ProviderLoad } from './providers.ts';
 
 /** How long somebody may take at the provider, in seconds. */
 export const stateSeconds = 600;
@@ -29,7 +28,7 @@ export const projectOfState = (state: string): string | undefined => wellFormed.
  */
 export const startState = async (
   scope: SessionScope,
-  provider: SocialProviderName,
+  provider: IdentityProvider['name'],
   verifier: string,
 ): Promise<string> => {
   const state = `${scope.slice(2)}.${randomBytes(32).toString('base64url')}`;
@@ -51,7 +50,7 @@ export const startState = async (
 export const consumeState = async (
   scope: SessionScope,
   state: string,
-  provider: SocialProviderName,
+  provider: IdentityProvider['name'],
   verifier: string,
 ): Promise<boolean> => {
   const used = await consumeItem({
@@ -77,8 +76,9 @@ interface StartedSignIn {
 }
 
 /** Sends the browser on to the provider, or to the landing page with `error`; no site URL → 400 `SITE_URL_REQUIRED`. */
-export const startSignIn = (site: SocialSite, provider: IdentityProvider): Promise<StartedSignIn> =>
+export const startSignIn = (site: SocialSite, load: ProviderLoad): Promise<StartedSignIn> =>
   orErrorLanding(site, async () => {
+    const provider = await load();
     const app = await site.app(provider);
     const verifier = generateCodeVerifier();
     const state = await startState(site.scope, provider.name, verifier);

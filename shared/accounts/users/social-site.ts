@@ -2,21 +2,47 @@ import { serviceSettings } from '../../core/config.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { open } from '../../projects/sealed.ts';
+import { isOpenIdName } from '../../projects/social/openid-names.ts';
 import { clientSecretId, missingOf, registrationWith } from '../../projects/social/registration.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { signedClientSecret } from '../social/client-secret.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
 import { signInFailed } from '../social/landing.ts';
 import type { ClientCredentials, OAuthApp } from '../social/oauth-client.ts';
-import type { IdentityProvider } from '../social/providers.ts';
+import { openIdProvider } from '../social/openid-provider.ts';
+import { type IdentityProvider, type ProviderLoad, requireProvider, unknownProvider } from '../social/providers.ts';
 import { projectOfState, type SocialSite } from '../social/state.ts';
 import { userSignIns } from '../stores/users.ts';
 import { createAccount } from './create-account.ts';
 import { requireUsers, type UserRecord } from './user-record.ts';
 
+/** The provider that a path names, one of the project's own by discovery included; else 404 `UNKNOWN_PROVIDER`. */
+export const userProvider = (project: Project | undefined, path: string): ProviderLoad => {
+  if (!isOpenIdName(path)) {
+    const provider = requireProvider(path);
+    return async () => provider;
+  }
+  const { issuer } = registrationWith(path, project?.socialProviders);
+  if (!issuer) throw unknownProvider();
+  return () => openIdProvider(path, issuer);
+};
+
 /** The address that developers register with a provider. */
-export const callbackUrl = ({ name }: IdentityProvider): string =>
+const callbackUrl = ({ name }: Pick<IdentityProvider, 'name'>): string =>
   `${serviceSettings().PUBLIC_URL}/api/userAuth/social/${name}/callback`;
+
+/**
+ * Where a browser goes whose form came by another site's page, without our cookie, which is `Lax`: it brings both to the
+ * callback.
+ */
+export const forwardSignIn = (
+  provider: Pick<IdentityProvider, 'name'>,
+  form: Readonly<Record<string, string | undefined>>,
+): string => {
+  const url = new URL(callbackUrl(provider));
+  for (const [name, value] of Object.entries(form)) if (value !== undefined) url.searchParams.set(name, value);
+  return url.href;
+};
 
 /** The project's app at a provider that its developer has set up completely and enabled. */
 const requireApp = ({ socialProviders }: Project, provider: IdentityProvider): OAuthApp => {
@@ -50,11 +76,16 @@ export const userSite = (project: Project): SocialSite => ({
 });
 
 /** Where they end: at the project that a state says it belongs to. A state that none can be read from → 400. */
-export const userReturn = async (state: string): Promise<SocialReturn<UserRecord>> => {
+export const userReturn = async (
+  state: string,
+  path: string,
+): Promise<SocialReturn<UserRecord> & { readonly provider: ProviderLoad }> => {
   const projectId = projectOfState(state);
   const project = projectId === undefined ? undefined : await findProjectById(projectId);
+  const provider = userProvider(project, path);
   if (!project) throw outdated();
   return {
+    provider,
     store: userSignIns(project),
     siteUrl: project.siteUrl,
     credentials: (provider) => clientCredentials(project, provider),

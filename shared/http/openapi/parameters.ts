@@ -27,7 +27,11 @@ const placeholders: Readonly<Record<string, JsonSchema>> = {
   sessionId: text('Id of the session.'),
   developerId: id('Id of the member.'),
   username: text('Name of the user.'),
-  provider: { enum: socialProviderNames, description: 'The identity provider.' },
+  provider: {
+    type: 'string',
+    pattern: `^(?:${socialProviderNames.join('|')}|oidc:[a-z0-9-]{1,32})$`,
+    description: 'The identity provider.',
+  },
   providerId: text("Id of the mail, ours or the provider's."),
   templateId: text('Id of the template; the key of a built-in one.'),
   audienceId: text('Id of the audience at the mail provider.'),

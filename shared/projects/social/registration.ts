@@ -12,6 +12,9 @@ export const withClientSecret: RegistrationFields = { texts: ['clientId'], secre
 /** Apple's client secret is a token, which the key signs. */
 export const withPrivateKey: RegistrationFields = { texts: ['clientId', 'teamId', 'keyId'], secret: 'privateKey' };
 
+/** Providers by OpenID Connect discovery. */
+export const withIssuer: RegistrationFields = { texts: ['issuer', 'clientId'], secret: 'clientSecret' };
+
 /**
  * A project's registration with a provider; of its texts those that the provider has. `sealedClientSecret` is the
  * secret, or the key that signs one, sealed to `clientSecretId`.

@@ -1,8 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
+import { isPlainObject } from '../../core/json-value.ts';
 import { atMost, exactObject, flag, textOrNull } from '../setting-schemas.ts';
 import { forEachProvider, socialProviders } from '../social-providers.ts';
-import type { RegistrationFields, RegistrationSecret, RegistrationText } from './registration.ts';
+import { isIssuer } from './openid-discovery.ts';
+import { isOpenIdName } from './openid-names.ts';
+import { type RegistrationFields, type RegistrationSecret, type RegistrationText, withIssuer } from './registration.ts';
 
 /** What a provider has given out: visible ASCII without spaces. */
 const credential = v.nullable(
@@ -32,13 +35,34 @@ export type SocialSettings = Partial<Record<RegistrationText | RegistrationSecre
   readonly enabled?: boolean | undefined;
 };
 
+const issuer = v.nullable(
+  v.pipe(
+    textOrNull,
+    atMost(500),
+    v.check(isIssuer, 'must be an https URL of a public host, without query, user name and password'),
+  ),
+);
+
 const settingsOf = ({ texts, secret }: RegistrationFields): v.GenericSchema<unknown, SocialSettings> =>
   exactObject({
     enabled: v.optional(flag),
-    ...Object.fromEntries(texts.map((text) => [text, v.optional(credential)])),
+    ...Object.fromEntries(texts.map((text) => [text, v.optional(text === 'issuer' ? issuer : credential)])),
     [secret]: v.optional(secret === 'privateKey' ? privateKey : credential),
   });
 
-export const socialSettings = exactObject(
-  forEachProvider((name) => v.optional(settingsOf(socialProviders[name].registration))),
+const known = forEachProvider((name) => v.optional(settingsOf(socialProviders[name].registration)));
+
+/** By the names of providers, and `oidc:<name>`, of which `null` removes one. */
+export const socialSettings = v.pipe(
+  v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const input = dataset.value;
+    for (const key of Object.keys(input)) {
+      if (Object.hasOwn(known, key) || isOpenIdName(key)) continue;
+      const path = [{ type: 'object', origin: 'value', input, key, value: input[key] }] as const;
+      addIssue({ message: 'is not a known field', path: [...path] });
+    }
+  }),
+  v.objectWithRest(known, v.nullable(settingsOf(withIssuer))),
 );

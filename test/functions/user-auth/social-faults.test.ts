@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
-import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startState } from '../../../shared/accounts/social/state.ts';
 import { userReturn } from '../../../shared/accounts/users/social-site.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
@@ -97,12 +96,8 @@ const signIn = async (code: string): Promise<Landing> => {
   const verifier = 'v'.repeat(43);
   const state = await startState(projectScope(project.id), 'github', verifier);
   const client = { ip: '192.0.2.1', userAgent: 'test' };
-  const { location } = await finishSignIn(
-    await userReturn(state),
-    requireProvider('github'),
-    { state, code, verifier },
-    client,
-  );
+  const ends = await userReturn(state, 'github');
+  const { location } = await finishSignIn(ends, ends.provider, { state, code, verifier }, client);
   return landingOf(new URL(location));
 };
 

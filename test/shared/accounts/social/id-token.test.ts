@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { askProvider } from '../../../../shared/accounts/social/ask-provider.ts';
 import { nonceOf, verifyIdToken } from '../../../../shared/accounts/social/id-token.ts';
 import { clock } from '../../../../shared/core/clock.ts';
 
@@ -55,7 +56,11 @@ const providerWith = (...keys: readonly Key[]) => {
   const entry = { keys, asked: 0 };
   shown.set(path, entry);
   const urls = { authorization: '', token: '', keys: origin + path, issuer };
-  return { urls, entry, verify: (token: string) => verifyIdToken({ urls }, token, { clientId, nonce }) };
+  return {
+    urls,
+    entry,
+    verify: (token: string) => verifyIdToken({ urls, ask: askProvider }, token, { clientId, nonce }),
+  };
 };
 
 const seconds = (): number => Math.floor(clock.now() / 1000);
