@@ -43,6 +43,7 @@ export interface ConsoleStackProps extends StackProps {
  */
 export class ConsoleStack extends Stack {
   readonly url: string;
+  readonly distribution: Distribution;
 
   constructor(scope: Construct, id: string, { api, viewerSecret, places, domain, ...props }: ConsoleStackProps) {
     super(scope, id, props);
@@ -73,11 +74,13 @@ export class ConsoleStack extends Stack {
       // No page of errors: it would stand in the place of the API's own answers too.
       additionalBehaviors: { '/api': calls, '/api/*': calls },
     });
+    this.distribution = distribution;
     letIn(distribution, bucket, consoleFolder);
     this.exportValue(distribution.distributionDomainName);
     this.url = addressAt(this, distribution, domain);
     new CfnOutput(this, 'Url', { value: this.url });
     new CfnOutput(this, 'Bucket', { value: bucket.bucketName });
+    new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     new CfnOutput(this, 'PublicApi', { value: places.api });
     this.#acknowledge(bucket, distribution, domain !== undefined);
   }

@@ -161,6 +161,7 @@ export const addService = (
     queues,
     table,
     publicFiles: distribution,
+    console: console.distribution,
     jobs: jobs.functions,
     webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
     concurrency: defaults.concurrency,

@@ -30,6 +30,7 @@ export interface WatchStackProps extends StackProps {
   readonly queues: Readonly<Record<QueueName, QueuePair>>;
   readonly table: ITable;
   readonly publicFiles: Distribution;
+  readonly console: Distribution;
   readonly jobs: ReadonlyMap<string, EndpointFunction>;
   /** Functions with an address of their own, which no gateway counts. */
   readonly webhooks: readonly LambdaFunction[];
@@ -48,7 +49,7 @@ export class WatchStack extends Stack {
   readonly #topic: Topic;
 
   constructor(scope: Construct, id: string, props: WatchStackProps) {
-    const { deployment, open, dashboard, queues, table, publicFiles, jobs, webhooks, ...others } = props;
+    const { deployment, open, dashboard, queues, table, publicFiles, console, jobs, webhooks, ...others } = props;
     const { concurrency, alarmEmail, monthlyBudget, ...stackProps } = others;
     super(scope, id, stackProps);
     this.#topic = this.#alarmTopic(deployment, alarmEmail);
@@ -74,6 +75,7 @@ export class WatchStack extends Stack {
       ],
       table,
       publicFiles,
+      console,
       alarms: alarms.map((alarm) => this.#alarm(deployment, alarm)),
     });
     saveQueries(this, deployment);

@@ -211,7 +211,13 @@ test('the stack has the domain of the deployment and TLS 1.2, where there is one
     },
   });
   expect(distributionOf()).not.toHaveProperty('Aliases');
-  expect(chosen.outputs.get('Staging-Console')).toEqual(['DomainTarget', 'Url', 'Bucket', 'PublicApi']);
+  expect(chosen.outputs.get('Staging-Console')).toEqual([
+    'DomainTarget',
+    'Url',
+    'Bucket',
+    'DistributionId',
+    'PublicApi',
+  ]);
 });
 
 test('the stack holds nothing else, and says where everything is', () => {
@@ -225,5 +231,5 @@ test('the stack holds nothing else, and says where everything is', () => {
     'AWS::S3::Bucket',
     'AWS::S3::BucketPolicy',
   ]);
-  expect(plain.outputs.get('Basalt-Console')).toEqual(['Url', 'Bucket', 'PublicApi']);
+  expect(plain.outputs.get('Basalt-Console')).toEqual(['Url', 'Bucket', 'DistributionId', 'PublicApi']);
 });

@@ -129,7 +129,7 @@ describe('the topic', () => {
   });
 });
 
-test('the dashboard shows the alarms, both gateways, the functions, the queues, the table and the files', () => {
+test('the dashboard shows the alarms, both gateways, the functions, the queues, the table, the files and the console', () => {
   const [dashboard] = ofType(watch, 'AWS::CloudWatch::Dashboard').values();
   expect(dashboard?.Properties.DashboardName).toBe('Staging');
   const body = JSON.stringify(dashboard?.Properties.DashboardBody);
@@ -141,18 +141,22 @@ test('the dashboard shows the alarms, both gateways, the functions, the queues, 
     'Tasks:',
     'Table:',
     'Public files:',
+    'Console:',
   ]) {
     expect(body).toContain(part);
   }
 });
 
-test('the dashboard reads the failures of public files where CloudFront keeps them', () => {
+test.each([
+  ['Public files:', 'Files', 'PublicFiles'],
+  ['Console:', 'Console', 'Console'],
+])('the dashboard reads the failures of %s where CloudFront keeps them', (title, stack, id) => {
   const [dashboard] = ofType(watch, 'AWS::CloudWatch::Dashboard').values();
   const body = JSON.stringify(dashboard?.Properties.DashboardBody);
-  const files = body.slice(body.indexOf('Public files:'));
+  const files = body.slice(body.indexOf(title));
   expect(files).toContain('5xxErrorRate');
   expect(files).toContain('us-east-1');
-  expect(files).toMatch(/"Fn::ImportValue":"Staging-Files:[^"]*PublicFiles/);
+  expect(files).toMatch(new RegExp(`"Fn::ImportValue":"Staging-${stack}:[^"]*${id}`));
 });
 
 test('every log query of the guide is saved under the name that it has there', () => {

@@ -31,6 +31,7 @@ export interface ServiceDashboardProps {
   readonly queues: readonly (QueuePair & { readonly name: string })[];
   readonly table: ITable;
   readonly publicFiles: Distribution;
+  readonly console: Distribution;
   readonly alarms: readonly AlarmBase[];
 }
 
@@ -108,25 +109,25 @@ const tableRow = (table: ITable): IWidget =>
  */
 const edgeRegion = 'us-east-1';
 
-const filesRow = (publicFiles: Distribution): IWidget =>
+const edgeRow = (name: string, distribution: Distribution): IWidget =>
   graph(
-    'Public files: requests, and the share that failed in per cent',
-    [publicFiles.metricRequests({ region: edgeRegion, period, statistic: 'Sum', label: 'requests' })],
-    [publicFiles.metric5xxErrorRate({ region: edgeRegion, period, statistic: 'Average', label: '5xx' })],
+    `${name}: requests, and the share that failed in per cent`,
+    [distribution.metricRequests({ region: edgeRegion, period, statistic: 'Sum', label: 'requests' })],
+    [distribution.metric5xxErrorRate({ region: edgeRegion, period, statistic: 'Average', label: '5xx' })],
   );
 
 /**
  * The one page to look at when something is wrong: alarms first, then the two APIs, the functions, the queues, the
- * table, the files.
+ * table, the files, the console.
  */
 export class ServiceDashboard extends Dashboard {
   constructor(scope: Construct, id: string, props: ServiceDashboardProps) {
-    const { deployment, apis, queues, table, publicFiles, alarms } = props;
+    const { deployment, apis, queues, table, publicFiles, console, alarms } = props;
     super(scope, id, { dashboardName: deployment, defaultInterval: Duration.hours(3) });
     this.addWidgets(new AlarmStatusWidget({ alarms: [...alarms], width: 3 * width, height: 4 }));
     for (const api of apis) this.addWidgets(...apiRow(api));
     this.addWidgets(...functionRow(deployment));
     this.addWidgets(...queues.map(queueRow), tableRow(table));
-    this.addWidgets(filesRow(publicFiles));
+    this.addWidgets(edgeRow('Public files', publicFiles), edgeRow('Console', console));
   }
 }
