@@ -7,19 +7,27 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
+/** Where the focus goes back to: what is in a menu is out of sight by then, and its button there in its place. */
+const wayBack = (from: Element | null): HTMLElement | undefined => {
+  const menu = from?.closest('[popover]');
+  const back = menu ? document.querySelector(`[popovertarget="${CSS.escape(menu.id)}"]`) : from;
+  return back instanceof HTMLElement ? back : undefined;
+};
+
 /** A question that comes first. Escape closes it, and the focus goes back to where it was. */
 export const Dialog = ({ title, onClose, children }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const gone = useRef(false);
   // Before it is in sight: one that turns modal later takes the focus away from the field that is typed into.
   useLayoutEffect(() => {
-    const [shown, before] = [dialog.current, document.activeElement];
+    const [shown, before] = [dialog.current, wayBack(document.activeElement)];
     shown?.showModal();
     return () => {
       gone.current = true;
       shown?.close();
-      // One that is taken out of the page before it is closed gives nothing back by itself.
-      if (document.activeElement === document.body && before instanceof HTMLElement) before.focus();
+      // One that is taken out of the page before it is closed gives nothing back by itself, nor to what is out of sight.
+      const { activeElement } = document;
+      if (activeElement === document.body || shown?.contains(activeElement)) before?.focus();
     };
   }, []);
   return (

@@ -157,6 +157,17 @@ describe('by keyboard', () => {
     await page.locator('.menu:popover-open').waitFor({ state: 'detached' });
   });
 
+  test('dialogs that a menu opens give the focus back to its button', async () => {
+    const { page } = await signedIn('/documents/posts');
+    const button = page.getByRole('button', { name: 'Views ▾' });
+    await button.focus();
+    for (const key of ['ArrowDown', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Views ▾');
+  });
+
   test('dialogs give the focus back to what opened them', async () => {
     const { page } = await signedIn('/settings/general');
     const html = () => page.evaluate<string>('document.activeElement.outerHTML');
