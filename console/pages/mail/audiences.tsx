@@ -1,12 +1,9 @@
-import { useSignal } from '@preact/signals';
-import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
-import { addressWith } from '../../ui/address.ts';
-import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Listed } from '../../ui/listed.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AudiencePanel } from './audience-panel.tsx';
@@ -45,63 +42,33 @@ const NewAudience = ({
   );
 };
 
+const columnsOf = (addressOf: (id: string) => string): readonly Column<ProviderRecord>[] => [
+  {
+    key: 'name',
+    label: t.mail.name,
+    cell: (audience) => <a href={addressOf(idOf(audience))}>{textIn(audience, 'name')}</a>,
+  },
+  { key: 'created', label: t.users.created, cell: (audience) => <Time at={timeIn(audience, 'created_at')} /> },
+];
+
 /** Lists of people who want to hear from the app, at the project's own account of the provider. */
-export const Audiences = ({ projectId }: { readonly projectId: string }) => {
-  const { path, query, route } = useLocation();
-  const making = useSignal(false);
-  const addressOf = (id: string | undefined) => addressWith(path, query, { open: id, contacts: undefined });
-  const close = () => {
-    making.value = false;
-  };
-  const columns: readonly Column<ProviderRecord>[] = [
-    {
-      key: 'name',
-      label: t.mail.name,
-      cell: (audience) => <a href={addressOf(idOf(audience))}>{textIn(audience, 'name')}</a>,
-    },
-    { key: 'created', label: t.users.created, cell: (audience) => <Time at={timeIn(audience, 'created_at')} /> },
-  ];
-  return (
-    <div class="stack">
-      <div class="row">
-        <Button
-          kind="main-act"
-          onClick={() => {
-            making.value = true;
-          }}
-        >
-          {t.mail.newAudience}
-        </Button>
-      </div>
-      <div class={query.open ? 'halves thirds' : undefined}>
-        <ProviderList
-          row="list-project-audiences"
-          input={{ projectId }}
-          label={t.mail.parts.audiences}
-          columns={columns}
-          empty={t.mail.noAudiences}
-          after="after"
-          selected={query.open}
-        />
-        {query.open && (
-          <AudiencePanel
-            key={query.open}
-            projectId={projectId}
-            audienceId={query.open}
-            onClose={() => route(addressOf(undefined))}
-          />
-        )}
-      </div>
-      {making.value && (
-        <NewAudience
-          projectId={projectId}
-          onMade={(id) => {
-            close();
-            route(addressOf(id));
-          }}
-          onClose={close}
-        />
-      )}
-    </div>
-  );
-};
+export const Audiences = ({ projectId }: { readonly projectId: string }) => (
+  <Listed
+    act={t.mail.newAudience}
+    narrowList
+    ofOpen={['contacts']}
+    list={(open, addressOf) => (
+      <ProviderList
+        row="list-project-audiences"
+        input={{ projectId }}
+        label={t.mail.parts.audiences}
+        columns={columnsOf(addressOf)}
+        empty={t.mail.noAudiences}
+        after="after"
+        selected={open}
+      />
+    )}
+    panel={(open, onClose) => <AudiencePanel key={open} projectId={projectId} audienceId={open} onClose={onClose} />}
+    form={(onMade, onClose) => <NewAudience projectId={projectId} onMade={onMade} onClose={onClose} />}
+  />
+);

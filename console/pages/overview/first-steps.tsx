@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useQuery } from '../../api/query.ts';
+import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
@@ -69,13 +70,9 @@ const FirstDocument = ({
   const { data } = list.value;
   const first = data && 'items' in data ? data.items[0] : undefined;
   useEffect(() => {
-    if (first) {
-      onFound();
-      return undefined;
-    }
-    const timer = setInterval(list.reload, lookMs);
-    return () => clearInterval(timer);
-  }, [first, list, onFound]);
+    if (first) onFound();
+  }, [first, onFound]);
+  useRepeat(!first, list.reload, lookMs);
   if (!first) return <p class="muted">{t.firstSteps.waiting}</p>;
   return (
     <>
