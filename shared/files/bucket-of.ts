@@ -1,17 +1,6 @@
-import { fileSettings } from '../core/config.ts';
 import type { Project } from '../projects/project.ts';
 import { type Bucket, managedBucket } from './bucket.ts';
-import { fileKey, type Visibility } from './file-path.ts';
 import { ownBucket } from './own-bucket.ts';
 
 export const bucketOf = async ({ id, storage }: Project): Promise<Bucket> =>
   storage.kind === 'managed' ? managedBucket : ownBucket(id, storage);
-
-const publicUrl = ({ storage }: Project, filePath: string): string | null => {
-  if (storage.kind === 'managed') return `${fileSettings().FILES_URL.replace(/\/+$/, '')}/${filePath}`;
-  return storage.publicHost && `${storage.publicHost.replace(/\/+$/, '')}/${fileKey(filePath, 'public')}`;
-};
-
-/** Where anybody can read a confirmed file; `null` for a private one, or in a storage that has no public host. */
-export const addressOf = (project: Project, filePath: string, visibility: Visibility = 'public'): string | null =>
-  visibility === 'private' ? null : publicUrl(project, filePath);

@@ -1,7 +1,8 @@
 import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
-import { addressOf, bucketOf } from './bucket-of.ts';
+import { bucketOf } from './bucket-of.ts';
+import { addressOf } from './file-address.ts';
 import { fileKey, fileNotFound, pendingKey, requirePathOf, type Visibility } from './file-path.ts';
 import { type FileRef, refOf } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';

@@ -12,6 +12,9 @@ import type { FileRef } from './upload-items.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
+/** A link to a file lives up to a week. */
+export const longestLinkMs = 7 * 24 * hour;
+
 /** How long after a state change its objects are checked: not before everything in progress has ended. */
 const waitMs = {
   /** A requested upload keeps its place in the quota this long. */
@@ -20,6 +23,8 @@ const waitMs = {
   deleted: 15 * minute,
   /** Longer than a run has a file for itself that makes it public or private. */
   moved: 15 * minute,
+  /** A file that was made public is where its links lead until the last has ended. */
+  opened: longestLinkMs + 15 * minute,
 };
 
 type Move = keyof typeof waitMs;

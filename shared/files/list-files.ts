@@ -4,7 +4,7 @@ import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import { get, list } from '../table/item.ts';
 import { projectScope } from '../table/item-key.ts';
-import { addressOf } from './bucket-of.ts';
+import { addressOf } from './file-address.ts';
 import { nameIn } from './file-path.ts';
 import { storageIdOf } from './storage-keys.ts';
 import { type FileItem, fileItemKey, filePathOf, filePrefix, type QuotaItem, quotaKey, refOf } from './upload-items.ts';

@@ -4,8 +4,9 @@ import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
 import { write } from '../table/item.ts';
 import type { Bucket } from './bucket.ts';
-import { addressOf, bucketOf } from './bucket-of.ts';
-import { putDueEntry } from './due-uploads.ts';
+import { bucketOf } from './bucket-of.ts';
+import { longestLinkMs, putDueEntry } from './due-uploads.ts';
+import { addressOf } from './file-address.ts';
 import { fileKey, fileNotFound, otherThan, requirePathOf, type Visibility } from './file-path.ts';
 import { type FileItem, type FileRef, fileItemKey, refOf } from './upload-items.ts';
 
@@ -35,16 +36,17 @@ const claim = async (ref: FileRef) => {
     },
     'ALL_NEW',
   );
-  return { done, mover, known: item !== undefined, visibility: item?.visibility ?? 'public' } as const;
+  return { done, mover, known: item !== undefined, visibility: item?.visibility ?? 'public', openedAt: item?.openedAt };
 };
 
-/** Puts a copy where a file belongs that is at `from`; what a move that died left there is replaced. */
+/** Puts a copy where a file belongs that is at `from`; the same that is there already will do, anything else goes. */
 const copyTo = async (bucket: Bucket, from: string, to: string): Promise<void> => {
   for (const left of [2, 1]) {
     const source = await bucket.head(from);
     if (!source) throw fileNotFound();
     const { etag, contentType } = source;
     if ((await bucket.copy({ from, to, etag, contentType })) === 'copied') return;
+    if ((await bucket.head(to))?.etag === etag) return;
     if (left > 1) await bucket.remove([to]);
   }
   throw beingMoved();
@@ -56,9 +58,10 @@ const moveObject = async (bucket: Bucket, ref: FileRef, mover: string, visibilit
   await copyTo(bucket, fileKey(ref.filePath, otherThan(visibility)), to);
   const { done, item } = await write<FileItem>({
     update: fileItemKey(ref),
-    change: visibility === 'private' ? 'SET visibility = :visibility' : 'REMOVE visibility',
+    ...(visibility === 'private'
+      ? { change: 'SET visibility = :visibility', values: { mover, visibility } }
+      : { change: 'SET openedAt = :now REMOVE visibility', values: { mover, now: clock.now() } }),
     condition: held,
-    values: visibility === 'private' ? { mover, visibility } : { mover },
   });
   if (done) return true;
   if (item) throw beingMoved();
@@ -68,8 +71,8 @@ const moveObject = async (bucket: Bucket, ref: FileRef, mover: string, visibilit
 
 /**
  * Makes a confirmed file public or private (contract 4, "Visibility"): copies it to where such files are, says so in
- * the table, removes it from where it was. A run that dies is finished by a repeat, or by the sweep. Malformed, foreign,
- * unconfirmed or gone → 404 `FILE_NOT_FOUND`; while another run is at it → 503 `TOO_MANY_WRITERS`.
+ * the table, removes it from where it was public; where it was private links go on opening it until they end. A run
+ * that dies is finished by a repeat, or by the sweep. Malformed, foreign, unconfirmed or gone → 404 `FILE_NOT_FOUND`; while another run is at it → 503 `TOO_MANY_WRITERS`.
  */
 export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
   requirePathOf(project.id, filePath);
@@ -80,8 +83,9 @@ export const changeVisibility = async (project: Project, filePath: string, visib
   try {
     // Before anything is copied, so that whatever a death leaves behind is looked for.
     await write(putDueEntry(ref, 'moved'));
+    if (visibility === 'public') await write(putDueEntry(ref, 'opened'));
     if (present !== visibility && !(await moveObject(bucket, ref, mover, visibility))) throw fileNotFound();
-    await bucket.remove([fileKey(filePath, otherThan(visibility))]);
+    if (visibility === 'private') await bucket.remove([fileKey(filePath, 'public')]);
   } finally {
     await release(ref, mover);
   }
@@ -89,11 +93,13 @@ export const changeVisibility = async (project: Project, filePath: string, visib
 };
 
 /**
- * For the sweep: where a copy of a confirmed file may be that a move left behind. Nobody moves the file until
+ * For the sweep: where a copy of a confirmed file may be that nobody needs any more. Nobody moves the file until
  * `release`; `undefined` where somebody does, who has asked for a later look.
  */
 export const claimLeftover = async (ref: FileRef) => {
-  const { done, mover, visibility } = await claim(ref);
+  const { done, mover, visibility, openedAt = 0 } = await claim(ref);
   if (!done) return undefined;
-  return { key: fileKey(ref.filePath, otherThan(visibility)), release: () => release(ref, mover) };
+  const hasLinks = visibility === 'public' && openedAt + longestLinkMs > clock.now();
+  const keys = hasLinks ? [] : [fileKey(ref.filePath, otherThan(visibility))];
+  return { keys, release: () => release(ref, mover) };
 };

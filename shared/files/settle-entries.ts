@@ -35,8 +35,9 @@ const unneeded = async (entry: DueEntry): Promise<Unneeded> => {
   let state = await stateOf(entry);
   if (state?.kind === 'requested') state = (await expire(entry, state.size)) ? undefined : await stateOf(entry);
   if (!state) return { keys: [pending, ...fileKeys(entry.filePath)] };
-  const leftover = entry.move === 'moved' ? await claimLeftover(entry) : undefined;
-  return leftover ? { keys: [pending, leftover.key], release: leftover.release } : { keys: [pending] };
+  const wasMoved = entry.move === 'moved' || entry.move === 'opened';
+  const leftover = wasMoved ? await claimLeftover(entry) : undefined;
+  return leftover ? { keys: [pending, ...leftover.keys], release: leftover.release } : { keys: [pending] };
 };
 
 /** The bucket that an entry's objects are in; `undefined` where the project has another storage now, or is gone. */

@@ -32,13 +32,14 @@ export type UploadItem = Key &
     readonly requestedAt: number;
   };
 
-/** A confirmed file; `confirmedAt` in ms since 1970. `movingUntil`, `mover`: see `move-file.ts`. */
+/** A confirmed file; `confirmedAt` in ms since 1970. `openedAt`, `movingUntil`, `mover`: see `move-file.ts`. */
 export type FileItem = Key &
   Ownership & {
     readonly bytes: number;
     readonly etag: string;
     readonly contentType: string;
     readonly confirmedAt: number;
+    readonly openedAt?: number;
     readonly movingUntil?: number;
     readonly mover?: string;
   };

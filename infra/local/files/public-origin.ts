@@ -58,20 +58,10 @@ const needsLink = /^\/private\//;
 
 /**
  * The origin of files, as the deployment's is: `/<path>` is the object at `<bucket>/files/<path>` and, for who has a
- * signed link, `/private/<path>` that at `<bucket>/private/<path>`, or the public one; for `GET` and `HEAD` alone, with
- * headers that keep whatever is in it from acting as a page.
+ * signed link, `/private/<path>` that at `<bucket>/private/<path>`; for `GET` and `HEAD` alone, with headers that keep
+ * whatever is in it from acting as a page.
  */
 export const createPublicOrigin = (emulation: Emulation, root: string, links?: LinkCheck): Server => {
-  const find = async (path: string) => {
-    const place = links ? path.replace(needsLink, '/') : path;
-    const urls = place === path ? [`${root}${path}`] : [`${posix.dirname(root)}${path}`, `${root}${place}`];
-    for (const url of urls) {
-      const found = await emulation.head(url);
-      if (found) return { url, found };
-    }
-    return undefined;
-  };
-
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -83,12 +73,12 @@ export const createPublicOrigin = (emulation: Emulation, root: string, links?: L
       text(response, 403, 'This file is private, and this is no valid link to it: it was changed, or has expired.');
       return;
     }
-    const there = filePath.test(path) && path.length < 300 ? await find(path) : undefined;
-    if (!there) {
+    const url = `${isLink ? posix.dirname(root) : root}${path}`;
+    const found = filePath.test(path) && path.length < 300 ? await emulation.head(url) : undefined;
+    if (!found) {
       text(response, 404, 'There is no such file.');
       return;
     }
-    const { url, found } = there;
     const { etag = '', 'last-modified': lastModified = '', 'content-type': type = '' } = found;
     const size = Number(found['content-length']);
     const disposition = fileDisposition(type);

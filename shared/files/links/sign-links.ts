@@ -2,6 +2,7 @@ import { clock } from '../../core/clock.ts';
 import { fileSettings } from '../../core/config.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { getTogether } from '../../table/transact.ts';
+import { addressOf } from '../file-address.ts';
 import { fileKey, fileNotFound, isPathOf } from '../file-path.ts';
 import { ownBucket } from '../own-bucket.ts';
 import { type FileItem, fileItemKey, refOf } from '../upload-items.ts';
@@ -23,7 +24,7 @@ const filesAt = async (project: Project, paths: readonly string[]): Promise<Read
   return new Map(own.flatMap((path, at) => (items[at] ? [[path, items[at]] as const] : [])));
 };
 
-/** Makes the link of one file: at our address, or by the project's own storage to where the file is now. */
+/** Makes the link of a private file: at our address, or by the project's own storage to where the file is now. */
 const signer = async (project: Project, expiresIn: number, expires: number) => {
   if (project.storage.kind === 'external') {
     const bucket = await ownBucket(project.id, project.storage);
@@ -50,7 +51,8 @@ export const signLinks = async (project: Project, caller: Caller, { paths, expir
         const { message } = fileNotFound();
         return { path, error: { code: 'FILE_NOT_FOUND' as const, message } };
       }
-      return { path, url: await sign(path, file), expiresAt: new Date(expires * 1000) };
+      const url = addressOf(project, path, file.visibility) ?? (await sign(path, file));
+      return { path, url, expiresAt: new Date(expires * 1000) };
     }),
   );
 };

@@ -113,20 +113,16 @@ describe('a private file', () => {
 });
 
 describe('changing the visibility', () => {
-  test('to private ends the public address at once; links go on, in both directions', async () => {
+  test('to private ends the public address at once, to public no link', async () => {
     const { path, url } = await uploadFile(project, 'seen');
-    const early = await linkTo(path);
-    expect((await read(early)).text).toBe('seen');
+    expect(await linkTo(path)).toBe(url);
     expect((await visibility(path, 'private')).body.data).toEqual({ path, visibility: 'private', url: null });
     expect((await fetch(url ?? '')).status).toBe(404);
-    expect((await read(early)).text).toBe('seen');
-    const later = await linkTo(path);
+    const link = await linkTo(path);
     expect((await visibility(path, 'public')).body.data).toEqual({ path, visibility: 'public', url });
-    expect([(await read(url)).text, (await read(early)).text, (await read(later)).text]).toEqual([
-      'seen',
-      'seen',
-      'seen',
-    ]);
+    expect([(await read(url)).text, (await read(link)).text]).toEqual(['seen', 'seen']);
+    expect((await remove(project, path)).status).toBe(200);
+    expect([(await fetch(url ?? '')).status, (await fetch(link)).status]).toEqual([404, 404]);
   });
 
   test('to what it is already changes nothing', async () => {
@@ -273,7 +269,7 @@ describe('a table of attacks on a private file', () => {
     const others = await Promise.all([
       privateFile().then((one) => linkTo(one)),
       privateFile(other).then((one) => linkTo(one, other)),
-      uploadFile(project, 'public').then(({ path: one }) => linkTo(one)),
+      privateFile(project, undefined, 'another').then((one) => linkTo(one)),
     ]);
     const target: Target = {
       host: hostOf(link),

@@ -7,6 +7,7 @@ import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile, deleteFiles } from '../../../shared/files/delete-files.ts';
 import { fileKey, pendingKey } from '../../../shared/files/file-path.ts';
 import { listFiles, storageUsage } from '../../../shared/files/list-files.ts';
+import { changeVisibility } from '../../../shared/files/move-file.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
 import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
 import type { Project } from '../../../shared/projects/project.ts';
@@ -208,6 +209,50 @@ describe('a crash between any two steps leaves nothing charged that is not there
       },
     );
     expect(steps).toBe(4);
+  });
+
+  test.each([
+    ['private', 'public'],
+    ['public', 'private'],
+  ] as const)('of a change from %s to %s, which leaves one file that is where the table says', async (from, to) => {
+    const there = async (filePath: string, expected: 'public' | 'private') => {
+      now += 8 * 24 * hour;
+      await sweepUploads();
+      const { items } = await listFiles(project, { page: 1, limit: 1 });
+      expect(items[0]).toMatchObject({ path: filePath });
+      const [state] = items.map(({ visibility }) => visibility);
+      expect([from, to]).toContain(state);
+      expect([await isAt(fileKey(filePath, 'public')), await isAt(fileKey(filePath, 'private'))]).toEqual(
+        state === 'public' ? [true, false] : [false, true],
+      );
+      await changeVisibility(project, filePath, expected);
+      expect(await isAt(fileKey(filePath, expected))).toBe(true);
+      expect(await usage()).toEqual(one);
+      await deleteFile(project, filePath);
+      expect(await usage()).toEqual(nothing);
+    };
+    const steps = await withCrashes(
+      async () => {
+        const filePath = await confirmed();
+        await changeVisibility(project, filePath, from);
+        return filePath;
+      },
+      (filePath) => changeVisibility(project, filePath, to),
+      (filePath) => there(filePath, to),
+    );
+    expect(steps).toBeGreaterThan(5);
+  });
+
+  test('of nothing: a file that was made public is a week longer where its links lead', async () => {
+    const filePath = await confirmed();
+    await changeVisibility(project, filePath, 'private');
+    await changeVisibility(project, filePath, 'public');
+    now += 6.9 * 24 * hour;
+    await sweepUploads();
+    expect(await isAt(fileKey(filePath, 'private'))).toBe(true);
+    now += 0.2 * 24 * hour;
+    await sweepUploads();
+    expect([await isAt(fileKey(filePath, 'public')), await isAt(fileKey(filePath, 'private'))]).toEqual([true, false]);
   });
 
   test('of a deletion', async () => {
