@@ -1,4 +1,12 @@
-import { type Collection, type Db, type Document, MongoClient, type MongoClientOptions, MongoError } from 'mongodb';
+import {
+  type Collection,
+  type Db,
+  type Document,
+  MongoClient,
+  type MongoClientOptions,
+  MongoError,
+  MongoServerSelectionError,
+} from 'mongodb';
 import { mongoSettings } from '../core/config.ts';
 import { newId } from '../core/new-id.ts';
 import { monitored } from './commands.ts';
@@ -58,6 +66,17 @@ const managedClient = (patience: Patience): Promise<MongoClient> => {
   return client;
 };
 
+/**
+ * The next operation gets another client: one that found no server may never find one again, as its monitor waits for
+ * ever where a connection ends just as it writes to it (driver 7.8). What is still under way there may come to its end.
+ */
+const retire = async (patience: Patience, found: Promise<MongoClient>): Promise<void> => {
+  if (managed.get(patience) !== found) return;
+  managed.delete(patience);
+  const client = await found;
+  setTimeout(() => void client.close().catch(() => undefined), operationLimitMs).unref();
+};
+
 /** Closes this process's connections, so that scripts and tests can exit. */
 export const closeMongo = async (): Promise<void> => {
   const open = [...managed.values()];
@@ -97,9 +116,11 @@ const patienceFor = (limitMs: number): Patience => (limitMs > operationLimitMs ?
 
 const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> => {
   const patience = patienceFor(limitMs);
+  const client = managedClient(patience);
   try {
-    return await timed(limitMs, async () => operation(databaseOf(await managedClient(patience), name)));
+    return await timed(limitMs, async () => operation(databaseOf(await client, name)));
   } catch (error) {
+    if (error instanceof MongoServerSelectionError) void retire(patience, client);
     if (error instanceof MongoError || isOverdue(error) || isSocketFailure(error)) throw mongoFailure(error);
     throw error;
   }
