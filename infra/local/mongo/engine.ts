@@ -1,5 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { startChild } from '../child.ts';
 import type { LocalService, LocalServiceOptions } from '../local-service.ts';
@@ -69,6 +70,13 @@ const choosePlansByTrial = (client: MongoClient): Promise<unknown> =>
   client.db('admin').command({ setParameter: 1, internalQueryPlanRanker: 'multiPlanning' });
 
 /**
+ * A single server numbers the writes of a second from 1 on, again where it was killed in it and starts anew: places of
+ * the changes feed would be given twice.
+ */
+const secondAfter = (ms: number): Promise<unknown> =>
+  pause(Math.max(0, (Math.floor(ms / 1000) + 1) * 1000 - Date.now()));
+
+/**
  * Starts MongoDB on a directory, or takes the one at `uri`. `address` is its URI. After an unclean stop the counts of
  * all collections are set right first.
  */
@@ -80,7 +88,9 @@ export const startMongo = async (
   if (uri) return useExisting(uri);
   await mkdir(directory, { recursive: true });
   const unclean = await stoppedUncleanly(directory);
+  const foundAt = Date.now();
   const part = await launch(directory, options);
+  if (unclean) await secondAfter(foundAt);
   const client = new MongoClient(part.address);
   try {
     await choosePlansByTrial(client);
