@@ -24,18 +24,21 @@ const row = ({ _id, text, picture }) => {
   const item = element('li');
   item.append(element('p', { textContent: text }));
   if (picture) item.append(element('img', { src: picture, alt: 'Picture of the note' }));
-  const onclick = ({ target }) => attempt(() => app.notes.delete(_id).then(show), target);
+  const onclick = ({ target }) => attempt(() => app.notes.delete(_id), target);
   item.append(element('button', { textContent: 'Delete', onclick }));
   return item;
 };
 
-/** Shows one's notes, or what signs one in. */
+let end = () => undefined;
+
+/** Shows one's notes, as they are from now on, or what signs one in. */
 const show = async () => {
+  end();
   const isIn = (await app.auth.token()) !== undefined;
-  const notes = isIn ? (await app.notes.list()).items : [];
   for (const id of ['leave', 'write']) at(id).hidden = !isIn;
   at('enter').hidden = isIn;
-  at('notes').replaceChildren(...notes.map(row));
+  at('notes').replaceChildren();
+  if (isIn) end = app.notes.live({}, (notes) => at('notes').replaceChildren(...notes.map(row)));
 };
 
 at('enter').onsubmit = (event) => {
@@ -52,7 +55,6 @@ at('write').onsubmit = (event) => {
   attempt(async () => {
     await app.notes.insert({ text, ...(picture.size > 0 && { picture: await keep(picture) }) });
     event.target.reset();
-    await show();
   }, event.submitter);
 };
 

@@ -35,5 +35,6 @@ export const demoCollections: Readonly<Record<string, CollectionInput>> = {
       { key: 'done', type: 'Boolean', default: false },
     ],
     rls: { enabled: true, mode: 'private', ownerField: 'userId' },
+    changes: true,
   },
 };

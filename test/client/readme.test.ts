@@ -49,7 +49,7 @@ test('every line of the README compiles against the types that the service makes
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   const { stdout } = await run(process.execPath, [join(folder, 'readme.ts')]);
-  for (const said of ['Hello', 'mine alone', '404 DOCUMENT_NOT_FOUND', 'hello.txt Hello'])
+  for (const said of ['Hello', 'to do: ', 'mine alone', '404 DOCUMENT_NOT_FOUND', 'hello.txt Hello'])
     expect(stdout).toContain(said);
   // How far the mail is by then is up to the queue.
   expect(stdout).toMatch(/^(queued|sent|delivered)$/m);

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('the example of npm start -- --example', () => {
-  test('has accounts, private notes with pictures, and all of it after another start', async () => {
+  test('has accounts, private notes with pictures that every window shows at once, and all of it after another start', async () => {
     const url = await start(['--example']);
     expect(local.output()).toContain(url);
     const { page, problems } = await browser.newPage({ viewport: { width: 390, height: 844 } });
@@ -71,7 +71,10 @@ describe('the example of npm start -- --example', () => {
     await enter('Sign in', other.page);
     await other.page.getByText('<b>First</b>').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('<b>First</b>').waitFor({ state: 'detached' });
+    await other.page.getByText('<b>First</b>').waitFor({ state: 'detached' });
+    await other.page.getByLabel('Note').fill('From another window');
+    await other.page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByText('From another window').waitFor();
 
     const stranger = await browser.newPage();
     await stranger.page.goto(url);
@@ -90,11 +93,12 @@ describe('the example of npm start -- --example', () => {
     expect([refused.status, await refused.text()]).toEqual([401, 'Sign in first.']);
     expect((await fetch(`${url}/../../package.json`)).status).toBe(404);
 
+    for (const each of [page, other.page, stranger.page]) await each.goto('about:blank');
     await stop();
     await start([]);
     await stop();
     expect(await start(['--example'])).toBe(url);
-    await page.reload();
+    await page.goto(url);
     await page.getByText('With a picture').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
