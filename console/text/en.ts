@@ -124,6 +124,9 @@ export const en = {
     appears: 'It appears here',
     waiting: 'Waiting for the first document …',
     there: 'There it is:',
+    accounts: 'Turn on accounts',
+    accountsWhy: 'Users of the app sign up and in, and have documents of their own.',
+    accountsGo: 'Choose how they sign in',
   },
   documents: {
     choose: 'Choose',

@@ -243,6 +243,22 @@ describe('lists of documents', () => {
     expect(problems).toEqual([]);
   });
 
+  test('without a schema are typed as JSON, in an editor that stays while it is typed into', async () => {
+    const { page, problems } = opened;
+    await project.addCollection({ name: 'free' });
+    await page.goto(base.replace(/posts$/, 'free'));
+    await page.getByText('No documents yet.').waitFor();
+    await page.keyboard.press('n');
+    const editor = page.getByRole('textbox', { name: 'Document, as JSON' });
+    await editor.fill('{"title": "Typed"}');
+    await editor.press('Control+End');
+    await page.keyboard.type(' ');
+    await expect.poll(() => editor.textContent()).toBe('{"title": "Typed"} ');
+    await page.getByRole('button', { name: 'Insert' }).last().click();
+    await page.getByRole('link', { name: 'Typed' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('whose page is larger than an answer are shown by fewer, beginning with the same one', async () => {
     const { page, problems } = opened;
     await project.addCollection({ name: 'large' });

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { Field } from '../../../shared/collections/collection.ts';
 import { t } from '../../text/words.ts';
@@ -35,7 +36,9 @@ export const DocumentEditor = ({ draft, onDraft, rules, isNew, act, onSave, onCa
   const isTouched = changes.length > 0 || draft.unread !== undefined || Object.keys(draft.unreadFields).length > 0;
   useUnsaved(isTouched, isSameDocument);
   const fields = shownFields(rules, draft);
-  const tab = documentTab(query, fields.length > 0);
+  // What is typed as JSON makes fields, and must not take its own editor away.
+  const { current: hadFields } = useRef(fields.length > 0);
+  const tab = documentTab(query, hadFields);
   return (
     <>
       <DocumentTabs present={tab} />

@@ -84,7 +84,7 @@ const FirstDocument = ({
 
 /** From nothing to the first document: each step ticks itself. */
 export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> }) => {
-  const { _id: projectId, publishableKey } = project;
+  const { _id: projectId, publishableKey, authEnabled } = project;
   const found = useSignal(false);
   const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
   const collection = data?.items.find(({ name }) => name !== 'users');
@@ -114,6 +114,10 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
             }}
           />
         )}
+      </Step>
+      <Step number={5} done={authEnabled} title={t.firstSteps.accounts}>
+        <p class="muted">{t.firstSteps.accountsWhy}</p>
+        <a href={`/projects/${projectId}/settings/sign-in`}>{t.firstSteps.accountsGo}</a>
       </Step>
     </ol>
   );
