@@ -9,9 +9,26 @@ export interface UploadOptions extends RequestOptions {
   readonly filename?: string;
   /** Called with 0 to 1; in browsers on the way, elsewhere at the end. */
   readonly onProgress?: (share: number) => void;
+  /** Private files are read by links of `sign` alone. */
+  readonly visibility?: Visibility;
+  /** An access token of the user whose file it is: what `auth.token()` says on their page. */
+  readonly token?: string;
 }
 
-/** A file that is stored. */
+type Visibility = 'public' | 'private';
+
+/** A link to a file, or why there is none. */
+export type FileLink = { readonly path: string } & (
+  | { readonly url: string; readonly expiresAt: string; readonly error?: never }
+  | { readonly url?: never; readonly error: { readonly code: 'FILE_NOT_FOUND'; readonly message: string } }
+);
+
+export interface SignOptions extends RequestOptions {
+  /** Seconds that the links live: 60 to 604800, an hour unless given. */
+  readonly expiresIn?: number;
+}
+
+/** A file that is stored; private ones have no address. */
 export interface StoredFile {
   readonly path: string;
   readonly url: string | null;
@@ -40,17 +57,22 @@ const putWithProgress = (
     request.send(file);
   });
 
-/** Files of the project, with its secret key. */
+/** Files of the project, with its secret key; users sign links to their own. */
 export const filesOf = (send: Send, fetching: typeof fetch) => ({
   /** Puts a file straight into storage, past the API: from its reservation to where it is public. */
-  upload: async (file: Blob, { filename, onProgress, signal }: UploadOptions = {}): Promise<StoredFile> => {
+  upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
+    const { filename, onProgress, visibility, token, signal } = options;
     const { size } = file;
     const contentType = file.type || 'application/octet-stream';
     const name = filename ?? ('name' in file ? String(file.name) : 'file');
     const { signedUrl, filePath } = await send<{ readonly signedUrl: string; readonly filePath: string }>(
       'POST',
       '/api/storage/upload-request',
-      { body: { filename: name, contentType, size }, signal },
+      {
+        body: { filename: name, contentType, size, visibility },
+        headers: { authorization: token && `Bearer ${token}` },
+        signal,
+      },
     );
     const tell = (share: number): void => callBack(() => onProgress?.(share));
     await repeated(async () => {
@@ -75,6 +97,25 @@ export const filesOf = (send: Send, fetching: typeof fetch) => ({
     }, signal);
     tell(1);
     return send<StoredFile>('POST', '/api/storage/upload-confirm', { body: { filePath, size }, signal });
+  },
+  /** Links to 1 to 100 files, in the order of their paths. */
+  sign: async (paths: readonly string[], { expiresIn, signal }: SignOptions = {}): Promise<FileLink[]> =>
+    (await send<{ readonly data: FileLink[] }>('POST', '/api/storage/sign', { body: { paths, expiresIn }, signal }))
+      .data,
+  /** Makes a file public or private; its address, where it has one then. */
+  setVisibility: async (
+    path: string,
+    visibility: Visibility,
+    options?: RequestOptions,
+  ): Promise<{ readonly path: string; readonly url: string | null }> => {
+    const body = { path, visibility };
+    return (
+      await send<{ readonly data: { readonly path: string; readonly url: string | null } }>(
+        'PATCH',
+        '/api/storage/file',
+        { body, ...options },
+      )
+    ).data;
   },
   delete: async (path: string, options?: RequestOptions): Promise<void> => {
     await send('DELETE', '/api/storage/file', { body: { path }, ...options });
