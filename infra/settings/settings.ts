@@ -52,6 +52,8 @@ const settings = v.object({
 
   /** Whether strangers may open developer accounts. */
   developerSignup: v.optional(v.picklist(['open', 'closed'], 'must be open or closed'), 'open'),
+  /** `off`: no live updates, and nothing to pay for them; clients ask for changes. */
+  realtime: v.optional(v.picklist(['on', 'off'], 'must be on or off'), 'on'),
   /** Origins of other web pages than the console's that may call the dashboard API, separated by commas. */
   dashboardOrigins: origins,
   /**

@@ -52,6 +52,10 @@ export const apiEnvironment = (
 });
 
 /** What only the functions of one area need to know. */
-export const areaEnvironment = (egress: Egress | undefined): Readonly<Record<string, Variables>> => ({
+export const areaEnvironment = (
+  egress: Egress | undefined,
+  realtimeUrl: string | undefined,
+): Readonly<Record<string, Variables>> => ({
+  realtime: given({ REALTIME_URL: realtimeUrl }),
   'dashboard/database': egress ? { VERIFIER_IP_A: egress.addresses.a, VERIFIER_IP_B: egress.addresses.b } : {},
 });

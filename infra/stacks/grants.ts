@@ -8,6 +8,7 @@ import {
   onFiles,
   onItems,
   onKeyGroups,
+  onNudges,
   onPlaces,
   onQueue,
   onSecret,
@@ -25,7 +26,7 @@ type Variables = Readonly<Record<string, string>>;
 interface Grant {
   readonly why: string;
   /** Exactly what it lets a function do, and on what. */
-  readonly statement: (stores: Stores, sessions: Sessions) => PolicyStatement;
+  readonly statement: (stores: Stores, sessions: Sessions) => PolicyStatement | undefined;
   /** The environment that tells the function where that is; every function has `TABLE_NAME`. */
   readonly variables?: (stores: Stores) => Variables;
 }
@@ -56,6 +57,11 @@ const grants: Readonly<Record<Use, Grant>> = {
     why: 'the control database and the projects that it holds',
     statement: ({ mongodbSecret }) => onSecret(mongodbSecret),
     variables: ({ mongodbSecret }) => ({ MONGODB_SECRET_ARN: mongodbSecret.secretArn }),
+  },
+  nudges: {
+    why: 'telling those who watch a collection of what was written',
+    statement: onNudges,
+    variables: ({ nudges }): Variables => (nudges ? { REALTIME_PUBLISH_URL: nudges.url } : {}),
   },
   repeats: {
     why: 'which requests with an Idempotency-Key were carried out, and what was answered',
@@ -205,7 +211,7 @@ export const rateCounting = (stores: Stores): PolicyStatement =>
 
 /** One statement a use, on exactly the resource it needs. */
 export const statementsFor = (uses: readonly Use[], stores: Stores, sessions: Sessions = 'users'): PolicyStatement[] =>
-  uses.map((use) => grants[use].statement(stores, sessions));
+  uses.flatMap((use) => grants[use].statement(stores, sessions) ?? []);
 
 /** Environment that tells a function where the things are that it may use. */
 export const variablesFor = (uses: readonly Use[], stores: Stores): Record<string, string> =>

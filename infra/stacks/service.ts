@@ -32,6 +32,7 @@ import type { Sessions } from './grants.ts';
 import { JobsStack } from './jobs-stack.ts';
 import { NetworkStack } from './network-stack.ts';
 import { QueueStack } from './queue-stack.ts';
+import { RealtimeStack } from './realtime-stack.ts';
 import type { Stores } from './statements.ts';
 import { WatchStack } from './watch-stack.ts';
 
@@ -72,6 +73,19 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
 /** The origin of signed addresses. */
 const uploadsAt = ({ bucketName }: Stores['files']): string =>
   `https://${bucketName}.s3.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+
+/** The live updates, unless they are off. */
+const addRealtime = (
+  app: App,
+  named: (part: string) => string,
+  { realtime }: DeploymentSettings,
+  { functions }: JobsStack,
+): RealtimeStack | undefined => {
+  const authorizer = functions.get('authorize-channel');
+  return realtime === 'on' && authorizer
+    ? new RealtimeStack(app, named('Realtime'), { authorizer: authorizer.lambda })
+    : undefined;
+};
 
 /** The tables of one API: area → its rows. */
 export type Areas = Readonly<Record<string, RouteTable>>;
@@ -141,13 +155,15 @@ export const addService = (
     run,
   });
 
+  const realtime = addRealtime(app, named, settings, jobs);
   const environment = { ...limits, ...sharedMail, PUBLIC_URL: publicUrl };
   const ofOneApi = apiEnvironment(settings, console.url, dashboard);
-  const ofOneArea = areaEnvironment(defaults.egress);
+  const ofOneArea = areaEnvironment(defaults.egress, realtime?.url);
+  const writing = { ...stores, nudges: realtime?.nudges };
   const addAreas = ({ api }: ApiStack, sessions: Sessions): AreaStack[] =>
     Object.entries(tables[sessions]).map(([area, rows]) => {
       const own = { ...environment, ...ofOneApi[sessions], ...ofOneArea[area] };
-      const props = { area, table: rows, api, stores, sessions, defaults, environment: own };
+      const props = { area, table: rows, api, stores: writing, sessions, defaults, environment: own };
       const stack = new AreaStack(app, named(areaStackName(area)), props);
       stack.addStackDependency(jobs);
       return stack;

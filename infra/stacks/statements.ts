@@ -32,6 +32,8 @@ export interface Stores {
     readonly keyGroup: string;
     readonly keyPrefix: string;
   };
+  /** Where nudges are published; not there without live updates. */
+  readonly nudges?: { readonly namespaceArn: string; readonly url: string } | undefined;
 }
 
 /** Actions on the items whose partition key matches; others can be neither read nor written. */
@@ -83,6 +85,10 @@ export const onQueue = ({ queueArn }: { readonly queueArn: string }, actions: re
 
 /** What taking messages off a queue needs. */
 export const consuming = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'];
+
+/** Publishing in the one namespace of channels, where there are live updates. */
+export const onNudges = ({ nudges }: Stores): PolicyStatement | undefined =>
+  nudges && new PolicyStatement({ actions: ['appsync:EventPublish'], resources: [nudges.namespaceArn] });
 
 /** Calling the two functions that verify databases. */
 export const onVerifiers = ({ verifiers }: Stores): PolicyStatement =>

@@ -6,6 +6,7 @@ import { type Access, isRead, type Route } from './route.ts';
  */
 export type Use =
   | 'mongodb'
+  | 'nudges'
   | 'repeats'
   | 'answers'
   | 'encryption'

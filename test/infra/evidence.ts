@@ -6,6 +6,7 @@ import type { Use } from '../../shared/http/uses.ts';
  */
 export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   mongodb: ['clients/mongo.ts#onControl', 'clients/mongo.ts#onManaged', 'clients/mongo.ts#onProject'],
+  nudges: ['documents/changes/nudge.ts#nudge'],
   repeats: ['work/once/claim.ts#claim'],
   answers: [
     'clients/objects.ts#putObject',

@@ -67,6 +67,14 @@ const keyGroupsIn = (action: Statement['Action'], resource: Statement['Resource'
     ? 'every key group'
     : undefined;
 
+/** Where a grant names the one namespace of channels and nothing else. */
+const channelsIn = (resource: string): string | undefined =>
+  /^(?:"ChannelsArn"|\{"Fn::Join":\["",\[\{"Fn::ImportValue":"[^"]*Realtime[^"]*"\},"\/channelNamespace\/live"\]\]\})$/.test(
+    resource,
+  )
+    ? 'the channels of live updates'
+    : undefined;
+
 /** Where a grant names the bucket and both queues and nothing else. */
 const healthIn = (resource: string): string | undefined => {
   const names = /"FilesArn"|"(?:Mail|Work)[0-9A-F]{8}"|ExportsOutputFnGetAtt(?:Files|Mail|Work)[0-9A-F]{8}Arn/g;
@@ -91,12 +99,15 @@ const readable = ({ Action, Resource, Condition }: Statement): string => {
     /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey|MailProviderKey|MailWebhookSecret|LanguageModelKey|DashboardGithubSecret|(?:Mail|Work)[0-9A-F]{8}/.exec(
       JSON.stringify(Resource),
     ) ?? [
-      keyGroupsIn(Action, Resource) ?? verifiersIn(JSON.stringify(Resource)) ?? foldersIn(JSON.stringify(Resource)),
+      keyGroupsIn(Action, Resource) ??
+        verifiersIn(JSON.stringify(Resource)) ??
+        channelsIn(JSON.stringify(Resource)) ??
+        foldersIn(JSON.stringify(Resource)),
     ];
   const keys = keysIn(Condition);
   const actions = [Action]
     .flat()
-    .map((action) => action.replace(/^(cloudfront|dynamodb|lambda|logs|s3|secretsmanager|sqs):/, ''));
+    .map((action) => action.replace(/^(appsync|cloudfront|dynamodb|lambda|logs|s3|secretsmanager|sqs):/, ''));
   return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log').replace(/^(Mail|Work)[0-9A-F]{8}$/, (_, queue: string) => `the ${queue.toLowerCase()} queue`)}${keys ? ` keys ${keys}` : ''}`;
 };
 
@@ -108,6 +119,7 @@ const same = (grant: string): Readonly<Record<Sessions, string>> => ({ users: gr
 
 const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   mongodb: { users: 'GetSecretValue on MongodbUri', developers: 'GetSecretValue on MongodbUri' },
+  nudges: same('EventPublish on the channels of live updates'),
   repeats: same('UpdateItem on Table keys "p#*"'),
   answers: same('DeleteObject GetObject ListBucket PutObject on the bucket and its answers'),
   encryption: { users: 'GetSecretValue on EncryptionKey', developers: 'GetSecretValue on EncryptionKey' },
@@ -421,6 +433,7 @@ describe.each(['users', 'developers'] as const)('behind the API of %s', (session
     workQueue: { queueArn: 'Work0A1B2C3D', queueUrl: 'https://queue' },
     verifiers: verifiersOf('Basalt'),
     files: { bucketArn: 'FilesArn', bucketName: 'files', url: 'https://files', keyGroup: 'group', keyPrefix: 'Basalt' },
+    nudges: { namespaceArn: 'ChannelsArn', url: 'https://events/event' },
   };
 
   test.each(Object.keys(granted) as Use[])('%s grants one thing', (use) => {

@@ -13,6 +13,7 @@ test('a deployment without settings has those of the contract', () => {
     authRateLimit: '60',
     credentialRateLimit: '20',
     rateBlock: '0',
+    realtime: 'on',
     publicRequestsPerSecond: 5000,
     dashboardRequestsPerSecond: 500,
     accountConcurrency: 1000,

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import { areaStackName } from '../../infra/stacks/area-stack.ts';
+import { ofType, type Resource, type Resources, routesOf, synthesise } from './synthesis.ts';
+
+const on = synthesise();
+const off = synthesise({ realtime: 'off' });
+const only = (resources: Resources, type: string): Resource['Properties'] => {
+  const found = [...ofType(resources, type).values()];
+  expect(found).toHaveLength(1);
+  return (found[0] as Resource).Properties;
+};
+const variablesOf = (stacks: typeof on.stacks, area: string) =>
+  routesOf(stacks.get(`Basalt-${areaStackName(area)}`) ?? new Map()).map(({ key, function: made }) => {
+    const { Variables } = made.Properties.Environment as { readonly Variables: Readonly<Record<string, unknown>> };
+    return [key, Object.keys(Variables).filter((name) => name.startsWith('REALTIME_'))] as const;
+  });
+
+describe('live updates are deployed', () => {
+  const resources = on.stacks.get('Basalt-Realtime') ?? new Map<string, Resource>();
+
+  test('as an Event API that tickets open and only roles publish to, with nothing remembered of who was let in', () => {
+    const { EventConfig } = only(resources, 'AWS::AppSync::Api') as { readonly EventConfig: Record<string, unknown> };
+    expect(EventConfig).toMatchObject({
+      ConnectionAuthModes: [{ AuthType: 'AWS_LAMBDA' }],
+      DefaultSubscribeAuthModes: [{ AuthType: 'AWS_LAMBDA' }],
+      DefaultPublishAuthModes: [{ AuthType: 'AWS_IAM' }],
+      AuthProviders: [
+        { AuthType: 'AWS_LAMBDA', LambdaAuthorizerConfig: { AuthorizerResultTtlInSeconds: 0 } },
+        { AuthType: 'AWS_IAM' },
+      ],
+    });
+    expect(only(resources, 'AWS::AppSync::ChannelNamespace')).toMatchObject({ Name: 'live' });
+    expect(only(resources, 'AWS::Lambda::Permission')).toMatchObject({
+      Action: 'lambda:InvokeFunction',
+      Principal: 'appsync.amazonaws.com',
+    });
+  });
+
+  test('and the functions that write documents, and those alone, know where to publish', () => {
+    const publishing = (area: string) =>
+      variablesOf(on.stacks, area).flatMap(([key, names]) => (names.includes('REALTIME_PUBLISH_URL') ? [key] : []));
+    expect(publishing('data').sort()).toEqual(
+      [
+        'DELETE /api/data/{collectionName}/{id}',
+        'PATCH /api/data/{collectionName}/{id}',
+        'PATCH /api/data/{collectionName}/{id}/recover',
+        'POST /api/data/{collectionName}',
+        'POST /api/data/{collectionName}/bulk',
+        'PUT /api/data/{collectionName}/{id}',
+      ].sort(),
+    );
+    const others = Object.keys({ ...publicRoutes, ...dashboardRoutes }).filter(
+      (area) => !['data', 'dashboard/documents', 'dashboard/trash'].includes(area),
+    );
+    expect(others.flatMap(publishing)).toEqual([]);
+    expect(variablesOf(on.stacks, 'realtime')).toEqual([['POST /api/realtime/tickets', ['REALTIME_URL']]]);
+  });
+});
+
+test('with realtime=off there is no Event API, nobody may publish, and nobody knows of one', () => {
+  expect([...off.stacks.keys()].filter((name) => name.includes('Realtime'))).toEqual([]);
+  for (const area of ['data', 'dashboard/documents', 'realtime']) {
+    expect(variablesOf(off.stacks, area).flatMap(([, names]) => names)).toEqual([]);
+  }
+  expect(JSON.stringify([...off.stacks].map(([, resources]) => [...resources.values()]))).not.toContain('appsync');
+});
