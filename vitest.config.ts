@@ -33,6 +33,7 @@ const thorough = [
   'test/functions/storage/faults.test.ts',
   'test/functions/storage/sweep-limits.test.ts',
   'test/functions/user-auth/enumeration.test.ts',
+  'test/functions/user-auth/linking-table.test.ts',
   'test/infra/settings-in-place.test.ts',
   'test/local/durability.test.ts',
   'test/local/example.test.ts',

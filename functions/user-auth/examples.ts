@@ -54,6 +54,10 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     failures: ['NOT_ANONYMOUS', 'USER_EXISTS', 'SIGN_IN_DISABLED'],
   },
   'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
+  'begin-sign-in': {
+    params: { provider: 'github' },
+    failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED', 'SOCIAL_SIGN_IN_FAILED', 'AUTH_DISABLED', 'TOKEN_INVALID'],
+  },
   'finish-sign-in': {
     params: { provider: 'github' },
     query: { state: '6743f0c2a91b5d0012ab34cd.u6bq0', code: '7c4a8d09ca3762af61e5' },

@@ -1,5 +1,6 @@
 import { defineRoutes } from '../../shared/http/route.ts';
 import {
+  BegunAnswer,
   CallbackQuery,
   CodeBody,
   DoneAnswer,
@@ -186,6 +187,14 @@ export const userAuthRoutes = defineRoutes({
     uses: ['sessions'],
     summary: 'Send the browser to an identity provider to sign in',
     response: { status: 302, body: Redirect },
+  },
+  'begin-sign-in': {
+    method: 'POST',
+    path: '/api/userAuth/social/{provider}/start',
+    access: 'publishableKey',
+    uses: ['sessions'],
+    summary: 'Get the address of an identity provider to send the browser to, linking who is signed in anonymously',
+    response: { status: 200, body: BegunAnswer },
   },
   'finish-sign-in': {
     method: 'GET',

@@ -77,6 +77,9 @@ export const CallbackQuery = v.object({
   user: parameter,
 });
 
+/** Where the browser is to be sent. */
+export const BegunAnswer = success(v.object({ url: v.string() }));
+
 /** A redirect has no body. */
 export const Redirect = v.literal('');
 

@@ -1,6 +1,7 @@
 import { startSignIn } from '../../shared/accounts/social/state.ts';
-import { userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
+import { begunBy, userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
 import { navigationEndpoint } from '../../shared/http/endpoint.ts';
+import { bearerToken } from '../../shared/http/middleware/bearer.ts';
 import { redirect } from '../../shared/http/reply.ts';
 import { socialCookies } from '../../shared/http/sign-in-cookies.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -9,7 +10,11 @@ const route = userAuthRoutes['start-sign-in'];
 
 export const handler = navigationEndpoint(route).handler(async (event, { project, input }) => {
   const provider = userProvider(project, input.params.provider);
-  const { location, begun } = await startSignIn(userSite(project), provider);
+  const { location, begun } = await startSignIn(
+    userSite(project),
+    provider,
+    await begunBy(project, bearerToken(event.headers)),
+  );
   const cookies = begun ? socialCookies.users.set(event, begun.verifier, begun.state) : [];
   return redirect(route, location, { cookies });
 });

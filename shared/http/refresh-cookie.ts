@@ -16,17 +16,19 @@ export interface SentToken {
  * (contract 1, "Cookies and other sites"). Else any website could refresh a visitor's session, or put one of its own in
  * its place.
  */
-const countsCookies = ({ headers }: Event, project: Project): boolean =>
+export const countsCookies = ({ headers }: Event, project: Project): boolean =>
   headers.origin === undefined
     ? headers['sec-fetch-site'] !== 'cross-site'
     : allowsOrigin(ownSites(project), headers.origin);
+
+/** Pages of other sites call with credentials too, so over https a cookie that they are to get has to be `None`. */
+export const sameSiteOfCalls = (event: Event): 'Lax' | 'None' => (isPlainLoopback(event) ? 'Lax' : 'None');
 
 /** Brings an end user's refresh token back to the user routes (contract 3, "Refresh token"). */
 export const refreshCookie = keptCookie<Project>({
   name: ({ id }) => `refresh_${id}`,
   path: '/api/userAuth',
-  // Pages of other sites call with credentials too, so over https the cookie has to be `None`.
-  sameSite: (event) => (isPlainLoopback(event) ? 'Lax' : 'None'),
+  sameSite: sameSiteOfCalls,
   seconds: sessionSeconds,
   counts: countsCookies,
 });

@@ -59,6 +59,7 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['confirm-upload', 404],
   ['delete-file', 404],
   ['start-sign-in', 302],
+  ['begin-sign-in', 200],
   ['finish-sign-in', 302],
   ['forward-sign-in', 303],
   ['verify-developer-email', 400],

@@ -42,10 +42,12 @@ const requireState = async (
   { scope }: SigningStore,
   provider: IdentityProvider,
   { state, verifier }: ProviderReturn,
-): Promise<string> => {
+): Promise<{ readonly verifier: string; readonly begunBy?: string }> => {
   const isKnown = state !== undefined && verifier !== undefined;
-  if (!isKnown || !(await consumeState(scope, state, provider.name, verifier))) throw outdated();
-  return verifier;
+  const used = isKnown ? await consumeState(scope, state, provider.name, verifier) : undefined;
+  if (!isKnown || !used) throw outdated();
+  const { begunBy } = used;
+  return { verifier, ...(begunBy !== undefined && { begunBy }) };
 };
 
 /** The code, or why there is none; what the provider says about it is not repeated, as anybody can write such a URL. */
@@ -85,13 +87,13 @@ export const finishSignIn = <R extends AccountRecord>(
 ): Promise<{ readonly location: string }> =>
   orErrorLanding({ siteUrl }, async (site) => {
     const provider = await load();
-    const verifier = await requireState(store, provider, sent);
+    const { verifier, begunBy } = await requireState(store, provider, sent);
     const code = requireCode(provider, sent);
     const open = await opening();
     const app = await credentials(provider);
     const tokens = await redeemCode(provider, app, code, verifier);
     const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
-    const linked = await linkAccount(store, open, provider, profile);
+    const linked = await linkAccount(store, open, provider, profile, begunBy);
     const session = await openFor(store, linked.account, client, provider);
     const url = landingUrl(site, {
       rtCode: await issueExchangeCode(store.scope, session),

@@ -24,20 +24,24 @@ const messageOf = (error: unknown): string => {
   return known?.message ?? ourFault;
 };
 
+/** Where sign-ins end; a project without a site URL has nowhere: 400 `SITE_URL_REQUIRED`. */
+export const requireSiteUrl = ({ siteUrl }: { readonly siteUrl: string | null }): string => {
+  if (siteUrl !== null) return siteUrl;
+  throw new AppError(
+    'SITE_URL_REQUIRED',
+    'The project has no site URL to return to. Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.',
+  );
+};
+
 /**
  * Where to send the browser: what `act` answers, or, if it fails, the landing page of the project with `error`
- * (contract 3, "Social"). A project without a site URL has nowhere to send it: 400 `SITE_URL_REQUIRED`.
+ * (contract 3, "Social").
  */
 export const orErrorLanding = async <T>(
-  { siteUrl }: { readonly siteUrl: string | null },
+  site: { readonly siteUrl: string | null },
   act: (siteUrl: string) => Promise<T>,
 ): Promise<T | { readonly location: string }> => {
-  if (siteUrl === null) {
-    throw new AppError(
-      'SITE_URL_REQUIRED',
-      'The project has no site URL to return to. Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.',
-    );
-  }
+  const siteUrl = requireSiteUrl(site);
   try {
     return await act(siteUrl);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { ObjectId } from 'mongodb';
 import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail, type Identity } from '../account-store.ts';
 import { discardCredentials } from '../credentials.ts';
@@ -11,20 +12,22 @@ export interface LinkQuestion {
   readonly identityKnown: boolean;
   /** The user who has one of the vouched-for addresses, and whether they have proved that it is theirs. */
   readonly account: 'none' | 'verified' | 'unverified';
+  /** An anonymous user began it, who is one still. */
+  readonly anonymous: boolean;
 }
 
-/** What a social sign-in does with the account; `discard and link` removes its credentials first. */
-export type LinkStep = 'refuse' | 'sign in' | 'link' | 'discard and link' | 'create';
+/** What a social sign-in does with the account; `discard and link` removes its credentials first, `upgrade` links the anonymous one. */
+export type LinkStep = 'refuse' | 'sign in' | 'link' | 'discard and link' | 'upgrade' | 'create';
 
 /**
  * What a social sign-in comes to (contract 3, "Social"). Somebody else may have opened an account with the address and
  * wait for its owner, so one that never proved its address loses password and sessions first. What a provider says of
  * addresses that it never verifies decides nothing.
  */
-export const decideLink = ({ addressVerified, identityKnown, account }: LinkQuestion): LinkStep => {
+export const decideLink = ({ addressVerified, identityKnown, account, anonymous }: LinkQuestion): LinkStep => {
   if (addressVerified === false) return 'refuse';
   if (identityKnown) return 'sign in';
-  if (account === 'none' || addressVerified === 'never') return 'create';
+  if (account === 'none' || addressVerified === 'never') return anonymous ? 'upgrade' : 'create';
   return account === 'verified' ? 'link' : 'discard and link';
 };
 
@@ -95,8 +98,32 @@ const link = async <R extends AccountRecord>(
   return account ? { account, isNew: false, linkedByEmail: true } : null;
 };
 
+const stillAnonymous = { '_signIn.anonymous': { $exists: true }, ...enabled };
+
+const findAnonymous = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R | undefined> =>
+  store.find({ _id: ObjectId.createFromHexString(id), ...stillAnonymous });
+
+/** Makes an anonymous account that of the identity; `null` if it is none any more. */
+const upgrade = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  { _id }: R,
+  identity: Identity,
+  email: string | undefined,
+): Promise<LinkedAccount<R> | null> => {
+  const account = await store.change(
+    { _id, ...stillAnonymous },
+    {
+      $push: { identities: identity },
+      ...(email !== undefined && { $set: { email, emailVerified: true } }),
+      $unset: { '_signIn.anonymous': '' },
+    },
+  );
+  return account ? { account, isNew: false, linkedByEmail: false } : null;
+};
+
 /**
- * The account that holds the provider's, the one with a matching verified address, or a new one, by `decideLink`. Exact
+ * The account that holds the provider's, the one with a matching verified address, or a new one, by `decideLink`; `begunBy`
+ * is the id of an anonymous user who is signed in meanwhile. Exact
  * under parallel calls; the message of a refusal is for the person.
  */
 export const linkAccount = async <R extends AccountRecord>(
@@ -104,6 +131,7 @@ export const linkAccount = async <R extends AccountRecord>(
   open: OpenAccount<R>,
   provider: IdentityProvider,
   profile: SocialProfile,
+  begunBy?: string,
 ): Promise<LinkedAccount<R>> => {
   const { name, title, identities, verifiesAddresses } = provider;
   const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
@@ -113,14 +141,18 @@ export const linkAccount = async <R extends AccountRecord>(
   const tryOnce = async (attempt: number): Promise<LinkedAccount<R> | null> => {
     const holder = await store.find({ 'identities.key': { $eq: identity.key } });
     const match = holder ? undefined : await findByAddresses(store, addresses);
+    const isOpen = begunBy !== undefined && !holder && !match;
+    const anonymous = isOpen ? await findAnonymous(store, begunBy) : undefined;
     const found = {
       addressVerified: verifiesAddresses ? addresses.length > 0 : ('never' as const),
       identityKnown: holder !== undefined,
       account: stateOf(match),
+      anonymous: anonymous !== undefined,
     };
     const step = decideLink(found);
     if (step === 'sign in' && holder) return { account: requireEnabled(holder), isNew: false, linkedByEmail: false };
     if ((step === 'link' || step === 'discard and link') && match) return link(store, match, identity, step);
+    if (step === 'upgrade' && anonymous) return upgrade(store, anonymous, identity, addresses[0]);
     if (step === 'create') {
       const account = await open({ email: addresses[0], identity, provider, profile, attempt });
       return account ? { account, isNew: true, linkedByEmail: false } : null;

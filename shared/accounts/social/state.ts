@@ -6,7 +6,7 @@ import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import { consumeItem } from '../../table/single-use.ts';
 import type { SessionScope } from '../sessions.ts';
-import { orErrorLanding } from './landing.ts';
+import { orErrorLanding, requireSiteUrl } from './landing.ts';
 import { authorizationUrl, type OAuthApp } from './oauth-client.ts';
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
 
@@ -24,12 +24,14 @@ export const projectOfState = (state: string): string | undefined => wellFormed.
 
 /**
  * Begins a sign-in and returns its `state`, which begins with the id of the project. The browser keeps `verifier` in a
- * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone.
+ * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone. `begunBy` is
+ * the id of who was signed in.
  */
 export const startState = async (
   scope: SessionScope,
   provider: IdentityProvider['name'],
   verifier: string,
+  begunBy?: string,
 ): Promise<string> => {
   const state = `${scope.slice(2)}.${randomBytes(32).toString('base64url')}`;
   await write({
@@ -37,6 +39,7 @@ export const startState = async (
       ...stateKey(scope, state),
       provider,
       challenge: sha256(verifier),
+      ...(begunBy !== undefined && { begunBy }),
       expiresAt: nowSeconds() + stateSeconds,
     },
   });
@@ -44,7 +47,7 @@ export const startState = async (
 };
 
 /**
- * Uses up a state: true for one of any number of parallel callers, and only for the browser, scope and provider that it
+ * Uses up a state and returns who began it: for one of any number of parallel callers, and only for the browser, scope and provider that it
  * was begun with, within 10 minutes. A caller who is not entitled does not use it up.
  */
 export const consumeState = async (
@@ -52,13 +55,13 @@ export const consumeState = async (
   state: string,
   provider: IdentityProvider['name'],
   verifier: string,
-): Promise<boolean> => {
-  const used = await consumeItem({
+): Promise<{ readonly begunBy?: string } | undefined> => {
+  const used = await consumeItem<{ readonly begunBy?: string }>({
     key: stateKey(scope, state),
     condition: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
     values: { provider, challenge: sha256(verifier), now: nowSeconds() },
   });
-  return used !== undefined;
+  return used?.item;
 };
 
 export interface SocialSite {
@@ -75,12 +78,20 @@ interface StartedSignIn {
   readonly begun?: { readonly state: string; readonly verifier: string };
 }
 
+/** Begins a sign-in at a provider; `begunBy` whoever is signed in meanwhile. What stands against it is thrown. */
+export const beginSignIn = async (
+  site: SocialSite,
+  load: ProviderLoad,
+  begunBy?: string,
+): Promise<Required<StartedSignIn>> => {
+  requireSiteUrl(site);
+  const provider = await load();
+  const app = await site.app(provider);
+  const verifier = generateCodeVerifier();
+  const state = await startState(site.scope, provider.name, verifier, begunBy);
+  return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
+};
+
 /** Sends the browser on to the provider, or to the landing page with `error`; no site URL → 400 `SITE_URL_REQUIRED`. */
-export const startSignIn = (site: SocialSite, load: ProviderLoad): Promise<StartedSignIn> =>
-  orErrorLanding(site, async () => {
-    const provider = await load();
-    const app = await site.app(provider);
-    const verifier = generateCodeVerifier();
-    const state = await startState(site.scope, provider.name, verifier);
-    return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
-  });
+export const startSignIn = (site: SocialSite, load: ProviderLoad, begunBy?: string): Promise<StartedSignIn> =>
+  orErrorLanding(site, () => beginSignIn(site, load, begunBy));

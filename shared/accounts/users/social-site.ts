@@ -5,6 +5,8 @@ import { open } from '../../projects/sealed.ts';
 import { isOpenIdName } from '../../projects/social/openid-names.ts';
 import { clientSecretId, missingOf, registrationWith } from '../../projects/social/registration.ts';
 import { projectScope } from '../../table/item-key.ts';
+import { verifyAccessToken } from '../access-tokens.ts';
+import { requireSession } from '../sessions.ts';
 import { signedClientSecret } from '../social/client-secret.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
 import { signInFailed } from '../social/landing.ts';
@@ -63,6 +65,14 @@ const clientCredentials = async (project: Project, provider: IdentityProvider): 
   if (provider.registration.secret === 'clientSecret') return { ...app, clientSecret: secret };
   const signing = { clientId: app.clientId, teamId: teamId ?? '', keyId: keyId ?? '', privateKey: secret };
   return { ...app, clientSecret: await signedClientSecret(signing, provider.urls.issuer ?? '') };
+};
+
+/** Who begins a sign-in while signed in; a token that is bad, or whose session has ended → 401 `TOKEN_INVALID`. */
+export const begunBy = async (project: Project, token: string | undefined): Promise<string | undefined> => {
+  if (token === undefined) return undefined;
+  const { userId, sessionId } = await verifyAccessToken(project, token);
+  await requireSession(projectScope(project.id), userId, sessionId);
+  return userId;
 };
 
 /** Where users of a project begin to sign in: with accounts and the provider enabled. */

@@ -142,6 +142,8 @@ describe('a state', () => {
   });
 });
 
+const isGood = async (...of: Parameters<typeof consumeState>) => (await consumeState(...of)) !== undefined;
+
 describe('a state, in the table', () => {
   const verifier = 'v'.repeat(43);
 
@@ -153,9 +155,9 @@ describe('a state, in the table', () => {
     ['another state', (state) => [projectScope(project.id), `${state}x`, 'github', verifier]],
   ])('is not used up with %s', async (_, withOther) => {
     const state = await startState(projectScope(project.id), 'github', verifier);
-    expect(await consumeState(...withOther(state))).toBe(false);
-    expect(await consumeState(projectScope(project.id), state, 'github', verifier)).toBe(true);
-    expect(await consumeState(projectScope(project.id), state, 'github', verifier)).toBe(false);
+    expect(await isGood(...withOther(state))).toBe(false);
+    expect(await isGood(projectScope(project.id), state, 'github', verifier)).toBe(true);
+    expect(await isGood(projectScope(project.id), state, 'github', verifier)).toBe(false);
   });
 });
 
@@ -174,6 +176,6 @@ describe('a state, by the clock', () => {
     vi.spyOn(clock, 'now').mockReturnValue(now);
     const state = await startState(projectScope(project.id), 'github', verifier);
     vi.spyOn(clock, 'now').mockReturnValue(now + seconds * 1000);
-    expect(await consumeState(projectScope(project.id), state, 'github', verifier)).toBe(good);
+    expect(await isGood(projectScope(project.id), state, 'github', verifier)).toBe(good);
   });
 });

@@ -10,7 +10,7 @@ export interface Page {
 export class Browser {
   readonly #cookies = new Map<string, { readonly origin: string; readonly path: string; readonly pair: string }>();
 
-  async open(url: string, form?: URLSearchParams): Promise<Page> {
+  async open(url: string, form?: URLSearchParams, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
     const { origin, pathname } = new URL(url);
     const cookie = [...this.#cookies.values()]
       .filter((entry) => entry.origin === origin && pathname.startsWith(entry.path))
@@ -18,7 +18,7 @@ export class Browser {
       .join('; ');
     const response = await fetch(url, {
       redirect: 'manual',
-      headers: cookie === '' ? {} : { cookie },
+      headers: cookie === '' ? headers : { ...headers, cookie },
       ...(form ? { method: 'POST', body: form } : {}),
     });
     for (const text of response.headers.getSetCookie()) this.#keep(origin, text);

@@ -60,8 +60,13 @@ const postedBack = (browser: Browser, page: Page, asked: URLSearchParams): Promi
  * Goes from `start` through the provider's own page, where `who` (login at GitHub, address at Google) is picked;
  * answers the callback's address.
  */
-export const consent = async (browser: Browser, start: string, who: string): Promise<URL> => {
-  const page = await browser.open(target(await browser.open(start)).href);
+export const consent = async (
+  browser: Browser,
+  start: string,
+  who: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<URL> => {
+  const page = await browser.open(target(await browser.open(start, undefined, headers)).href);
   const { action, form } = formWith(page, who);
   const back = await browser.open(action, form);
   return target(back.status === 200 ? await postedBack(browser, back, form) : back);

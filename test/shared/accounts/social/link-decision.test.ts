@@ -36,9 +36,10 @@ describe('a social sign-in', () => {
   test.each(matrix)(
     'whose address is %s at the provider, by an identity that is %s, with account %s here, comes to: %s',
     (provider, identity, account, step) => {
-      expect(decideLink({ addressVerified: vouched[provider], identityKnown: identity === 'known', account })).toBe(
-        step,
-      );
+      const question = { addressVerified: vouched[provider], identityKnown: identity === 'known', account };
+      expect(decideLink({ ...question, anonymous: false })).toBe(step);
+      // An anonymous user gets what would be a new account, and nothing else.
+      expect(decideLink({ ...question, anonymous: true })).toBe(step === 'create' ? 'upgrade' : step);
     },
   );
 });

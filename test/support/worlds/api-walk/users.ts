@@ -16,6 +16,7 @@ interface SessionList {
 }
 
 const gitHub = async ({ open }: WalkContext): Promise<void> => {
+  await open.run('begin-sign-in');
   const begun = await open.run('start-sign-in');
   const browser = new Browser();
   const { action, form } = formWith(await browser.open(begun.headers.get('location') ?? ''), 'octocat');
