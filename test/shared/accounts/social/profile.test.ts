@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { requireProvider } from '../../../../shared/accounts/social/providers.ts';
+import { idTokenProfile } from '../../../../shared/projects/social/openid-providers.ts';
 import type { SocialProviderName } from '../../../../shared/projects/social-providers.ts';
 
 const { profile: githubProfile } = requireProvider('github');
@@ -174,5 +175,26 @@ describe('a profile of another provider', () => {
   ])('of Apple whose browser brings %s', (_, brought, name) => {
     const profile = v.parse(requireProvider('apple').profile, { claims: { sub: '1001' }, form: brought });
     expect(profile).toEqual({ id: '1001', name, username: undefined, addresses: [] });
+  });
+});
+
+describe('a profile by discovery', () => {
+  const claims = { sub: '1001' };
+  const user = { ...ada, email_verified: true };
+
+  test('has the address of either answer, if both are of one subject', () => {
+    expect(v.parse(idTokenProfile, { claims, user })).toMatchObject({
+      addresses: [{ email: ada.email, verified: true }],
+    });
+    expect(v.parse(idTokenProfile, { claims: user })).toMatchObject({
+      addresses: [{ email: ada.email, verified: true }],
+    });
+    expect(v.parse(idTokenProfile, { claims: { ...user, email_verified: 'true' } })).toMatchObject({
+      addresses: [{ email: ada.email, verified: false }],
+    });
+  });
+
+  test('is refused where the second answer is about somebody else', () => {
+    expect(v.safeParse(idTokenProfile, { claims, user: { ...user, sub: '1002' } }).success).toBe(false);
   });
 });

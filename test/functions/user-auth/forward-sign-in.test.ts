@@ -1,0 +1,31 @@
+import { expect, inject, test } from 'vitest';
+import { target } from '../../support/clients/browser.ts';
+
+const { baseUrl, env } = inject('stack');
+const callback = (provider: string) => `/api/userAuth/social/${provider}/callback`;
+
+const post = async (form: Record<string, string>, provider = 'apple') => {
+  const url = baseUrl + callback(provider);
+  const answer = await fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams(form) });
+  return { url, status: answer.status, headers: answer.headers, text: await answer.text() };
+};
+
+test('303 of a form to the callback here, with what it knows of the form and nothing else', async () => {
+  const known = { state: 'a.b', code: 'c', user: '{"name":{}}', iss: 'https://appleid.apple.com' };
+  const page = await post({ ...known, redirect_uri: 'https://evil.example', id_token: 'x', __proto__x: 'y' });
+  expect(page.status).toBe(303);
+  expect(target(page).origin + target(page).pathname).toBe(`${env.PUBLIC_URL}${callback('apple')}`);
+  expect(Object.fromEntries(target(page).searchParams)).toEqual(known);
+  expect(page.headers.getSetCookie()).toEqual([]);
+  expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+});
+
+test.each<[number, string, () => ReturnType<typeof post>]>([
+  [404, 'UNKNOWN_PROVIDER', () => post({}, 'myspace')],
+  [400, 'INVALID_BODY', () => post({ code: 'a'.repeat(4097) })],
+  [413, 'BODY_TOO_LARGE', () => post({ other: 'a'.repeat(17 * 1024) })],
+])('%i %s', async (status, code, act) => {
+  const page = await act();
+  expect(page.status).toBe(status);
+  expect(JSON.parse(page.text)).toMatchObject({ code });
+});
