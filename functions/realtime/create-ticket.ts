@@ -1,4 +1,4 @@
-import { openTicket } from '../../shared/documents/changes/open-ticket.ts';
+import { createTicket } from '../../shared/documents/changes/create-ticket.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { namedCollections } from '../../shared/http/middleware/collection.ts';
 import { readerOf } from '../../shared/http/middleware/user-token.ts';
@@ -9,7 +9,7 @@ const route = realtimeRoutes['create-ticket'];
 
 export const handler = projectEndpoint(route).handler(async ({ headers }, { project, keyKind, input }) => {
   const collections = await namedCollections(project, input.body.collections);
-  const data = await openTicket(project, collections, await readerOf({ project, keyKind }, headers));
+  const data = await createTicket(project, collections, await readerOf({ project, keyKind }, headers));
   if (data.ticket === null) {
     const none = { ...route, response: { ...route.response, status: 200 } };
     return respond(none, { success: true, data, message: 'No live updates here: ask for the changes' });

@@ -23,7 +23,7 @@ let project: UsersProject;
 let userToken: string;
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({ settings: { signIn: { emailCode: true, anonymous: true } } });
   userToken = await project.tokenFor('a'.repeat(24));
 });
 

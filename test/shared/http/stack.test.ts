@@ -37,7 +37,7 @@ describe('a stack that leaves out what a middleware needs does not compile', () 
     // @ts-expect-error the collection
     ['userToken', () => keyed().use(userToken(true))],
     // @ts-expect-error the key
-    ['enabledUsers', () => enveloped().use(enabledUsers())],
+    ['enabledUsers', () => enveloped().use(enabledUsers(route))],
     // @ts-expect-error the key
     ['signedInUser', () => enveloped().use(signedInUser())],
     // @ts-expect-error the developer

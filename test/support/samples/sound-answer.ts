@@ -24,8 +24,10 @@ export const requireSound = ({ status, body, headers }: Answer<Record<string, un
     expect(status).toBeLessThan(500);
   }
   expect(ms).toBeLessThan(promisedMs);
-  if (status === 302) {
-    expect(new URL(headers.get('location') ?? '').origin).toBe(site);
+  if (status === 302 || status === 303) {
+    const { origin, pathname } = new URL(headers.get('location') ?? '');
+    if (status === 302) expect(origin).toBe(site);
+    else expect(pathname).toMatch(/^\/api\/userAuth\/social\/[\w%:-]+\/callback$/);
     return;
   }
   if (typeof body === 'string') {

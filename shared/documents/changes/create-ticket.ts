@@ -20,7 +20,7 @@ export interface OpenTicket {
  * A ticket for the channels of collections that the caller may list and that have a changes feed; `callerOf` refuses who
  * may not. One that is refused refuses all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command.
  */
-export const openTicket = async (
+export const createTicket = async (
   project: Project,
   collections: readonly Collection[],
   callerOf: (collection: Collection) => Caller,
