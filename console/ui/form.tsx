@@ -24,11 +24,14 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
   const form = useRef<HTMLFormElement>(null);
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
+  /** Fields that are emptied by what was done are not wrong because of it. */
+  const done = useSignal(false);
   const submit = async () => {
     busy.value = true;
     problem.value = undefined;
     try {
       await onSubmit();
+      done.value = true;
     } catch (error) {
       problem.value = problemOf(error);
     } finally {
@@ -54,7 +57,16 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
   };
   const content = children(wrong);
   return (
-    <form ref={form} class="stack" onSubmit={onFormSubmit} aria-busy={busy.value}>
+    <form
+      ref={form}
+      class="stack"
+      data-done={done.value ? '' : undefined}
+      onSubmit={onFormSubmit}
+      onInput={() => {
+        done.value = false;
+      }}
+      aria-busy={busy.value}
+    >
       {content}
       {problem.value && (fields.length === 0 || fields.some(({ field }) => !shown.has(field))) && (
         <ProblemNote problem={problem.value} />

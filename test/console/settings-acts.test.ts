@@ -53,6 +53,12 @@ describe('what is done to the settings of a project in the console', () => {
     await page.getByLabel('E-mail address').fill(email);
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByRole('status').getByText(`A mail is on its way to ${email}`).waitFor();
+    await expect.poll(() => page.getByLabel('E-mail address').inputValue()).toBe('');
+    // Empty again, it does not look as if something were wrong with it.
+    const colours = `['input', 'select'].map((name) =>
+      getComputedStyle(document.querySelector('main form ' + name)).borderTopColor)`;
+    const [ofField, ofSelect] = await page.evaluate<readonly string[]>(colours);
+    expect(ofField).toBe(ofSelect);
     await page.getByRole('row').filter({ hasText: email }).getByRole('button', { name: 'Withdraw' }).click();
     await page.getByText('No invitation is open.').waitFor();
     expect(problems).toEqual([]);

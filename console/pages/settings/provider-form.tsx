@@ -65,47 +65,52 @@ export const ProviderForm = ({
     wrong: wrong(`socialProviders.${provider}.${secret}`),
   });
   return (
-    <details class="card stack" open={shown.enabled}>
+    <details class="card slim" open={shown.enabled}>
       <summary>
         <h2>{title}</h2>
       </summary>
-      <p class="muted">{t.settings.callback(title)}</p>
-      <Snippet code={`${service().api}/api/userAuth/social/${provider}/callback`} label={t.settings.callback(title)} />
-      <Form act={t.acts.save} onSubmit={save}>
-        {(wrong) => (
-          <>
-            <Switch
-              label={t.settings.enabled}
-              on={on.value}
-              onChange={(next) => {
-                on.value = next;
-              }}
-            />
-            {fields.map((name) => (
-              <Field
-                key={name}
-                label={t.settings[name]}
-                value={draft.value[name] ?? ''}
-                onInput={set(name)}
-                wrong={wrong(`socialProviders.${provider}.${name}`)}
-              />
-            ))}
-            {secret === 'privateKey' ? (
-              <TextField {...secretField(wrong)} rows={6} />
-            ) : (
-              <Field {...secretField(wrong)} type="password" autocomplete="off" />
-            )}
-          </>
-        )}
-      </Form>
-      {isByDiscovery(provider) && (
-        <ConfirmedAct
-          act={t.settings.removeProvider}
-          text={t.settings.removeProviderText}
-          name={provider}
-          onConfirm={remove}
+      <div class="stack">
+        <p class="muted">{t.settings.callback(title)}</p>
+        <Snippet
+          code={`${service().api}/api/userAuth/social/${provider}/callback`}
+          label={t.settings.callback(title)}
         />
-      )}
+        <Form act={t.acts.save} onSubmit={save}>
+          {(wrong) => (
+            <>
+              <Switch
+                label={t.settings.enabled}
+                on={on.value}
+                onChange={(next) => {
+                  on.value = next;
+                }}
+              />
+              {fields.map((name) => (
+                <Field
+                  key={name}
+                  label={t.settings[name]}
+                  value={draft.value[name] ?? ''}
+                  onInput={set(name)}
+                  wrong={wrong(`socialProviders.${provider}.${name}`)}
+                />
+              ))}
+              {secret === 'privateKey' ? (
+                <TextField {...secretField(wrong)} rows={6} />
+              ) : (
+                <Field {...secretField(wrong)} type="password" autocomplete="off" />
+              )}
+            </>
+          )}
+        </Form>
+        {isByDiscovery(provider) && (
+          <ConfirmedAct
+            act={t.settings.removeProvider}
+            text={t.settings.removeProviderText}
+            name={provider}
+            onConfirm={remove}
+          />
+        )}
+      </div>
     </details>
   );
 };
