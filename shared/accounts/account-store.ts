@@ -1,4 +1,4 @@
-import { type Collection, type Document, type Filter, ObjectId } from 'mongodb';
+import { type Collection, type Document, type Filter, MongoServerError, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
@@ -86,6 +86,9 @@ export interface AccountStore<R extends AccountRecord = AccountRecord> extends K
   readonly write: (filter: AccountFilter, change: Document) => Promise<boolean>;
 }
 
+/** MongoDB's code where it cannot add to what is no number. */
+const typeMismatch = 14;
+
 /** The accounts of a collection; `present` matches those that have not been deleted. */
 export const accountStore = <R extends AccountRecord>(
   kind: Kind,
@@ -98,15 +101,33 @@ export const accountStore = <R extends AccountRecord>(
     ...(kind.counts && { $inc: { ...change.$inc, ...kind.counts } }),
     $set: { ...change.$set, updatedAt: new Date(clock.now()) },
   });
+  /** What another program stored where we count is no number now and then: it counts as 0. */
+  const counted = async <T>(filter: AccountFilter, write: () => Promise<T>): Promise<T> => {
+    try {
+      return await write();
+    } catch (error) {
+      const [count] = Object.keys(kind.counts ?? {});
+      if (count === undefined || !(error instanceof MongoServerError) || error.code !== typeMismatch) throw error;
+      const strange = { ...among(filter), $expr: { $not: [{ $isNumber: `$${count}` }] } } as Filter<R>;
+      const anew: Document = { $unset: { [count]: '' } };
+      await run((accounts) => accounts.updateOne(strange, anew));
+      return write();
+    }
+  };
   const options = { returnDocument: 'after', maxTimeMS: 5000 } as const;
   const orNone = (found: unknown) => (found ?? undefined) as R | undefined;
   return {
     ...kind,
     find: async (filter) => orNone(await run((accounts) => accounts.findOne(among(filter), { maxTimeMS: 5000 }))),
     change: async (filter, change) =>
-      orNone(await run((accounts) => accounts.findOneAndUpdate(among(filter), dated(change), options))),
+      orNone(
+        await counted(filter, () =>
+          run((accounts) => accounts.findOneAndUpdate(among(filter), dated(change), options)),
+        ),
+      ),
     write: async (filter, change) =>
-      (await run((accounts) => accounts.updateOne(among(filter), dated(change)))).matchedCount > 0,
+      (await counted(filter, () => run((accounts) => accounts.updateOne(among(filter), dated(change))))).matchedCount >
+      0,
   };
 };
 

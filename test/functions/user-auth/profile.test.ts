@@ -90,6 +90,13 @@ describe('update-profile', () => {
     expect(after).toEqual({ ...before, name: 'Ann', _rev: 2, updatedAt: after?.updatedAt });
   });
 
+  test.each(['7', null, { a: 1 }, [1]])('200 for a user whose revision another program has made %j', async (_rev) => {
+    const { token, email } = await project.newUser();
+    await changeStoredUsers(project, { email }, { _rev });
+    expect(await update(token, { name: 'Counted' })).toMatchObject({ status: 200 });
+    expect(await storedUsers(project, { email })).toMatchObject([{ name: 'Counted', _rev: 1 }]);
+  });
+
   test.each<[string, unknown]>([
     ['nothing', {}],
     ['only what is dropped', { email: 'a@b.co', password: 'x', emailVerified: true, $set: {}, unknown: 1 }],
