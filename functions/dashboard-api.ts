@@ -45,6 +45,7 @@ export const dashboardDocument = (): OpenApi =>
       'dashboard/mail': { name: 'Mail', description: 'Sent mails, templates and suppressed addresses.' },
       'dashboard/mail/audiences': audiencesTag,
       'dashboard/mail/broadcasts': audiencesTag,
+      'dashboard/webhooks': { name: 'Webhooks', description: 'What tells a server of yours of what happens here.' },
       'dashboard/assistant': { name: 'Schema assistant', description: 'A schema proposed by a language model.' },
       'dashboard/usage': {
         name: 'Usage',

@@ -17,6 +17,7 @@ import { dashboardTransferExamples } from './dashboard/transfers/examples.ts';
 import { dashboardTrashExamples } from './dashboard/trash/examples.ts';
 import { dashboardUsageExamples } from './dashboard/usage/examples.ts';
 import { dashboardUserExamples } from './dashboard/users/examples.ts';
+import { dashboardWebhookExamples } from './dashboard/webhooks/examples.ts';
 import { dataExamples } from './data/examples.ts';
 import { audienceExamples } from './mail/audiences/examples.ts';
 import { broadcastExamples } from './mail/broadcasts/examples.ts';
@@ -57,6 +58,7 @@ export const dashboardExamples = {
   'dashboard/mail': dashboardMailExamples,
   'dashboard/mail/audiences': dashboardAudienceExamples,
   'dashboard/mail/broadcasts': dashboardBroadcastExamples,
+  'dashboard/webhooks': dashboardWebhookExamples,
   'dashboard/assistant': dashboardAssistantExamples,
   'dashboard/usage': dashboardUsageExamples,
   'dashboard/service': dashboardServiceExamples,

@@ -16,6 +16,7 @@ import { dashboardTransferRoutes } from './dashboard/transfers/routes.ts';
 import { dashboardTrashRoutes } from './dashboard/trash/routes.ts';
 import { dashboardUsageRoutes } from './dashboard/usage/routes.ts';
 import { dashboardUserRoutes } from './dashboard/users/routes.ts';
+import { dashboardWebhookRoutes } from './dashboard/webhooks/routes.ts';
 import { dataRoutes } from './data/routes.ts';
 import { audienceRoutes } from './mail/audiences/routes.ts';
 import { broadcastRoutes } from './mail/broadcasts/routes.ts';
@@ -56,6 +57,7 @@ export const dashboardRoutes = {
   'dashboard/mail': dashboardMailRoutes,
   'dashboard/mail/audiences': dashboardAudienceRoutes,
   'dashboard/mail/broadcasts': dashboardBroadcastRoutes,
+  'dashboard/webhooks': dashboardWebhookRoutes,
   'dashboard/assistant': dashboardAssistantRoutes,
   'dashboard/usage': dashboardUsageRoutes,
   'dashboard/service': dashboardServiceRoutes,

@@ -3,7 +3,7 @@ import { mailRuns } from '../../shared/mail/outbox/retries.ts';
 import { workMinutes } from '../../shared/work/retries.ts';
 
 /** The queues between functions: each has one function that takes its messages. */
-export type QueueName = 'mail' | 'work';
+export type QueueName = 'mail' | 'work' | 'webhooks';
 
 /** Messages of a queue start it, up to `batchSize` at once, in `concurrency` runs at the same time. */
 export interface QueueStart {
@@ -27,7 +27,7 @@ export interface Job {
   readonly uses?: readonly Use[];
 }
 
-const deliveries = { mail: 'mail-delivery', work: 'work-delivery' } as const;
+const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
 
 /** Everything that the function of a job may use. One that another function invokes is given what it works on. */
 export const usesOfJob = ({ starts, database, uses = [] }: Job): readonly Use[] => {
@@ -78,7 +78,7 @@ export const jobs = defineJobs({
   'run-task': {
     summary: 'Do the tasks of the work queue',
     starts: { queue: 'work', batchSize: 1, concurrency: 5, minutes: workMinutes },
-    uses: ['encryption', 'work-queue', 'transfers', 'user-sessions'],
+    uses: ['encryption', 'work-queue', 'transfers', 'user-sessions', 'webhook-queue'],
   },
   'verify-database-a': {
     summary: 'Verify a database of a project’s own, from the first address',
@@ -99,6 +99,16 @@ export const jobs = defineJobs({
     summary: 'Put exports and imports back on the queue that it has lost, and remove old ones with their files',
     starts: { everyMinutes: 5 },
     uses: ['work-queue', 'transfers'],
+  },
+  'deliver-webhooks': {
+    summary: 'Deliver what webhooks are to be told of',
+    starts: { queue: 'webhooks', batchSize: 1, concurrency: 10, minutes: 1 },
+    uses: ['encryption', 'uploads', 'webhook-queue', 'mail-queue'],
+  },
+  'requeue-webhooks': {
+    summary: 'Have webhooks looked at whose messages the queue has lost, and each every few minutes',
+    starts: { everyMinutes: 1 },
+    uses: ['webhook-queue'],
   },
   'requeue-mail': {
     summary: 'Put mails back on the queue that it has lost',

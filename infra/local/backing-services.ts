@@ -49,6 +49,7 @@ export const backingServiceEnvironment = (
   ...databaseEnvironment(databases, settings),
   MAIL_QUEUE_URL: queues.urls.mail,
   WORK_QUEUE_URL: queues.urls.work,
+  WEBHOOK_QUEUE_URL: queues.urls.webhooks,
   ...providerEnvironment(providers),
   ...filesEnvironment(files),
 });

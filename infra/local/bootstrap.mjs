@@ -8,7 +8,7 @@ const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HAN
   process.env;
 const [host, port] = AWS_LAMBDA_RUNTIME_API.split(':');
 refuseOutsideHosts(process.env.AI_BASE_URL);
-// Only tests set it: their databases and storages of customers are on loopback.
+// Tests and `npm start` set it: what a customer names is then on this machine.
 if (PERMITTED_ADDRESSES) globalThis[Symbol.for('basalt.permitted-addresses')] = new Set(PERMITTED_ADDRESSES.split(','));
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 

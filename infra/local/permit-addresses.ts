@@ -2,7 +2,7 @@ const permission = Symbol.for('basalt.permitted-addresses');
 
 /**
  * Lets this process connect to these restricted addresses, a list of `address:port`, where a customer names them:
- * databases and storages of tests are on loopback. Nothing that is deployed does this.
+ * receivers of webhooks on a laptop, databases and storages of tests. Nothing that is deployed does this.
  */
 export const permitAddresses = (list = ''): void => {
   Reflect.set(globalThis, permission, new Set(list.split(',').filter(Boolean)));

@@ -2,6 +2,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { type Job, jobs, type QueueStart } from '../../functions/jobs/jobs.ts';
 import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
+import { requeueWebhooks } from '../../shared/webhooks/webhook-messages.ts';
 import { functionName } from '../build/function-files.ts';
 import { localAccount } from './aws-account.ts';
 import type { Invoke } from './gateway.ts';
@@ -18,7 +19,7 @@ const consumers: readonly Consumer[] = Object.entries<Job>(jobs).flatMap(([job, 
 );
 
 /**
- * Puts every mail that waits to be sent on its queue, which has just begun empty, and hands the messages of every queue
+ * Puts every mail that waits to be sent on its queue, which has just begun empty, and webhooks likewise, and hands the messages of every queue
  * to their function, in as many runs at once as deployed; returns how to stop.
  */
 export const startQueueFunctions = async (
@@ -27,6 +28,7 @@ export const startQueueFunctions = async (
   onFailure: (name: string, error: unknown) => void,
 ): Promise<() => Promise<void>> => {
   await requeueMail({ queueIsEmpty: true });
+  await requeueWebhooks({ queueIsEmpty: true });
   const sqs = new SQSClient({ endpoint, ...localAccount, maxAttempts: 2 });
   const stops = consumers.flatMap(({ name, queue, batchSize, concurrency }) =>
     Array.from({ length: concurrency }, () =>

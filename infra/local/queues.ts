@@ -61,6 +61,10 @@ export const createMailQueue = (sqs: SQSClient, endpoint: string, name: string):
 export const createWorkQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
   createQueue(sqs, endpoint, name, queueLimits.work);
 
+/** Makes a queue as webhooks have it. */
+export const createWebhookQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
+  createQueue(sqs, endpoint, name, queueLimits.webhooks);
+
 /**
  * Starts the queue service on loopback, with its queues. Messages are kept in memory: what waits is gone when it stops.
  */
@@ -70,11 +74,12 @@ export const startQueues = async ({ region, credentials, ...options }: QueueOpti
   const { stop } = await startHelper({ ...options, name: 'The queue service', file: host, args: [`${port}`, region] });
   const sqs = new SQSClient({ endpoint, region, credentials, maxAttempts: 2 });
   try {
-    const [mail, work] = await Promise.all([
+    const [mail, work, webhooks] = await Promise.all([
       createMailQueue(sqs, endpoint, 'mail'),
       createWorkQueue(sqs, endpoint, 'work'),
+      createWebhookQueue(sqs, endpoint, 'webhooks'),
     ]);
-    return { endpoint, urls: { mail, work }, stop };
+    return { endpoint, urls: { mail, work, webhooks }, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -102,6 +102,16 @@ const otherFiles = ({ AWS_ENDPOINT_URL_S3, FILES_URL, FILES_BUCKET }: NodeJS.Pro
   return { s3Url: AWS_ENDPOINT_URL_S3, filesUrl: FILES_URL, bucket: FILES_BUCKET || localBucket };
 };
 
+/** `address:port` on this machine or network to which webhooks, databases and storages of projects may lead. */
+const permittedIn = ({ PERMITTED_ADDRESSES = '' }: NodeJS.ProcessEnv): readonly string[] => {
+  const list = PERMITTED_ADDRESSES.split(',').flatMap((entry) => entry.trim() || []);
+  const wrong = list.find((entry) => !/^(?:\d+(?:\.\d+){3}|\[[\da-f:]+\]):\d{1,5}$/i.test(entry));
+  if (wrong === undefined) return list;
+  throw new StartProblem(
+    `PERMITTED_ADDRESSES must be a list such as 127.0.0.1:3000,127.0.0.1:3001; "${wrong.slice(0, 40)}" is no address and port.`,
+  );
+};
+
 /** Reads the settings; a value that cannot be used → `StartProblem` naming it. */
 export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
   refuseUnusable(env);
@@ -115,6 +125,7 @@ export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
     dashboardOrigins: (env.DASHBOARD_ORIGINS ?? '').split(',').flatMap((origin) => origin.trim() || []),
     liveUpdates: env.REALTIME !== 'off',
     functions: {
+      ...(env.PERMITTED_ADDRESSES && { PERMITTED_ADDRESSES: permittedIn(env).join() }),
       // The emulated provider takes as many mails as there are.
       MAIL_PER_SECOND: '0',
       MAIL_RECIPIENTS_PER_DAY: '0',

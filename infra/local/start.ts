@@ -6,6 +6,7 @@ import { loadDevFile, writeDevFile } from './dev-file.ts';
 import { writeEnvironment } from './environment-file.ts';
 import { requireNode } from './node-version.ts';
 import { watchNpm } from './npm-parent.ts';
+import { permitAddresses } from './permit-addresses.ts';
 import { StartProblem } from './problem.ts';
 import { type LocalSettings, parseSettings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -107,6 +108,7 @@ const start = async (): Promise<void> => {
   const running: { stack?: Stack } = {};
   stopOnSignal(running);
   const settings = parseSettings(process.env);
+  permitAddresses(settings.functions.PERMITTED_ADDRESSES);
   const args = process.argv.slice(2);
   requireOptions(args);
   const bundles = await bundlesFor(args);

@@ -50,6 +50,7 @@ const mailKeys: Readonly<Record<Sessions, string[]>> = {
 const publicFiles = ({ files }: Stores): Variables => ({ FILES_URL: files.url });
 const bucket = ({ files }: Stores): Variables => ({ FILES_BUCKET: files.bucketName, FILES_URL: files.url });
 const mailQueueUrl = ({ mailQueue }: Stores): Variables => ({ MAIL_QUEUE_URL: mailQueue.queueUrl });
+const webhookQueueUrl = ({ webhookQueue }: Stores): Variables => ({ WEBHOOK_QUEUE_URL: webhookQueue.queueUrl });
 const workQueueUrl = ({ workQueue }: Stores): Variables => ({ WORK_QUEUE_URL: workQueue.queueUrl });
 
 const grants: Readonly<Record<Use, Grant>> = {
@@ -156,6 +157,16 @@ const grants: Readonly<Record<Use, Grant>> = {
     statement: ({ workQueue }) => onQueue(workQueue, consuming),
     variables: workQueueUrl,
   },
+  'webhook-queue': {
+    why: 'having webhooks looked at, of which something may be to be told',
+    statement: ({ webhookQueue }) => onQueue(webhookQueue, ['SendMessage']),
+    variables: webhookQueueUrl,
+  },
+  'webhook-delivery': {
+    why: 'taking from their queue which webhooks are to be looked at',
+    statement: ({ webhookQueue }) => onQueue(webhookQueue, consuming),
+    variables: webhookQueueUrl,
+  },
   'mail-queue': {
     why: 'accepting mails',
     statement: ({ mailQueue }) => onQueue(mailQueue, ['SendMessage']),
@@ -199,9 +210,14 @@ const grants: Readonly<Record<Use, Grant>> = {
     statement: (stores) => onItems(stores, [everyProject, everyStats], ['GetItem']),
   },
   health: {
-    why: 'asking the bucket and both queues whether they are there',
+    why: 'asking the bucket and the queues whether they are there',
     statement: onPlaces,
-    variables: (stores) => ({ ...bucket(stores), ...mailQueueUrl(stores), ...workQueueUrl(stores) }),
+    variables: (stores) => ({
+      ...bucket(stores),
+      ...mailQueueUrl(stores),
+      ...workQueueUrl(stores),
+      ...webhookQueueUrl(stores),
+    }),
   },
 };
 

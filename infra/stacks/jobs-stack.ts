@@ -37,8 +37,8 @@ export const timeoutOf = ({ starts }: Job): Duration => {
   return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, maxMinutes) : starts.minutes);
 };
 
-const queueOf = ({ queue }: QueueStart, { mailQueue, workQueue }: Stores) =>
-  ({ mail: mailQueue, work: workQueue })[queue];
+const queueOf = ({ queue }: QueueStart, { mailQueue, workQueue, webhookQueue }: Stores) =>
+  ({ mail: mailQueue, work: workQueue, webhooks: webhookQueue })[queue];
 
 /** Functions that a queue starts have reserved concurrency, so that mails go out however many requests there are. */
 const reservedFor = ({ starts }: Job, { concurrency }: FunctionDefaults): number | undefined =>

@@ -12,5 +12,7 @@ export interface QueueLimits {
 /** Queue → what it promises, deployed and locally. */
 export const queueLimits: Readonly<Record<QueueName, QueueLimits>> = {
   mail: { tries: mailTries, visibilitySeconds: mailVisibilitySeconds },
+  // A message says that there may be something to do, which the clock finds without it.
+  webhooks: { tries: 3, visibilitySeconds: 90 },
   work: { tries: workTries, visibilitySeconds: workVisibilitySeconds },
 };

@@ -22,7 +22,11 @@ export class QueueStack extends Stack {
 
   constructor(scope: Construct, id: string, props: StackProps = {}) {
     super(scope, id, props);
-    this.pairs = { mail: this.#pair('Mail', queueLimits.mail), work: this.#pair('Work', queueLimits.work) };
+    this.pairs = {
+      mail: this.#pair('Mail', queueLimits.mail),
+      work: this.#pair('Work', queueLimits.work),
+      webhooks: this.#pair('Webhook', queueLimits.webhooks),
+    };
   }
 
   #pair(name: string, { tries, visibilitySeconds }: QueueLimits): QueuePair {

@@ -63,6 +63,7 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
     ...data.stores,
     mailQueue: pairs.mail.queue,
     workQueue: pairs.work.queue,
+    webhookQueue: pairs.webhooks.queue,
     files,
     verifiers: verifiersOf(settings.deployment),
     languageModel: settings,

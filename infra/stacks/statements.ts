@@ -23,6 +23,7 @@ export interface Stores {
   readonly dashboardGithubSecret: { readonly secretArn: string };
   readonly mailQueue: { readonly queueArn: string; readonly queueUrl: string };
   readonly verifiers: Verifiers;
+  readonly webhookQueue: { readonly queueArn: string; readonly queueUrl: string };
   readonly workQueue: { readonly queueArn: string; readonly queueUrl: string };
   readonly files: {
     readonly bucketArn: string;
@@ -112,8 +113,8 @@ export const onKeyGroups = (): PolicyStatement =>
   });
 
 /** Asking the bucket and the queues whether they are there. */
-export const onPlaces = ({ files, mailQueue, workQueue }: Stores): PolicyStatement =>
+export const onPlaces = ({ files, mailQueue, workQueue, webhookQueue }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['s3:ListBucket', 'sqs:GetQueueAttributes'],
-    resources: [files.bucketArn, mailQueue.queueArn, workQueue.queueArn],
+    resources: [files.bucketArn, mailQueue.queueArn, workQueue.queueArn, webhookQueue.queueArn],
   });

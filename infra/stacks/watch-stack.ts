@@ -60,6 +60,7 @@ export class WatchStack extends Stack {
       ...webhooks.flatMap(webhookAlarms),
       ...queueAlarms('mail', queues.mail),
       ...queueAlarms('work', queues.work),
+      ...queueAlarms('webhooks', queues.webhooks),
       ...jobAlarms(this, jobs),
       ...tableAlarms(table),
     ];
@@ -72,6 +73,7 @@ export class WatchStack extends Stack {
       queues: [
         { name: 'Mails', ...queues.mail },
         { name: 'Tasks', ...queues.work },
+        { name: 'Webhooks', ...queues.webhooks },
       ],
       table,
       publicFiles,

@@ -162,6 +162,9 @@ export const mailQueueSettings = lazily('the mail queue', v.object({ MAIL_QUEUE_
 /** The queue of what is done apart from any request: purges, exports, imports. */
 export const workQueueSettings = lazily('the work queue', v.object({ WORK_QUEUE_URL: v.string() }));
 
+/** The queue that says which projects' webhooks are to be looked at. */
+export const webhookQueueSettings = lazily('the queue of webhooks', v.object({ WEBHOOK_QUEUE_URL: v.string() }));
+
 /**
  * What the mail provider signs its events with: one `whsec_…`, or several while one is replaced, directly (local) or as
  * the secret that holds them (deployed).

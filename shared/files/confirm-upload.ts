@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.ts';
+import { announced } from '../events/announced.ts';
 import type { Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
@@ -87,7 +88,8 @@ export const confirmUpload = async (project: Project, filePath: string, size: nu
   if (state?.kind === 'requested' && pending) {
     if (pending.size !== size) throw mismatch(size, pending.size);
     const published = await publish(bucket, ref, state, pending);
-    if (published) await settle(bucket, ref, state, published, size);
+    const news = { event: 'file.confirmed', thing: `file/${filePath}` } as const;
+    if (published) await announced(project, news, () => settle(bucket, ref, state, published, size));
     else requireConfirmed(await stateOf(ref), size);
   } else requireConfirmed(state, size);
   return answer(project, filePath, state?.visibility ?? 'public');

@@ -1,4 +1,5 @@
 import { describeError, log } from '../core/log.ts';
+import { announced } from '../events/announced.ts';
 import type { Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { fileKeys, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
@@ -11,7 +12,13 @@ const forget = async (project: Project, filePath: string): Promise<boolean> => {
   if (!isPathOf(project.id, filePath)) return false;
   const file = await findFile(project, filePath);
   if (!file) return false;
-  return discharge(refOf(project, filePath), file.size);
+  const { size, contentType, visibility } = file;
+  const news = {
+    event: 'file.deleted',
+    thing: `file/${filePath}`,
+    file: { size, contentType, visibility, isDeleted: true },
+  } as const;
+  return announced(project, news, () => discharge(refOf(project, filePath), size), Boolean);
 };
 
 /** What has been uploaded to a path, confirmed or not: a later confirm finds nothing to publish. */

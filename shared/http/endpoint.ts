@@ -20,6 +20,7 @@ import { linkKey, startProjectLookup } from './middleware/project-lookup.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
+import { tellWebhooks } from './middleware/tell-webhooks.ts';
 import {
   enabledUsers,
   fileCaller,
@@ -110,7 +111,7 @@ export const waitingDataEndpoint = <const R extends OfCollection>(
 export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(
   route: R,
 ): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
-  ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route));
+  ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route)).use(tellWebhooks());
 
 /** A route of user accounts that needs nobody to be signed in. */
 export const usersEndpoint = <const R extends Of<'publishableKey'>>(
@@ -157,6 +158,19 @@ export const ownedCollectionEndpoint = <
   route: R,
 ): Endpoint<OwnedContext<R> & WithCollection> =>
   identified(route).use(ownedProject(route)).use(usersBlock()).use(ownedCollection(route)).use(input(route));
+
+/** The same, of a route that changes documents. */
+export const ownedDocumentsEndpoint = <
+  const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}{collectionName}${string}` },
+>(
+  route: R,
+): Endpoint<OwnedContext<R> & WithCollection> =>
+  identified(route)
+    .use(ownedProject(route))
+    .use(usersBlock())
+    .use(ownedCollection(route))
+    .use(input(route))
+    .use(tellWebhooks());
 
 /** `$default`: whatever no row of the table matches. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>

@@ -27,6 +27,8 @@ export type Use =
   | 'transfers'
   | 'work-queue'
   | 'work-delivery'
+  | 'webhook-queue'
+  | 'webhook-delivery'
   | 'mail-queue'
   | 'mail-delivery'
   | 'language-model'

@@ -20,6 +20,8 @@ export interface Plan {
   readonly exportBytes: number;
   /** Exports and imports of a project that have not ended. */
   readonly transfers: number;
+  /** Of a project. */
+  readonly webhooks: number;
 }
 
 /** The plans, set per developer by the operator. */
@@ -36,6 +38,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     projects: 3,
     exportBytes: 1024 * MiB,
     transfers: 3,
+    webhooks: 5,
   },
   pro: {
     databaseBytes: 5 * 1024 * MiB,
@@ -49,5 +52,6 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
     projects: 20,
     exportBytes: 20 * 1024 * MiB,
     transfers: 10,
+    webhooks: 50,
   },
 };

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { inControl } from '../clients/mongo.ts';
 import type { Placement } from '../clients/placement.ts';
 import { ownerKeyOf } from '../table/owner-key.ts';
-import type { Project, SigningKey, StoragePlace } from './project.ts';
+import type { EventKind, Project, SigningKey, StoragePlace } from './project.ts';
 import type { MemberRole } from './roles.ts';
 import { open } from './sealed.ts';
 import { type StoredWays, signInWays } from './sign-in-ways.ts';
@@ -83,6 +83,8 @@ export interface ProjectRecord {
   /** What the project's own account at the mail provider signs its events with. */
   readonly sealedProviderWebhookSecret?: string | null;
   readonly providerFromEmail?: string | null;
+  /** What its webhooks are told of; `version` counts the additions. */
+  readonly hooks?: { readonly kinds: readonly EventKind[]; readonly version: number };
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -111,4 +113,5 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   socialProviders: record.socialProviders ?? {},
   sealedProviderApiKey: record.sealedProviderApiKey ?? null,
   providerFromEmail: record.providerFromEmail ?? null,
+  ...(record.hooks && { hooks: record.hooks.kinds }),
 });

@@ -22,6 +22,9 @@ export type StoragePlace =
       readonly sealedKeys: string;
     };
 
+/** What an event of a project is about. */
+export type EventKind = 'document' | 'user' | 'file';
+
 /** A public signing key of a project: `kid` names it in tokens. The private half stays encrypted in the record. */
 export interface SigningKey {
   readonly kid: string;
@@ -57,6 +60,8 @@ export interface Project {
   readonly sealedProviderApiKey: string | null;
   /** Who mails sent with the own key are from: an address, or `Name <address>`. */
   readonly providerFromEmail: string | null;
+  /** What its webhooks are told of, where it has some. */
+  readonly hooks?: readonly EventKind[];
 }
 
 /** Who makes a request on a project: the kind of key, and the end user where a valid token came with it. */

@@ -25,6 +25,9 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'projects/own-database/connect-database.ts#connectDatabase',
     'projects/own-database/verify-database.ts#verifyDatabase',
     'mail/mail-content.ts#sealContent',
+    'accounts/users/last-view.ts#sealLastView',
+    'webhooks/signing.ts#sealSecret',
+    'webhooks/signing.ts#signingSecrets',
     'mail/mail-content.ts#openContent',
     'mail/provider-key.ts#ownProviderKey',
     'mail/events/signing-secrets.ts#projectSecrets',
@@ -78,6 +81,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'projects/removal/remove-deleted-projects.ts#removeProjectFiles',
   ],
   'work-queue': ['work/work-queue.ts#queueTask', 'work/work-queue.ts#queueTasks'],
+  'webhook-queue': ['events/nudge.ts#lookAt', 'webhooks/webhook-messages.ts#requeueWebhooks'],
   'mail-queue': ['mail/outbox/mail-queue.ts#enqueueJob', 'mail/outbox/mail-queue.ts#enqueueJobs'],
   'mail-provider': ['clients/resend.ts#sharedProviderKey'],
   'mail-quota': [

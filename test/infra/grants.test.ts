@@ -75,11 +75,12 @@ const channelsIn = (resource: string): string | undefined =>
     ? 'the channels of live updates'
     : undefined;
 
-/** Where a grant names the bucket and both queues and nothing else. */
+/** Where a grant names the bucket and the queues and nothing else. */
 const healthIn = (resource: string): string | undefined => {
-  const names = /"FilesArn"|"(?:Mail|Work)[0-9A-F]{8}"|ExportsOutputFnGetAtt(?:Files|Mail|Work)[0-9A-F]{8}Arn/g;
-  const kinds = (resource.match(names) ?? []).map((name) => /Files|Mail|Work/.exec(name)?.[0]);
-  return kinds.join() === 'Files,Mail,Work' ? 'the bucket and both queues' : undefined;
+  const names =
+    /"FilesArn"|"(?:Mail|Work|Webhook)[0-9A-F]{8}"|ExportsOutputFnGetAtt(?:Files|Mail|Work|Webhook)[0-9A-F]{8}Arn/g;
+  const kinds = (resource.match(names) ?? []).map((name) => /Files|Mail|Work|Webhook/.exec(name)?.[0]);
+  return kinds.join() === 'Files,Mail,Webhook,Work' ? 'the bucket and the queues' : undefined;
 };
 
 /**
@@ -96,7 +97,7 @@ const keysIn = (condition: Json | undefined): string | undefined => {
 const readable = ({ Action, Resource, Condition }: Statement): string => {
   const health = healthIn(JSON.stringify(Resource));
   const [resource = '?'] = (health && [health]) ??
-    /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey|MailProviderKey|MailWebhookSecret|LanguageModelKey|DashboardGithubSecret|(?:Mail|Work)[0-9A-F]{8}/.exec(
+    /Log[0-9A-F]{8}|Table|MongodbUri|EncryptionKey|MailProviderKey|MailWebhookSecret|LanguageModelKey|DashboardGithubSecret|(?:Mail|Work|Webhook)[0-9A-F]{8}/.exec(
       JSON.stringify(Resource),
     ) ?? [
       keyGroupsIn(Action, Resource) ??
@@ -108,7 +109,7 @@ const readable = ({ Action, Resource, Condition }: Statement): string => {
   const actions = [Action]
     .flat()
     .map((action) => action.replace(/^(appsync|cloudfront|dynamodb|lambda|logs|s3|secretsmanager|sqs):/, ''));
-  return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log').replace(/^(Mail|Work)[0-9A-F]{8}$/, (_, queue: string) => `the ${queue.toLowerCase()} queue`)}${keys ? ` keys ${keys}` : ''}`;
+  return `${actions.sort().join(' ')} on ${resource.replace(/^Log.*/, 'its log').replace(/^(Mail|Work|Webhook)[0-9A-F]{8}$/, (_, queue: string) => `the ${queue.toLowerCase()} queue`)}${keys ? ` keys ${keys}` : ''}`;
 };
 
 const log = 'CreateLogStream PutLogEvents on its log';
@@ -136,6 +137,10 @@ const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   verifiers: same('InvokeFunction on both verifiers'),
   'work-queue': same('SendMessage on the work queue'),
   'work-delivery': same('ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the work queue'),
+  'webhook-queue': same('SendMessage on the webhook queue'),
+  'webhook-delivery': same(
+    'ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the webhook queue',
+  ),
   'mail-queue': same('SendMessage on the mail queue'),
   'mail-delivery': same('ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage on the mail queue'),
   'mail-quota': same('GetItem UpdateItem on Table keys "p#*","o#*","service"'),
@@ -144,7 +149,7 @@ const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
   'language-model': same('GetSecretValue on LanguageModelKey'),
   'language-model-quota': same('UpdateItem on Table keys "o#*"'),
   usage: same('GetItem on Table keys "p#*","stats#*"'),
-  health: same('GetQueueAttributes ListBucket on the bucket and both queues'),
+  health: same('GetQueueAttributes ListBucket on the bucket and the queues'),
   files: same('DeleteObject GetObject ListBucket PutObject on the bucket and its pending, files, private'),
   'file-links': same('Query on Table keys "service"'),
   'link-keys': same('DeleteItem PutItem on Table keys "service"'),
@@ -430,6 +435,7 @@ describe.each(['users', 'developers'] as const)('behind the API of %s', (session
     languageModelSecret: { secretArn: 'LanguageModelKey' },
     languageModel: { aiBaseUrl: undefined, aiModel: undefined },
     mailQueue: { queueArn: 'Mail0A1B2C3D', queueUrl: 'https://queue' },
+    webhookQueue: { queueArn: 'Webhook0A1B2C3D', queueUrl: 'https://queue' },
     workQueue: { queueArn: 'Work0A1B2C3D', queueUrl: 'https://queue' },
     verifiers: verifiersOf('Basalt'),
     files: { bucketArn: 'FilesArn', bucketName: 'files', url: 'https://files', keyGroup: 'group', keyPrefix: 'Basalt' },

@@ -57,7 +57,7 @@ const neededByRow = (name: string, row: NamedRoute): readonly Use[] => {
   ]);
 };
 
-const deliveries = { mail: 'mail-delivery', work: 'work-delivery' } as const;
+const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
 
 const neededByJob = (name: string, { starts }: Job): readonly Use[] => {
   const names = namesOf(name);

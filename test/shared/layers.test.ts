@@ -15,11 +15,12 @@ const layers: readonly (readonly string[])[] = [
   ['table'],
   ['work'],
   ['projects'],
+  ['events'],
   ['collections', 'files', 'mail', 'projects/audit', 'projects/quota'],
   ['insight', 'projects/own-database', 'realtime'],
   ['documents'],
   ['accounts', 'transfers'],
-  ['projects/members'],
+  ['projects/members', 'webhooks'],
   ['http', 'projects/removal'],
 ];
 

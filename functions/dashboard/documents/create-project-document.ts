@@ -1,11 +1,11 @@
 import { createDocument } from '../../../shared/documents/write/create-documents.ts';
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['create-project-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { owned, collection, input }) => {
   const { document, revision } = await createDocument(owned.project, collection, { kind: 'secret' }, input.body);
   return respond(route, { success: true, data: document, message: 'Document created' }, { revision });
 });

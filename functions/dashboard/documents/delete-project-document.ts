@@ -1,12 +1,12 @@
 import { deleteDocument } from '../../../shared/documents/trash/delete-document.ts';
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { ifMatchOf } from '../../../shared/http/revision-headers.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['delete-project-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (event, { owned, collection, input }) => {
   const { params, query } = input;
   const { id } = params;
   const caller = { kind: 'secret' } as const;

@@ -1,12 +1,12 @@
 import { updateDocument } from '../../../shared/documents/write/update-document.ts';
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { ifMatchOf } from '../../../shared/http/revision-headers.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['update-project-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (event, { owned, collection, input }) => {
   const { params, body } = input;
   const caller = { kind: 'secret' } as const;
   const updated = await updateDocument(owned.project, collection, caller, params.id, body, ifMatchOf(event));

@@ -1,11 +1,11 @@
 import { deleteTrashedDocument } from '../../../shared/documents/trash/delete-document.ts';
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';
 
 const route = dashboardTrashRoutes['delete-trashed-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { owned, collection, input }) => {
   const { id } = input.params;
   const message = await deleteTrashedDocument(owned.project, collection, id);
   return respond(route, { success: true, data: { id }, message });

@@ -1,12 +1,12 @@
 import { restoreDocument } from '../../../shared/documents/trash/restore-document.ts';
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { ifMatchOf } from '../../../shared/http/revision-headers.ts';
 import { dashboardTrashRoutes } from './routes.ts';
 
 const route = dashboardTrashRoutes['restore-project-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (event, { owned, collection, input }) => {
   const caller = { kind: 'secret' } as const;
   const restored = await restoreDocument(owned.project, collection, caller, input.params.id, ifMatchOf(event));
   const { document, revision } = restored;

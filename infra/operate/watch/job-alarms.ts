@@ -19,6 +19,8 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'authorize-channel': 'Pages do not update by themselves',
   'maintain-transfers': 'Exports and imports that were lost do not begin again',
   'rotate-link-keys': 'The key that signs links to files gets old',
+  'deliver-webhooks': 'Webhooks are told late',
+  'requeue-webhooks': 'Webhooks that the queue has lost are told late',
   'requeue-mail': 'Mails that the queue has lost are not sent again',
 };
 

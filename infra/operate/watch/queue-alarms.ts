@@ -26,12 +26,20 @@ const works: Readonly<Record<QueueName, Work>> = {
     help: 'See why in the log of run-task. Then send them back to the queue.',
     lateMinutes: 60,
   },
+  webhooks: {
+    givenUp: 'Webhooks are told late: some messages were given up',
+    late: 'Webhooks are told late: the queue does not get shorter',
+    help: 'See why in the log of deliver-webhooks. Nothing is lost by it: the clock finds what there is to tell.',
+    lateMinutes: 15,
+  },
 };
+
+const ids: Readonly<Record<QueueName, string>> = { mail: 'Mail', work: 'Work', webhooks: 'Webhook' };
 
 /** What is lost when the messages of a queue are given up, or wait for long. */
 export const queueAlarms = (name: QueueName, { queue, deadLetters }: QueuePair): readonly AlarmDefinition[] => {
   const { givenUp, late, help, lateMinutes } = works[name];
-  const id = name === 'mail' ? 'Mail' : 'Work';
+  const id = ids[name];
   return [
     {
       id: `${id}GivenUp`,

@@ -8,6 +8,7 @@ import { projectScope } from '../../table/item-key.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { type AccountStore, accountStore, type MailOrigin } from '../account-store.ts';
 import type { OpenedSession, SignIn, SigningStore } from '../sign-in.ts';
+import { announcedAccounts } from '../users/announced-user.ts';
 import { type UserRecord, userView } from '../users/user-record.ts';
 
 /**
@@ -26,6 +27,9 @@ const mailOrigin = (project: Project): MailOrigin => {
 
 /** The users of a project: `users` of its own database of ours, where an import may have left some in the trash. */
 export const userAccounts = (project: Project): AccountStore<UserRecord> =>
+  announcedAccounts(project, storedAccounts(project));
+
+const storedAccounts = (project: Project): AccountStore<UserRecord> =>
   accountStore<UserRecord>(
     {
       scope: projectScope(project.id),

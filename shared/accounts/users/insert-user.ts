@@ -13,6 +13,7 @@ import type { Project } from '../../projects/project.ts';
 import { requireManagedRoom } from '../../projects/quota/database-quota.ts';
 import { freeSlot } from '../../projects/slots.ts';
 import type { NewAccount } from '../account-store.ts';
+import { announcedUser } from './announced-user.ts';
 import type { UserRecord } from './user-record.ts';
 
 const limitReached = (project: Project, limit: number): AppError =>
@@ -91,5 +92,5 @@ export const insertUser = async (project: Project, users: Collection, user: NewU
   const size = sizeOf(record);
   requireFit(record, size);
   await requireManagedRoom(project, size);
-  return insert(project, users, record);
+  return announcedUser(project, 'user.created', _id, () => insert(project, users, record), { isNew: true });
 };

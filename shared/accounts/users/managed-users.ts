@@ -7,6 +7,7 @@ import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { AppError, validationFailed } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { JsonObject } from '../../documents/document.ts';
+import { isHooked } from '../../events/announced.ts';
 import type { Project } from '../../projects/project.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { findById } from '../account-store.ts';
@@ -15,7 +16,9 @@ import { requireRevocation, revokeAllSessions } from '../revoke-sessions.ts';
 import { listSessions, type Session } from '../sessions.ts';
 import { accountWithPassword, checkCredentials } from '../sign-up.ts';
 import { userAccounts } from '../stores/users.ts';
+import { announcedUser } from './announced-user.ts';
 import { insertUser } from './insert-user.ts';
+import { sealLastView } from './last-view.ts';
 import { newProfile } from './profile.ts';
 import type { SignUpBody } from './sign-up.ts';
 import { profileFields, type UserRecord, type UserView, userView } from './user-record.ts';
@@ -82,8 +85,11 @@ export const createUser = async (project: Project, body: SignUpBody): Promise<Ma
 export const deleteUser = async (project: Project, id: string): Promise<void> => {
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
-  await replaceCredentials(userAccounts(project), { _id }, { isDisabled: true });
-  await onManaged(project, (db) => db.collection<UserRecord>(users.name).deleteOne({ _id }));
+  const disabled = await replaceCredentials(userAccounts(project), { _id }, { isDisabled: true });
+  const remove = () => onManaged(project, (db) => db.collection<UserRecord>(users.name).deleteOne({ _id }));
+  await announcedUser(project, 'user.deleted', _id, remove, {
+    ...(disabled && isHooked(project, 'user') && { lastView: await sealLastView(users, disabled) }),
+  });
 };
 
 const requireOwner = async (project: Project, userId: string): Promise<string> => {

@@ -28,9 +28,10 @@ const nothingFound = (): Error =>
 const ofFamily = async (
   host: string,
   wanted: number | string | undefined,
+  port: number | undefined,
 ): Promise<[HostAddress, ...HostAddress[]]> => {
   const family = typeof wanted === 'string' ? families[wanted] : wanted;
-  const addresses = await checkedAddresses(host);
+  const addresses = await checkedAddresses(host, port);
   const [first, ...others] = family ? addresses.filter((address) => address.family === family) : addresses;
   if (!first) throw nothingFound();
   return [first, ...others];
@@ -41,13 +42,18 @@ const ofFamily = async (
  * is what is connected to, as nothing resolves the name again. A restricted host is the error `RestrictedHost`. Node
  * asks no look-up for a host that is an address: check that before with `isRestrictedHost`.
  */
-export const pinnedLookup: LookupFunction = (host, { all, family }, callback) => {
-  ofFamily(host, family).then(
-    (addresses) => {
-      const [{ address, family: found }] = addresses;
-      if (all) callback(null, addresses);
-      else callback(null, address, found);
-    },
-    (error: NodeJS.ErrnoException) => callback(error, ''),
-  );
-};
+export const pinnedLookupTo =
+  (port?: number): LookupFunction =>
+  (host, { all, family }, callback) => {
+    ofFamily(host, family, port).then(
+      (addresses) => {
+        const [{ address, family: found }] = addresses;
+        if (all) callback(null, addresses);
+        else callback(null, address, found);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+
+/** The same to whatever port. */
+export const pinnedLookup: LookupFunction = pinnedLookupTo();

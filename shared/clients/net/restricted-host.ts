@@ -1,6 +1,6 @@
 import { addressFamily, isRestrictedAddress } from './restricted-ranges.ts';
 
-/** Set by tests only, and by the local bootstrap on their behalf; never in a deployment. */
+/** Set by tests and by `npm start`, and by the local bootstrap on their behalf; never in a deployment. */
 const permission = Symbol.for('basalt.permitted-addresses');
 
 const permitted = (): readonly string[] => {

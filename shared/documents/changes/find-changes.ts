@@ -26,8 +26,9 @@ export interface ChangePage {
   readonly more: boolean;
 }
 
-const placeOf = ({ _pos }: Document): At => (_pos instanceof Timestamp ? BigInt.asUintN(64, _pos.toBigInt()) : 0n);
-const timestamp = (at: At): Timestamp => new Timestamp(at);
+export const atOf = (stored: Timestamp): At => BigInt.asUintN(64, stored.toBigInt());
+export const placeOf = ({ _pos }: Document): At => (_pos instanceof Timestamp ? atOf(_pos) : 0n);
+export const timestamp = (at: At): Timestamp => new Timestamp(at);
 
 /** A document that is in the trash, or gone for good, is not shown. */
 const toChange = (project: Project, raw: Uint8Array, stored: Document): JsonText => {
@@ -49,10 +50,10 @@ const listed = (collection: Collection, caller: Caller) => {
  * Only the primary has all that was acknowledged, as others may be behind; and what no majority has yet may be rolled
  * back, after which its revision and its position stand for another change.
  */
-const settled = { readPreference: 'primary', readConcern: { level: 'majority' }, maxTimeMS: 5000 } as const;
+export const settled = { readPreference: 'primary', readConcern: { level: 'majority' }, maxTimeMS: 5000 } as const;
 
 /** Runs a read by the index of the feed, which may not be built yet. */
-const byFeed = async <T>(project: Project, read: (db: Db) => Promise<T>): Promise<T> =>
+export const byFeed = async <T>(project: Project, read: (db: Db) => Promise<T>): Promise<T> =>
   onProject(project, async (db) => {
     try {
       return await read(db);
@@ -62,17 +63,20 @@ const byFeed = async <T>(project: Project, read: (db: Db) => Promise<T>): Promis
     }
   });
 
+/** The condition of changes after a position that it has not shown. */
+export const afterPosition = ({ after, shown }: FeedPosition): Condition =>
+  ({ _pos: { $gt: timestamp(after), ...(shown.length > 0 && { $nin: shown.map(timestamp) }) } }) as Condition;
+
 /** The changes after a position that it has not shown, in one find: at most `limit`, and 5 MiB of JSON. */
 export const findChanges = (
   project: Project,
   collection: Collection,
   caller: Caller,
-  { after, shown }: FeedPosition,
+  position: FeedPosition,
   limit: number,
 ): Promise<ChangePage> => {
   const { conditions, hint } = listed(collection, caller);
-  const place = { $gt: timestamp(after), ...(shown.length > 0 && { $nin: shown.map(timestamp) }) };
-  const filter = allOf([...conditions, { _pos: place } as Condition]);
+  const filter = allOf([...conditions, afterPosition(position)]);
   return byFeed(project, async (db) => {
     const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
     const find = { sort: { _pos: 1 }, hint, limit: limit + 1, ...settled } as const;

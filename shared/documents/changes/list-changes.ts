@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Collection, isPrivate } from '../../collections/collection.ts';
+import { type Collection, type Feed, isPrivate } from '../../collections/collection.ts';
 import { currentRequest } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Caller, Project } from '../../projects/project.ts';
@@ -29,10 +29,22 @@ const viewOf = (project: Project, { id, rls }: Collection, { kind, userId = '' }
   return JSON.stringify([project.id, databaseOf(project), id, ...seen]);
 };
 
+/** Where a feed begins. */
+export const beginOf = ({ from }: Feed): FeedPosition => ({
+  after: before(Math.floor(from.getTime() / 1000)),
+  shown: [],
+});
+
 /** Of so many of the last seconds a position of now says that they are not new. */
 const maxLatest = 2000;
 
-const positionOfNow = async (project: Project, collection: Collection, caller: Caller, begin: FeedPosition) => {
+/** The position from which nothing is shown but what comes from now on. */
+export const positionOfNow = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  begin: FeedPosition,
+): Promise<FeedPosition> => {
   const latest = await findLatest(project, collection, caller, begin.after, maxLatest);
   const isCut = latest.length === maxLatest;
   const [oldest = begin.after, ...shown] = latest;
@@ -71,7 +83,7 @@ export const listChanges = async (
 ): Promise<Changes> => {
   const feed = requireFeed(collection, caller);
   const view = viewOf(project, collection, caller);
-  const begin: FeedPosition = { after: before(Math.floor(feed.from.getTime() / 1000)), shown: [] };
+  const begin = beginOf(feed);
   if (since === undefined) {
     const next = await encodePosition(view, await positionOfNow(project, collection, caller, begin));
     return { changes: [], next, more: false };

@@ -33,6 +33,7 @@ const placeholders: Readonly<Record<string, JsonSchema>> = {
     description: 'The identity provider.',
   },
   providerId: text("Id of the mail, ours or the provider's."),
+  webhookId: text('Id of the webhook.'),
   templateId: text('Id of the template; the key of a built-in one.'),
   audienceId: text('Id of the audience at the mail provider.'),
   contactId: text('Id of the contact at the mail provider, or its address.'),

@@ -6,7 +6,7 @@ import { onFiles } from '../../clients/s3.ts';
 import { onQueues } from '../../clients/sqs.ts';
 import { timed } from '../../clients/timed.ts';
 import { clock } from '../../core/clock.ts';
-import { mailQueueSettings, workQueueSettings } from '../../core/config.ts';
+import { mailQueueSettings, webhookQueueSettings, workQueueSettings } from '../../core/config.ts';
 import { describeError, log } from '../../core/log.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { version } from '../../core/version.ts';
@@ -39,7 +39,14 @@ const parts = {
   mongodb: () => onControl((db) => db.collection('projects').findOne({ _id: nobody }, { maxTimeMS: partLimitMs })),
   dynamodb: touchTable,
   files: () => onFiles((s3, Bucket) => s3.send(new HeadBucketCommand({ Bucket }))),
-  queues: () => Promise.all([mailQueueSettings().MAIL_QUEUE_URL, workQueueSettings().WORK_QUEUE_URL].map(askQueue)),
+  queues: () =>
+    Promise.all(
+      [
+        mailQueueSettings().MAIL_QUEUE_URL,
+        workQueueSettings().WORK_QUEUE_URL,
+        webhookQueueSettings().WEBHOOK_QUEUE_URL,
+      ].map(askQueue),
+    ),
   encryption: () => derivedKey('sealed v1'),
 } as const;
 

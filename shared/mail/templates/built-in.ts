@@ -122,3 +122,17 @@ export const invitationTemplate: BuiltIn = {
   ...letter(subject, reason, until, button('Accept the invitation'), otherwise),
   withoutLink: letter(subject, reason, until, token('The invitation is:'), otherwise),
 };
+
+/** The mail that says that a webhook was switched off; placeholders are `project`, `host` and `reason`. */
+export const webhookOffTemplate: BuiltIn = {
+  name: 'Webhook switched off',
+  ...letter(
+    'A webhook of {{project}} was switched off',
+    paragraph(
+      'The webhook of the project "{{project}}" at {{siteName}} that leads to {{host}} was switched off, as {{reason}}.',
+    ),
+    paragraph(
+      'Mend the receiver, switch the webhook on again on the dashboard, and have it told of what it has missed ("Replay").',
+    ),
+  ),
+};

@@ -3,6 +3,8 @@ import { developerIndexes } from '../../accounts/developers/developer-record.ts'
 import { tokenIndexes } from '../../accounts/developers/tokens/token-record.ts';
 import { closeMongo, onControl } from '../../clients/mongo.ts';
 import { forgetSecrets } from '../../clients/secrets.ts';
+import { deliveryIndexes } from '../../events/delivery-record.ts';
+import { webhookIndexes } from '../../events/webhook-record.ts';
 import { mailLogIndexes } from '../../mail/mail-log.ts';
 import { suppressionIndexes } from '../../mail/suppressions.ts';
 import { templateIndexes } from '../../mail/templates/template-record.ts';
@@ -39,6 +41,8 @@ export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]
   mailTemplates: templateIndexes,
   mailLogs: mailLogIndexes,
   mailSuppressions: suppressionIndexes,
+  webhooks: webhookIndexes,
+  webhookDeliveries: deliveryIndexes,
 };
 
 /** Makes every index of the control database, before anything is served; those that stand are left as they are. */

@@ -61,6 +61,8 @@ const ownedRecords = [
   'mailLogs',
   'mailSuppressions',
   'mailTemplates',
+  'webhookDeliveries',
+  'webhooks',
 ] as const;
 
 /** Removes what a project owns, step by step; each step may be repeated. False where items of it are still left. */

@@ -109,6 +109,7 @@ describe('the scope, the role and the audit trail of a row', () => {
       'mail/broadcasts': ['mail'],
       assistant: ['schema-assistant'],
       usage: ['usage'],
+      webhooks: ['webhooks'],
       service: ['no token'],
     });
   });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { type ExternalS3, startExternalS3 } from './external-s3.ts';
+import { receiverAddresses } from './receiver-addresses.ts';
 import { startTestStack, type TestStack } from './start-stack.ts';
 
 declare module 'vitest' {
@@ -26,7 +27,7 @@ const chosen = (): Record<string, string> =>
 export const setup = async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-test-'));
   const { stop: stopS3, address, ...externalS3 } = await startExternalS3(path.join(directory, 'external-s3'));
-  const env = { ...chosen(), PERMITTED_ADDRESSES: address };
+  const env = { ...chosen(), PERMITTED_ADDRESSES: [address, ...receiverAddresses()].join() };
   const { pid: _pid, stop, ...stack } = await startTestStack(directory, env);
   provide('stack', stack);
   provide('externalS3', externalS3);

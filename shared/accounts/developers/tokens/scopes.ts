@@ -11,6 +11,7 @@ const resources = [
   'storage',
   'database',
   'mail',
+  'webhooks',
   'usage',
   'schema-assistant',
 ] as const;

@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { createWebhook } from '../../../shared/webhooks/save-webhook.ts';
+import { dashboardWebhookRoutes } from './routes.ts';
+
+const route = dashboardWebhookRoutes['create-webhook'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await createWebhook(owned.project, input.body);
+  return respond(route, { success: true, data, message: 'Webhook created. Keep its secret: it is not shown again.' });
+});

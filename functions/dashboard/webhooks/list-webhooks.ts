@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { listWebhooks } from '../../../shared/webhooks/find-webhooks.ts';
+import { dashboardWebhookRoutes } from './routes.ts';
+
+const route = dashboardWebhookRoutes['list-webhooks'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await listWebhooks(owned.project, input.query);
+  return respond(route, { success: true, data, message: 'Webhooks fetched' });
+});

@@ -1,0 +1,11 @@
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { updateWebhook } from '../../../shared/webhooks/save-webhook.ts';
+import { dashboardWebhookRoutes } from './routes.ts';
+
+const route = dashboardWebhookRoutes['update-webhook'];
+
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await updateWebhook(owned.project, input.params.webhookId, input.body);
+  return respond(route, { success: true, data, message: 'Webhook updated' });
+});

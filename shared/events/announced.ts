@@ -1,0 +1,88 @@
+import { ObjectId } from 'mongodb';
+import { clock } from '../core/clock.ts';
+import { AppError, statusOf } from '../core/errors.ts';
+import { describeError, log } from '../core/log.ts';
+import type { EventKind, Project } from '../projects/project.ts';
+import { onDeliveries } from './delivery-record.ts';
+import { kindOf, type WebhookEvent } from './event-types.ts';
+import { nudge } from './nudge.ts';
+import { letWait, type News } from './waiting.ts';
+import { onWebhooks } from './webhook-record.ts';
+
+/** What is about to happen to a user or a file. */
+export interface Announcement extends Pick<News, 'thing' | 'isNew' | 'lastView' | 'file'> {
+  readonly event: Exclude<WebhookEvent, `document.${string}`>;
+}
+
+/** Longer than any request takes: who looks at the thing by then finds it as the write has left it. */
+const unknownForMs = 60_000;
+
+/** Whether a project has webhooks that are told of such things. */
+export const isHooked = ({ hooks = [] }: Pick<Project, 'hooks'>, kind: EventKind): boolean => hooks.includes(kind);
+
+const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ readonly _id: ObjectId }[]> => {
+  const mine = { projectId: new ObjectId(project.id), enabled: true, events: event };
+  return onWebhooks((webhooks) => webhooks.find(mine, { projection: { _id: 1 }, maxTimeMS: 5000 }).toArray());
+};
+
+/**
+ * It has happened: rows of their own need not wait any longer, and what waited already may just have been sent as it
+ * was before. Where this fails it is looked at after a minute.
+ */
+const settle = async ({ id }: Pick<Project, 'id'>, news: readonly News[], rows: readonly ObjectId[]): Promise<void> => {
+  const now = new Date(clock.now());
+  try {
+    const alone = { _id: { $in: [...rows] }, marks: 1 };
+    await onDeliveries((all) => all.updateMany(alone, { $min: { nextAt: now }, $unset: { unsettledUntil: '' } }));
+    if (rows.length < news.length) await letWait(news.map(({ isAhead: _, ...one }) => ({ ...one, from: now })));
+  } catch (error) {
+    log.warn({ message: 'Webhooks are told a minute later', project: id, error: describeError(error) });
+  }
+  await nudge(id);
+};
+
+/** It was refused, so there is no news; where it is unknown what came of it, who delivers looks. */
+const withdraw = async (rows: readonly ObjectId[]): Promise<void> => {
+  await onDeliveries((all) => all.deleteMany({ _id: { $in: [...rows] }, marks: 1 }));
+};
+
+const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;
+
+/**
+ * Writes something that webhooks of the project may be told of. What there will be news of is noted before it, so that
+ * no write that was answered can be lost, wherever a run ends; a write that did not happen is found out by looking at the
+ * thing. Without such webhooks it is the write alone; else it costs three commands and a message more.
+ */
+export const announced = async <T>(
+  project: Pick<Project, 'id' | 'hooks'>,
+  { event, ...said }: Announcement,
+  write: () => Promise<T>,
+  hasHappened: (written: T) => boolean = () => true,
+): Promise<T> => {
+  if (!isHooked(project, kindOf(event))) return write();
+  const projectId = new ObjectId(project.id);
+  const from = new Date(clock.now() + unknownForMs);
+  const webhooks = await wantedBy(project, event);
+  const news: News[] = webhooks.map(({ _id }) => ({
+    ...said,
+    projectId,
+    webhookId: _id,
+    type: event,
+    from,
+    isAhead: true as const,
+  }));
+  const rows = await letWait(news);
+  let happened = false;
+  let isKnown = true;
+  try {
+    const written = await write();
+    happened = hasHappened(written);
+    return written;
+  } catch (error) {
+    isKnown = isRefusal(error);
+    throw error;
+  } finally {
+    if (happened) await settle(project, news, rows);
+    else if (isKnown) await withdraw(rows).catch(() => undefined);
+  }
+};

@@ -1,0 +1,45 @@
+import { sendLater } from '../clients/queue-message.ts';
+import { webhookQueueSettings } from '../core/config.ts';
+import { describeError, log } from '../core/log.ts';
+
+/** The longest that SQS lets a message wait. */
+const maxDelaySeconds = 900;
+
+/** Has the webhooks of a project, or one of them, looked at in so many seconds; the ids are 24 hex characters. */
+export const lookAt = async (
+  what: { readonly projectId: string } | { readonly webhookId: string },
+  seconds: number,
+): Promise<void> =>
+  sendLater(webhookQueueSettings().WEBHOOK_QUEUE_URL, JSON.stringify(what), Math.min(seconds, maxDelaySeconds));
+
+interface Sent {
+  /** When its message is handed out, by `performance.now()`. */
+  readonly at: number;
+}
+
+const sent = new Map<string, Sent>();
+const remembered = 1000;
+const quietMs = 1000;
+
+/**
+ * Says that something has been written which a webhook may be told of. At once where it was quiet; else by one message
+ * a second, which is handed out after all that was written until then. Never fails: what no message tells of the clock
+ * finds.
+ */
+export const nudge = async (projectId: string): Promise<void> => {
+  const now = performance.now();
+  const last = sent.get(projectId);
+  if (last && now < last.at) return;
+  const wait = last && now - last.at < quietMs ? 1 : 0;
+  if (sent.size >= remembered) sent.clear();
+  sent.set(projectId, { at: now + wait * 1000 });
+  try {
+    await lookAt({ projectId }, wait);
+  } catch (error) {
+    sent.delete(projectId);
+    log.warn({ message: 'Webhooks wait for the clock', project: projectId, error: describeError(error) });
+  }
+};
+
+/** Forgets what was sent; for tests that look at the next message. */
+export const forgetNudges = (): void => sent.clear();

@@ -1,0 +1,150 @@
+import { ObjectId } from 'mongodb';
+import { findPage } from '../clients/find-page.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { newId } from '../core/new-id.ts';
+import type { Page, PageRequest } from '../core/page.ts';
+import { type View, viewOf } from '../core/view.ts';
+import { type DeliveryRecord, type DeliveryTry, onDeliveries } from '../events/delivery-record.ts';
+import { nudge } from '../events/nudge.ts';
+import { letWait, type News } from '../events/waiting.ts';
+import { onWebhooks } from '../events/webhook-record.ts';
+import type { Project } from '../projects/project.ts';
+import { requireWebhook } from './find-webhooks.ts';
+import { positionsAt } from './positions.ts';
+import { invalidWebhook } from './receiver-url.ts';
+
+const shown = ['_id', 'webhookId', 'type', 'state', 'nextAt', 'createdAt'] as const;
+
+/** A row of the log as developers see it. */
+export interface DeliveryView extends View<DeliveryRecord, (typeof shown)[number]> {
+  readonly attempts: readonly Omit<DeliveryTry, 'of'>[];
+}
+
+const toView = (record: DeliveryRecord): DeliveryView => ({
+  ...viewOf(record, shown),
+  attempts: record.attempts.map(({ of: _of, ...attempt }) => attempt),
+});
+
+/** A page of a webhook's deliveries, newest first. */
+export const listWebhookDeliveries = async (
+  project: Pick<Project, 'id'>,
+  webhookId: string,
+  request: PageRequest,
+): Promise<Page<DeliveryView>> => {
+  const { _id } = await requireWebhook(project, webhookId);
+  const found = await findPage(onDeliveries, { webhookId: _id }, request, { sort: { _id: -1 } });
+  return { ...found, items: found.items.map(toView) };
+};
+
+/** Has a test sent to a webhook, also while it is switched off; returns the row of the log. */
+export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<DeliveryView> => {
+  const { _id, projectId } = await requireWebhook(project, webhookId);
+  const now = new Date(clock.now());
+  const row: DeliveryRecord = {
+    _id: newId(),
+    projectId,
+    webhookId: _id,
+    thing: `test/${newId().toHexString()}`,
+    type: 'webhook.test',
+    state: 'waiting',
+    attempts: [],
+    nextAt: now,
+    marks: 1,
+    createdAt: now,
+  };
+  await onDeliveries((rows) => rows.insertOne(row));
+  await onWebhooks((all) => all.updateOne({ _id }, { $set: { dueAt: now } }));
+  await nudge(project.id);
+  return toView(row);
+};
+
+const dayMs = 86_400_000;
+const furthestBackMs = 30 * dayMs;
+
+/** What is to be told of once more: what changed since a time, or what one delivery was about. */
+export interface ReplayRequest {
+  readonly since?: string | undefined;
+  readonly deliveryId?: string | undefined;
+}
+
+const sinceOf = (text: string): Date => {
+  const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
+  const now = clock.now();
+  if (Number.isNaN(time))
+    throw invalidWebhook('since', 'since must be a time as ISO text, such as 2026-01-31T12:00:00Z');
+  if (time > now) throw invalidWebhook('since', 'since must not be in the future');
+  if (time < now - furthestBackMs) throw invalidWebhook('since', 'since must be at most 30 days ago');
+  return new Date(time);
+};
+
+const again = ({ projectId, webhookId, thing, type, file }: DeliveryRecord): News => ({
+  projectId,
+  webhookId,
+  thing,
+  type,
+  ...(file && { file }),
+  isReplay: true,
+  isNew: type.endsWith('.created'),
+  from: new Date(clock.now()),
+});
+
+const deliveryNotFound = (): AppError => new AppError('DELIVERY_NOT_FOUND', 'Delivery not found');
+
+const replayDelivery = async (webhookId: ObjectId, deliveryId: string): Promise<void> => {
+  if (!/^[0-9a-f]{24}$/i.test(deliveryId)) throw deliveryNotFound();
+  const own = { _id: new ObjectId(deliveryId), webhookId };
+  const row = await onDeliveries((rows) => rows.findOne(own, { maxTimeMS: 5000 }));
+  if (!row) throw deliveryNotFound();
+  await letWait([again(row)]);
+};
+
+const batch = 500;
+
+/** Users and files have no feed: of them the log says what there was to tell. */
+const replayLogged = async (webhookId: ObjectId, since: Date): Promise<void> => {
+  const logged = { webhookId, createdAt: { $gte: since }, thing: /^(?:user|file)\// };
+  let after = new ObjectId('0'.repeat(24));
+  for (;;) {
+    const rows = await onDeliveries((all) =>
+      all
+        .find({ ...logged, _id: { $gt: after }, state: { $ne: 'waiting' }, isReplay: { $exists: false } })
+        .sort({ _id: 1 })
+        .limit(batch)
+        .maxTimeMS(5000)
+        .toArray(),
+    );
+    await letWait([...new Map(rows.map((row) => [row.thing, again(row)])).values()]);
+    const last = rows.at(-1);
+    if (!last || rows.length < batch) return;
+    after = last._id;
+  }
+};
+
+/**
+ * Has a webhook told once more: of all documents that changed since a time, at most 30 days ago, and of the users and
+ * files that its log has since then; or of what one delivery was about, as that is now. Unknown → 404
+ * `DELIVERY_NOT_FOUND`; no such time → 400 `INVALID_WEBHOOK`.
+ */
+export const replayWebhook = async (
+  project: Project,
+  webhookId: string,
+  { since: text, deliveryId }: ReplayRequest,
+): Promise<void> => {
+  if ((text === undefined) === (deliveryId === undefined)) {
+    throw invalidWebhook('since', 'Give either since or deliveryId, and not both.');
+  }
+  const record = await requireWebhook(project, webhookId);
+  const { _id } = record;
+  const now = new Date(clock.now());
+  if (deliveryId !== undefined) await replayDelivery(_id, deliveryId);
+  if (text !== undefined) {
+    const since = sinceOf(text);
+    const positions = await positionsAt(project, record, since);
+    await replayLogged(_id, since);
+    const set = Object.fromEntries(Object.entries(positions).map(([id, at]) => [`positions.${id}`, at]));
+    await onWebhooks((all) => all.updateOne({ _id }, { $set: { ...set, replay: { from: since, to: now } } }));
+  }
+  await onWebhooks((all) => all.updateOne({ _id }, { $set: { dueAt: now }, $inc: { nudges: 1 } }));
+  await nudge(project.id);
+};

@@ -1,0 +1,39 @@
+import { ObjectId } from 'mongodb';
+import { findPage } from '../clients/find-page.ts';
+import { AppError } from '../core/errors.ts';
+import type { Page, PageRequest } from '../core/page.ts';
+import { type View, viewOf } from '../core/view.ts';
+import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import type { Project } from '../projects/project.ts';
+
+const shown = ['_id', 'url', 'events', 'enabled', 'createdAt', 'updatedAt'] as const;
+
+/** A webhook as its developers see it; `collections` only where it names some. */
+export interface WebhookView extends View<WebhookRecord, (typeof shown)[number]> {
+  readonly collections?: readonly string[];
+}
+
+export const toWebhookView = (record: WebhookRecord): WebhookView => ({
+  ...viewOf(record, shown),
+  ...(record.collections && { collections: record.collections }),
+});
+
+export const webhookNotFound = (): AppError => new AppError('WEBHOOK_NOT_FOUND', 'Webhook not found');
+
+/** One of a project's webhooks; malformed, unknown and those of other projects → 404 `WEBHOOK_NOT_FOUND`. */
+export const requireWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<WebhookRecord> => {
+  if (!/^[0-9a-f]{24}$/i.test(webhookId)) throw webhookNotFound();
+  const own = { _id: new ObjectId(webhookId), projectId: new ObjectId(project.id) };
+  const record = await onWebhooks((all) => all.findOne(own, { maxTimeMS: 5000 }));
+  if (!record) throw webhookNotFound();
+  return record;
+};
+
+export const getWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<WebhookView> =>
+  toWebhookView(await requireWebhook(project, webhookId));
+
+/** A page of a project's webhooks, newest first. */
+export const listWebhooks = async (project: Pick<Project, 'id'>, request: PageRequest): Promise<Page<WebhookView>> => {
+  const found = await findPage(onWebhooks, { projectId: new ObjectId(project.id) }, request, { sort: { _id: -1 } });
+  return { ...found, items: found.items.map(toWebhookView) };
+};

@@ -1,0 +1,119 @@
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { pinnedLookupTo } from '../clients/net/pinned-lookup.ts';
+import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host.ts';
+import { clock } from '../core/clock.ts';
+import { version } from '../core/version.ts';
+import { hasProperScheme, portOfReceiver } from './receiver-url.ts';
+
+/** What came of one try. `retryAfter`: seconds that the receiver asks for. */
+export interface Receipt {
+  /** `null` where there was no answer. */
+  readonly status: number | null;
+  readonly ms: number;
+  readonly error?: string;
+  readonly retryAfter?: number;
+}
+
+/** For connection, answer and body together. */
+const limitMs = 15_000;
+const maxBodyBytes = 64 * 1024;
+
+const pool = { keepAlive: true, maxSockets: 50, maxFreeSockets: 5, timeout: 60_000 };
+const agents = { 'http:': new PlainAgent(pool), 'https:': new TlsAgent(pool) };
+
+const tooLate = 'There was no answer within 15 s.';
+
+/** What is wrong, for the developer who reads the log; never where a name leads. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof RestrictedHost)
+    return 'The host is private or reserved; a receiver must be on the public internet.';
+  const code = String((error as NodeJS.ErrnoException).code ?? '');
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return 'The host has no address.';
+  if (code === 'ECONNREFUSED') return 'The connection was refused.';
+  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)) return 'The TLS certificate is not valid.';
+  if (/^HPE_/.test(code)) return 'What was answered is no HTTP.';
+  return 'The connection broke off.';
+};
+
+const retryAfterOf = ({ headers }: IncomingMessage): number | undefined => {
+  const text = headers['retry-after'];
+  if (text === undefined) return undefined;
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - clock.now()) / 1000;
+  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
+};
+
+/** Up to 64 KiB are taken, so that the connection can be used again; then it ends. */
+const takeBody = (response: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) response.destroy();
+    });
+    response.on('close', resolve).on('error', () => resolve());
+  });
+
+const answerTo = (url: URL, headers: Readonly<Record<string, string>>, body: string): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const isPlain = url.protocol === 'http:';
+    const send = isPlain ? plainRequest : tlsRequest;
+    const agent = agents[isPlain ? 'http:' : 'https:'];
+    const signal = AbortSignal.timeout(limitMs);
+    const request = send(url, { method: 'POST', agent, headers, signal, lookup: pinnedLookupTo(portOfReceiver(url)) });
+    request.on('response', resolve).on('error', reject);
+    request.end(body);
+  });
+
+const isOverdue = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+
+/** A kept connection that the receiver closed meanwhile tells nothing of it. */
+const isStale = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+
+/**
+ * Sends an event to a receiver: any 2xx whose headers come within 15 s is a success, no redirect is followed, and where
+ * its host leads is checked at this very connection. Never throws.
+ */
+export const postEvent = async (
+  address: string,
+  signed: Readonly<Record<string, string>>,
+  body: string,
+): Promise<Receipt> => {
+  const start = performance.now();
+  const taken = (): number => Math.round(performance.now() - start);
+  const headers = {
+    ...signed,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': `Basalt-Webhooks/${version}`,
+  };
+  try {
+    const url = new URL(address);
+    if (!hasProperScheme(url) || isRestrictedHost(url.hostname, portOfReceiver(url))) throw new RestrictedHost();
+    const response = await answerTo(url, headers, body).catch((error: unknown) => {
+      if (isStale(error) && taken() < limitMs / 3) return answerTo(url, headers, body);
+      throw error;
+    });
+    const ms = taken();
+    await takeBody(response);
+    const status = response.statusCode ?? 0;
+    const retryAfter = retryAfterOf(response);
+    const isRedirect = status >= 300 && status < 400;
+    return {
+      status,
+      ms,
+      ...(isRedirect && { error: 'Redirects are not followed: give the address that they lead to.' }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    };
+  } catch (error) {
+    return { status: null, ms: taken(), error: isOverdue(error) ? tooLate : reasonOf(error) };
+  }
+};
+
+export const isSuccess = ({ status }: Receipt): boolean => status !== null && status >= 200 && status < 300;
+
+/** Ends the connections that are kept, so that scripts and tests can exit. */
+export const closeReceivers = (): void => {
+  for (const agent of Object.values(agents)) agent.destroy();
+};

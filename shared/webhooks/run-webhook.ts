@@ -1,0 +1,193 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ObjectId } from 'mongodb';
+import { clock } from '../core/clock.ts';
+import { logFailure } from '../core/log.ts';
+import type { DeliveryRecord } from '../events/delivery-record.ts';
+import { lookAt } from '../events/nudge.ts';
+import { leasedWebhooks, onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { loadProject } from '../projects/find-project-by-id.ts';
+import type { Project } from '../projects/project.ts';
+import { changeHeld, claim, takeOver } from '../work/lease.ts';
+import { deliverEvent } from './deliver-event.ts';
+import { dueDeliveries, nextDue, putRowOff } from './due-deliveries.ts';
+import { followFeeds } from './follow-feeds.ts';
+import { noteReceipt } from './switch-off.ts';
+
+/** Longer than a try takes that begins with the least that is left of it. */
+const leaseMs = 40_000;
+const leastLeftMs = 25_000;
+
+/** A run begins nothing after so long; another carries on. */
+const runMs = 30_000;
+
+/** Deliveries of one webhook at the same time. */
+const lanes = 20;
+
+/** While all that is due is under way, what is new is looked for so often. */
+const lookMs = 500;
+
+/** The clock looks at every webhook so often, for what no message told of. */
+export const lookAgainMs = 5 * 60_000;
+
+/** One that is switched off has nothing but tests to send. */
+const idleMs = 24 * 3600_000;
+
+/** Of slow receivers few are worked on at once, so that there are always runs for all others. */
+const maxSlow = 2;
+const slowWaitSeconds = 5;
+
+const leaseEnd = (): Date => new Date(clock.now() + leaseMs);
+
+const claimWebhook = (_id: ObjectId): Promise<WebhookRecord | null> => {
+  const until = leaseEnd();
+  return claim(leasedWebhooks, { _id }, until, { $set: { dueAt: until } });
+};
+
+/**
+ * Claims a webhook for this run. Where another run has it, that one is told to look once more before it ends; it may
+ * have ended just before it could know.
+ */
+const claimOrTell = async (_id: ObjectId): Promise<WebhookRecord | null> => {
+  const claimed = await claimWebhook(_id);
+  if (claimed) return claimed;
+  await onWebhooks((all) => all.updateOne({ _id }, { $inc: { nudges: 1 } }));
+  return claimWebhook(_id);
+};
+
+/** The webhook as it is now, held for longer; `null` where it is deleted, or another run has it. */
+const renew = (webhook: WebhookRecord): Promise<WebhookRecord | null> => {
+  const until = leaseEnd();
+  return takeOver(leasedWebhooks, webhook, { $set: { leasedUntil: until, dueAt: until } });
+};
+
+const isCrowded = async ({ _id, isSlow }: WebhookRecord): Promise<boolean> => {
+  if (!isSlow) return false;
+  const others = { isSlow: true as const, leasedUntil: { $gt: new Date(clock.now()) }, _id: { $ne: _id } };
+  return (await onWebhooks((all) => all.countDocuments(others, { limit: maxSlow, maxTimeMS: 5000 }))) >= maxSlow;
+};
+
+/** Ends the lease, unless something was said meanwhile; then false. */
+const letGo = async (webhook: WebhookRecord, dueAt: Date): Promise<boolean> => {
+  const same = { ...leasedWebhooks, while: ['nudges'] };
+  return changeHeld(same, webhook, { $set: { leasedUntil: new Date(0), dueAt } });
+};
+
+/** The run of one webhook, which it holds. */
+class WebhookRun {
+  readonly #project: Project;
+  readonly #flights = new Map<string, { readonly row: DeliveryRecord; readonly ended: Promise<void> }>();
+  #webhook: WebhookRecord;
+
+  constructor(project: Project, webhook: WebhookRecord) {
+    this.#project = project;
+    this.#webhook = webhook;
+  }
+
+  /** Sends what is due and what comes up, until nothing is left or the time is over. */
+  async work(end: number): Promise<void> {
+    try {
+      while (await this.#renew()) {
+        const isLate = performance.now() >= end;
+        const more = !isLate && this.#webhook.enabled && (await followFeeds(this.#project, this.#webhook));
+        const started = isLate ? 0 : await this.#startDue(end);
+        if (more || started > 0) continue;
+        if (this.#flights.size > 0) await this.#whileUnderWay(isLate);
+        else if (await this.#letGo(isLate)) return;
+      }
+    } finally {
+      await this.#allEnded();
+    }
+  }
+
+  async #renew(): Promise<boolean> {
+    const renewed = await renew(this.#webhook);
+    if (renewed) this.#webhook = renewed;
+    return renewed !== null;
+  }
+
+  #isHeldFor(ms: number): boolean {
+    return this.#webhook.leasedUntil.getTime() - clock.now() > ms;
+  }
+
+  async #startDue(end: number): Promise<number> {
+    const underWay = [...this.#flights.values()].map(({ row }) => row._id);
+    const due = await dueDeliveries(this.#webhook, underWay);
+    let started = 0;
+    for (const row of due) {
+      while (this.#flights.size >= lanes) await this.#oneEnded();
+      if (performance.now() >= end || !this.#isHeldFor(leastLeftMs)) break;
+      this.#start(row);
+      started++;
+    }
+    return started;
+  }
+
+  #start(row: DeliveryRecord): void {
+    const key = row._id.toHexString();
+    const ended = this.#deliver(row).finally(() => this.#flights.delete(key));
+    this.#flights.set(key, { row, ended });
+  }
+
+  async #deliver(row: DeliveryRecord): Promise<void> {
+    const webhook = this.#webhook;
+    try {
+      const receipt = await deliverEvent(this.#project, webhook, row);
+      if (receipt) await noteReceipt(this.#project, webhook, receipt);
+    } catch (error) {
+      logFailure({ job: 'deliver-webhooks', webhook: webhook._id.toHexString() }, error);
+      await putRowOff(row).catch(() => undefined);
+    }
+  }
+
+  #oneEnded(): Promise<void> {
+    return Promise.race([...this.#flights.values()].map(({ ended }) => ended));
+  }
+
+  async #allEnded(): Promise<void> {
+    await Promise.all([...this.#flights.values()].map(({ ended }) => ended));
+  }
+
+  async #whileUnderWay(isLate: boolean): Promise<void> {
+    if (isLate) return this.#allEnded();
+    const waiting = new AbortController();
+    await Promise.race([this.#oneEnded(), pause(lookMs, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+    waiting.abort();
+  }
+
+  /** Ends the lease and says when it goes on; false where there is something to do at once. */
+  async #letGo(isLate: boolean): Promise<boolean> {
+    const webhook = this.#webhook;
+    const next = isLate ? new Date(clock.now()) : await nextDue(webhook);
+    const inMs = next ? Math.max(0, next.getTime() - clock.now()) : Number.POSITIVE_INFINITY;
+    if (inMs === 0 && !isLate) return false;
+    // The message comes first where it is not lost.
+    const againMs = webhook.enabled ? lookAgainMs : idleMs;
+    const dueAt = new Date(clock.now() + Math.min(againMs, inMs + lookAgainMs / 10));
+    if (!(await letGo(webhook, dueAt))) return false;
+    if (inMs < lookAgainMs) await this.#comeBack(Math.ceil(inMs / 1000));
+    return true;
+  }
+
+  async #comeBack(seconds: number): Promise<void> {
+    await lookAt({ webhookId: this.#webhook._id.toHexString() }, seconds).catch(() => undefined);
+  }
+}
+
+/**
+ * Delivers what there is to deliver of one webhook: reads on in the feeds of its collections and sends what is due, many
+ * at once, of each thing one after the other. One run at a time has a webhook; any number may be started, cut short
+ * anywhere. Unknown → nothing.
+ */
+export const runWebhook = async (_id: ObjectId, limitMs = runMs): Promise<void> => {
+  const webhook = await claimOrTell(_id);
+  if (!webhook) return;
+  const project = await loadProject(webhook.projectId);
+  if (!project) return;
+  if (await isCrowded(webhook)) {
+    const dueAt = new Date(clock.now() + slowWaitSeconds * 1000);
+    await changeHeld(leasedWebhooks, webhook, { $set: { leasedUntil: new Date(0), dueAt } });
+    await lookAt({ webhookId: _id.toHexString() }, slowWaitSeconds).catch(() => undefined);
+    return;
+  }
+  await new WebhookRun(project, webhook).work(performance.now() + limitMs);
+};

@@ -1,0 +1,164 @@
+import { ObjectId, type UpdateFilter } from 'mongodb';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { newId } from '../core/new-id.ts';
+import { unlessTaken, untilWritten } from '../core/until-written.ts';
+import { onDeliveries } from '../events/delivery-record.ts';
+import { kindsOf } from '../events/event-types.ts';
+import { nudge } from '../events/nudge.ts';
+import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { addHooks, keepHooks } from '../projects/hooked-kinds.ts';
+import { plans } from '../projects/plans.ts';
+import type { EventKind, Project } from '../projects/project.ts';
+import { freeSlot } from '../projects/slots.ts';
+import { requireWebhook, toWebhookView, type WebhookView, webhookNotFound } from './find-webhooks.ts';
+import { positionsOfNow, requireFeeds } from './positions.ts';
+import { checkReceiver } from './receiver-url.ts';
+import { newSecret, sealSecret, signsUntil } from './signing.ts';
+import { type NewWebhook, parseCollections, parseEvents, type WebhookChanges } from './webhook-settings.ts';
+
+/** A webhook with its secret, which is shown this once. */
+export type WebhookWithSecret = WebhookView & { readonly secret: string };
+
+const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Promise<WebhookRecord | null> => {
+  const limit = plans[project.plan].webhooks;
+  const others = await onWebhooks((all) =>
+    all.find({ projectId: wanted.projectId }, { projection: { slot: 1 }, maxTimeMS: 5000 }).toArray(),
+  );
+  const slot = freeSlot(
+    others.map((other) => other.slot),
+    limit,
+  );
+  if (slot === undefined) {
+    const message = `The ${project.plan} plan allows ${limit} webhooks a project, and this one has as many.`;
+    throw new AppError('PLAN_LIMIT', message);
+  }
+  const record = { ...wanted, slot };
+  const inserted = onWebhooks((all) => all.insertOne(record));
+  return (await unlessTaken(inserted, () => null)) && record;
+};
+
+/**
+ * Makes a webhook that is told of what happens from now on, and returns it with its secret. No proper address → 400
+ * `INVALID_WEBHOOK`, a collection without a feed → 409 `CHANGES_NOT_ENABLED`, more than the plan allows → 403
+ * `PLAN_LIMIT`, exact under parallel calls.
+ */
+export const createWebhook = async (
+  project: Project,
+  { url, enabled = true, ...named }: NewWebhook,
+): Promise<WebhookWithSecret> => {
+  const events = parseEvents(named.events);
+  const collections = parseCollections(named.collections);
+  const listening = { events, ...(collections && { collections }) };
+  const receiver = await checkReceiver(url);
+  await requireFeeds(project, listening);
+  const [_id, projectId, secret, now] = [newId(), new ObjectId(project.id), newSecret(), new Date(clock.now())];
+  await addHooks(projectId, kindsOf(events));
+  const wanted: Omit<WebhookRecord, 'slot'> = {
+    _id,
+    projectId,
+    url: receiver,
+    ...listening,
+    enabled,
+    sealedSecret: await sealSecret(secret, _id.toHexString()),
+    positions: await positionsOfNow(project, listening),
+    nudges: 0,
+    leasedUntil: new Date(0),
+    dueAt: now,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const record = await untilWritten('Too many webhooks are being made at once. Please try again.', () =>
+    insert(project, wanted),
+  );
+  await addHooks(projectId, kindsOf(events));
+  return { ...toWebhookView(record), secret };
+};
+
+/**
+ * Changes what is given of a webhook and leaves the rest. One that is switched on, and collections that come new, begin
+ * from now. Nothing given → 400 `NOTHING_TO_UPDATE`; other refusals as `createWebhook` has them; unknown → 404.
+ */
+export const updateWebhook = async (
+  project: Project,
+  webhookId: string,
+  changes: WebhookChanges,
+): Promise<WebhookView> => {
+  if (Object.values(changes).every((value) => value === undefined)) {
+    throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
+  }
+  const record = await requireWebhook(project, webhookId);
+  const { _id, projectId } = record;
+  const { url, enabled = record.enabled } = changes;
+  const events = changes.events ? parseEvents(changes.events) : record.events;
+  const collections = changes.collections === undefined ? record.collections : parseCollections(changes.collections);
+  const listening = { events, ...(collections && { collections }) };
+  const receiver = url === undefined ? record.url : await checkReceiver(url);
+  if (changes.collections) await requireFeeds(project, listening);
+  const now = new Date(clock.now());
+  const isSwitchedOn = enabled && !record.enabled;
+  const positions = await positionsOfNow(project, listening, isSwitchedOn ? {} : record.positions);
+  await addHooks(projectId, kindsOf(events));
+  const kept = Object.keys(positions).filter((id) => record.positions[id] === positions[id]);
+  const moved = Object.keys({ ...record.positions, ...positions }).filter((id) => !kept.includes(id));
+  const gone = moved.filter((id) => !positions[id]);
+  const set = Object.fromEntries(
+    moved.filter((id) => positions[id]).map((id) => [`positions.${id}`, positions[id]] as const),
+  );
+  const unset = Object.fromEntries(gone.map((id) => [`positions.${id}`, ''] as const));
+  const update = {
+    $set: { url: receiver, events, enabled, updatedAt: now, dueAt: now, ...set, ...(collections && { collections }) },
+    $unset: {
+      ...unset,
+      ...(!collections && { collections: '' }),
+      ...((isSwitchedOn || receiver !== record.url) && { failingSince: '', isSlow: '' }),
+    },
+    $inc: { nudges: 1 },
+  } as UpdateFilter<WebhookRecord>;
+  const updated = await onWebhooks((all) => all.findOneAndUpdate({ _id }, update, { returnDocument: 'after' }));
+  if (!updated) throw webhookNotFound();
+  await keepHooks(projectId, () => kindsListenedTo(projectId));
+  await addHooks(projectId, kindsOf(updated.events));
+  await nudge(project.id);
+  return toWebhookView(updated);
+};
+
+const kindsListenedTo = async (projectId: ObjectId): Promise<readonly EventKind[]> => {
+  const left = await onWebhooks((all) =>
+    all.find({ projectId }, { projection: { events: 1 }, maxTimeMS: 5000 }).toArray(),
+  );
+  return [...new Set(left.flatMap(({ events }) => kindsOf(events)))];
+};
+
+/** Deletes a webhook with its log; what is on its way at this moment may still arrive. Unknown → 404. */
+export const deleteWebhook = async (project: Project, webhookId: string): Promise<void> => {
+  const { _id, projectId } = await requireWebhook(project, webhookId);
+  const { deletedCount } = await onWebhooks((all) => all.deleteOne({ _id, projectId }));
+  if (deletedCount === 0) throw webhookNotFound();
+  await onDeliveries((rows) => rows.deleteMany({ webhookId: _id }));
+  await keepHooks(projectId, () => kindsListenedTo(projectId));
+};
+
+/** Gives a webhook a new secret and returns it; for a day the one before it signs too. Unknown → 404. */
+export const rotateWebhookSecret = async (project: Project, webhookId: string): Promise<WebhookWithSecret> => {
+  const record = await requireWebhook(project, webhookId);
+  const secret = newSecret();
+  const sealedSecret = await sealSecret(secret, record._id.toHexString());
+  const updated = await onWebhooks((all) =>
+    all.findOneAndUpdate(
+      { _id: record._id },
+      [
+        {
+          $set: {
+            earlier: { sealedSecret: '$sealedSecret', until: signsUntil() },
+            sealedSecret,
+            updatedAt: new Date(clock.now()),
+          },
+        },
+      ],
+      { returnDocument: 'after' },
+    ),
+  );
+  if (!updated) throw webhookNotFound();
+  return { ...toWebhookView(updated), secret };
+};

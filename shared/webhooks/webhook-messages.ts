@@ -1,0 +1,61 @@
+import { ObjectId } from 'mongodb';
+import * as v from 'valibot';
+import { sendMessages } from '../clients/sqs.ts';
+import { clock } from '../core/clock.ts';
+import { webhookQueueSettings } from '../core/config.ts';
+import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { type Requeued, requeue } from '../work/page-job.ts';
+import { lookAgainMs, runWebhook } from './run-webhook.ts';
+
+const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/));
+
+/** A message of the queue: webhooks of a project, or one, are to be looked at. */
+const schema = v.union([v.strictObject({ projectId: id }), v.strictObject({ webhookId: id })]);
+
+const webhooksIn = async (message: v.InferOutput<typeof schema>): Promise<readonly ObjectId[]> => {
+  if ('webhookId' in message) return [new ObjectId(message.webhookId)];
+  const mine = { projectId: new ObjectId(message.projectId) };
+  const found = await onWebhooks((all) => all.find(mine, { projection: { _id: 1 }, maxTimeMS: 5000 }).toArray());
+  return found.map(({ _id }) => _id);
+};
+
+const parse = (body: string): v.InferOutput<typeof schema> | undefined => {
+  try {
+    const { success, output } = v.safeParse(schema, JSON.parse(body));
+    return success ? output : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Does what a message of the queue says, all webhooks of it side by side; what is no message is nothing. */
+export const takeWebhookMessage = async (body: string, limitMs?: number): Promise<void> => {
+  const message = parse(body);
+  if (!message) return;
+  const runs = (await webhooksIn(message)).map((_id) => runWebhook(_id, limitMs));
+  for (const outcome of await Promise.allSettled(runs)) if (outcome.status === 'rejected') throw outcome.reason;
+};
+
+const now = (): Date => new Date(clock.now());
+
+/** Webhooks that are due: each every few minutes, and what a message was lost of, or a run that died had. */
+export const dueWebhooks: Requeued<WebhookRecord> = {
+  name: 'requeue-webhooks',
+  on: onWebhooks,
+  dueAt: 'dueAt',
+  due: () => ({ dueAt: { $lte: now() } }),
+  open: {},
+  send: (ids) =>
+    sendMessages(
+      webhookQueueSettings().WEBHOOK_QUEUE_URL,
+      ids.map((webhookId) => JSON.stringify({ webhookId })),
+    ),
+  lostAt: () => new Date(clock.now() + lookAgainMs / 5),
+  limitMs: 40_000,
+};
+
+/** Has the webhooks that are due looked at; with `queueIsEmpty` every one. Returns how many. */
+export const requeueWebhooks = async ({ queueIsEmpty = false } = {}): Promise<number> => {
+  if (queueIsEmpty) await onWebhooks((all) => all.updateMany({}, { $set: { dueAt: now(), leasedUntil: new Date(0) } }));
+  return requeue(dueWebhooks);
+};

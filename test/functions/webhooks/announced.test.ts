@@ -1,0 +1,151 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
+import { AppError } from '../../../shared/core/errors.ts';
+import { newId } from '../../../shared/core/new-id.ts';
+import { announced } from '../../../shared/events/announced.ts';
+import { onDeliveries } from '../../../shared/events/delivery-record.ts';
+import { forgetNudges } from '../../../shared/events/nudge.ts';
+import { onWebhooks } from '../../../shared/events/webhook-record.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { postEvent } from '../../../shared/webhooks/post-event.ts';
+import { checkReceiver } from '../../../shared/webhooks/receiver-url.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { scriptDns } from '../../support/faults/scripted-dns.ts';
+import { newProject } from '../../support/worlds/project.ts';
+import { Receiver } from '../../support/worlds/receiver.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
+import { makeWebhook } from '../../support/worlds/webhooks.ts';
+
+listenToCommands();
+
+let project: Project;
+let webhookId: ObjectId;
+
+/** One that no run of the stack has, so that what waits stays. */
+const heldWebhook = async (projectId: ObjectId): Promise<ObjectId> => {
+  const _id = newId();
+  const far = new Date(Date.now() + 3600_000);
+  await onWebhooks((all) =>
+    all.insertOne({
+      _id,
+      projectId,
+      slot: 0,
+      url: 'https://example.com/',
+      events: ['user.created', 'user.updated', 'user.deleted'],
+      enabled: true,
+      sealedSecret: '',
+      positions: {},
+      nudges: 0,
+      leasedUntil: far,
+      dueAt: far,
+      createdAt: far,
+      updatedAt: far,
+    }),
+  );
+  return _id;
+};
+
+beforeAll(async () => {
+  const made = await newProject([{ name: 'posts', changes: true }]);
+  project = { ...(await domainProject(made)), hooks: ['user'] };
+  webhookId = await heldWebhook(new ObjectId(project.id));
+});
+
+const rowsOf = (thing: string) => onDeliveries((rows) => rows.find({ webhookId, thing }).toArray());
+
+const nameOf = (): { readonly event: 'user.created'; readonly thing: string } => ({
+  event: 'user.created',
+  thing: `user/${newId().toHexString()}`,
+});
+
+describe('what is announced', () => {
+  test('is noted before it is written, and due at once after it', async () => {
+    const news = nameOf();
+    let during: readonly { readonly nextAt: Date | null }[] = [];
+    await announced(project, news, async () => {
+      during = await rowsOf(news.thing);
+    });
+    expect(during).toHaveLength(1);
+    expect(during[0]?.nextAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+    const [row] = await rowsOf(news.thing);
+    expect(row?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
+    expect(row).not.toHaveProperty('unsettledUntil');
+  });
+
+  test('and refused is taken back; of which nobody knows what came of it is looked at later', async () => {
+    const refused = nameOf();
+    const no = () => Promise.reject(new AppError('USER_EXISTS', 'taken'));
+    await expect(announced(project, refused, no)).rejects.toThrow('taken');
+    expect(await rowsOf(refused.thing)).toEqual([]);
+    const lost = nameOf();
+    const died = () => Promise.reject(new AppError('DATABASE_UNAVAILABLE', 'no answer'));
+    await expect(announced(project, lost, died)).rejects.toThrow('no answer');
+    const [row] = await rowsOf(lost.thing);
+    expect(row?.nextAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
+  });
+
+  test('by 50 at once of one thing waits once, and knows of every one', async () => {
+    const news = nameOf();
+    await inParallel(50, () => announced(project, news, async () => undefined));
+    const rows = await rowsOf(news.thing);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.marks).toBeGreaterThanOrEqual(50);
+  });
+
+  test('costs a project without such webhooks no command', async () => {
+    const { hooks: _hooks, ...without } = project;
+    expect(await commandsOf(() => announced(without, nameOf(), async () => undefined))).toEqual([]);
+    expect(await commandsOf(() => announced({ ...project, hooks: ['file'] }, nameOf(), async () => 1))).toEqual([]);
+  });
+});
+
+describe('where a name leads', () => {
+  test('is looked at when it is registered and again by every connection', async () => {
+    const restore = scriptDns({
+      hosts: {
+        'turns.example.com': [['93.184.216.34'], ['127.0.0.1']],
+        'inside.example.com': [['10.0.0.7']],
+        'both.example.com': [['93.184.216.34', '192.168.0.1']],
+      },
+      services: {},
+      texts: {},
+    });
+    try {
+      expect(await checkReceiver('https://turns.example.com/hooks')).toBe('https://turns.example.com/hooks');
+      const receipt = await postEvent('https://turns.example.com/hooks', {}, '{}');
+      expect(receipt).toMatchObject({ status: null, error: expect.stringMatching('private or reserved') });
+      for (const host of ['inside', 'both']) {
+        await expect(checkReceiver(`https://${host}.example.com/`)).rejects.toMatchObject({ code: 'INVALID_WEBHOOK' });
+      }
+      await expect(checkReceiver('https://nowhere.example.com/')).rejects.toMatchObject({ code: 'INVALID_WEBHOOK' });
+    } finally {
+      restore();
+    }
+  });
+});
+
+describe('a write of documents', () => {
+  test('costs a project without webhooks no command more, and one with them a message', async () => {
+    const own = await newProject([{ name: 'posts', changes: true }]);
+    const write = async () => {
+      const options = { key: own.secretKey, params: { collectionName: 'posts' }, body: { title: 'a' } };
+      expect((await invoke(createDocument, options)).status).toBe(201);
+    };
+    await write();
+    const without = await commandsOf(write);
+    expect(without.join()).not.toContain('SendMessage');
+    const receiver = await Receiver.start();
+    await makeWebhook(own, receiver, { events: ['document.created'] });
+    forgetProjects();
+    await write();
+    await receiver.close();
+    forgetNudges();
+    const withOne = await commandsOf(write);
+    expect(withOne.filter((command) => !command.includes('SendMessage'))).toEqual(without);
+    expect(withOne.filter((command) => command.includes('SendMessage'))).toHaveLength(1);
+  });
+});
