@@ -126,6 +126,12 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     /** The address that the browser goes to, to sign in: `location.href = app.auth.social('github')`. */
     social: (provider: string): string =>
       `${url}${prefix}social/${encodeURIComponent(provider)}/start?x-api-key=${encodeURIComponent(key)}`,
+    /** The same of whoever is signed in anonymously, so that the account stays theirs. */
+    socialStart: async (provider: string, options?: RequestOptions): Promise<string> => {
+      const path = `${prefix}social/${encodeURIComponent(provider)}/start`;
+      const parts = { credentials: 'include', ...options } as const;
+      return (await session.send<{ readonly data: { readonly url: string } }>('POST', path, parts)).data.url;
+    },
     /** Signs in with what the callback page was given, which is taken from its address. */
     exchange: async (body: SocialCode = codeIn(), options?: RequestOptions): Promise<void> => {
       const { data } = await send<{ readonly data: { readonly refreshToken: string } }>(

@@ -12,6 +12,8 @@ export interface Parts extends RequestOptions {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
+  /** Whether the browser keeps the cookies of the answer, which none but a sign-in by a provider needs. */
+  readonly credentials?: 'include';
   /** Told the revision of the document that is answered. */
   readonly onRevision?: (rev: number) => void;
 }
@@ -43,7 +45,11 @@ export const newKey = (): string =>
 /** The requests of one key to one address. */
 export const connection =
   (base: string, key: string, fetching: typeof fetch): Send =>
-  async <T>(method: string, path: string, { body, query = {}, headers = {}, signal, onRevision }: Parts = {}) => {
+  async <T>(
+    method: string,
+    path: string,
+    { body, query = {}, headers = {}, signal, credentials, onRevision }: Parts = {},
+  ) => {
     const given = Object.entries({
       'x-api-key': key,
       'content-type': body === undefined ? undefined : 'application/json',
@@ -56,6 +62,7 @@ export const connection =
       headers: new Headers(given),
       // A write that was sent on would be a read there, and taken for done.
       redirect: 'manual',
+      ...(credentials && { credentials }),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
     return repeated<T>(async () => {
