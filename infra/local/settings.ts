@@ -55,6 +55,7 @@ const passedOn = [
   'CONTROL_DATABASE',
   'MAIL_RETRY_SECONDS',
   'USAGE_SECONDS',
+  'NUDGE_MS',
   'MAIL_PER_SECOND',
   'ACCOUNT_MAILS_PER_DAY',
   'MAIL_RECIPIENTS_PER_DAY',
@@ -86,6 +87,7 @@ const refuseUnusable = (env: NodeJS.ProcessEnv): void => {
   for (const name of ['ACCOUNT_MAILS_PER_DAY', 'MAIL_RECIPIENTS_PER_DAY'] as const) {
     if (env[name]) wholeNumber(name, env[name], largest);
   }
+  if (env.NUDGE_MS) wholeNumber('NUDGE_MS', env.NUDGE_MS, 25_000, 1);
   if (DASHBOARD_TOKEN_SECONDS) wholeNumber('DASHBOARD_TOKEN_SECONDS', DASHBOARD_TOKEN_SECONDS, largest, 1);
   if (DASHBOARD_URL && !/^https?:\/\/[^\s?#]+$/.test(DASHBOARD_URL)) {
     throw new StartProblem(

@@ -147,6 +147,8 @@ export const realtimeSettings = lazily(
     REALTIME_URL: v.optional(v.string()),
     /** Where nudges are published, `https://…/event`. */
     REALTIME_PUBLISH_URL: v.optional(v.string()),
+    /** How long a write waits at most until its nudges are taken. */
+    NUDGE_MS: count('200'),
   }),
 );
 

@@ -9,9 +9,6 @@ export interface Publication {
   readonly events: readonly string[];
 }
 
-/** A write waits no longer for those who watch. */
-const maxMs = 200;
-
 /** The Event API takes so many at once. */
 const maxEvents = 5;
 
@@ -41,9 +38,9 @@ const send = async (address: URL, publication: Publication, signal: AbortSignal)
   if (!answer.ok) throw new Error(`The Event API answered ${answer.status}: ${text.slice(0, 200)}`);
 };
 
-/** Publishes within 200 ms what can be; the rest is lost, and a failure no more than logged. */
+/** Publishes within `NUDGE_MS`, 200 ms, what can be; the rest is lost, and a failure no more than logged. */
 export const publishEvents = async (address: string, publications: readonly Publication[]): Promise<void> => {
-  const signal = AbortSignal.timeout(maxMs);
+  const signal = AbortSignal.timeout(realtimeSettings().NUDGE_MS);
   const batches = publications.flatMap(batched).slice(0, maxRequests);
   const sent = await Promise.allSettled(batches.map((batch) => send(new URL(address), batch, signal)));
   const failed = sent.find((outcome) => outcome.status === 'rejected');

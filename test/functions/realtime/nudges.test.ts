@@ -11,7 +11,7 @@ import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
-Object.assign(process.env, { RATE_LIMIT: '0', LOG: 'silent' });
+Object.assign(process.env, { RATE_LIMIT: '0', LOG: 'silent', NUDGE_MS: '200' });
 
 const annId = 'a'.repeat(24);
 const bobId = 'b'.repeat(24);
@@ -169,15 +169,18 @@ describe('a write', () => {
 
   test('of 100 documents sends twenty requests of five', async () => {
     const sent: number[] = [];
+    const all = Promise.withResolvers<void>();
     answer = async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       sent.push((JSON.parse(Buffer.concat(chunks).toString()) as { events: string[] }).events.length);
       response.end('{}');
+      if (sent.length === 20) all.resolve();
     };
     const body = Array.from({ length: 100 }, (_, n) => ({ n }));
     const params = { collectionName: 'posts' };
     expect((await invoke(createDocuments, { key: project.secretKey, method: 'POST', params, body })).status).toBe(201);
+    await all.promise;
     expect(sent).toEqual(Array.from({ length: 20 }, () => 5));
   });
 

@@ -27,7 +27,9 @@ const chosen = (): Record<string, string> =>
 export const setup = async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-test-'));
   const { stop: stopS3, address, ...externalS3 } = await startExternalS3(path.join(directory, 'external-s3'));
-  const env = { ...chosen(), PERMITTED_ADDRESSES: [address, ...receiverAddresses()].join() };
+  const permitted = [address, ...receiverAddresses()].join();
+  // Tests wait for nudges, which a machine that stands still for a moment would lose.
+  const env = { ...chosen(), PERMITTED_ADDRESSES: permitted, NUDGE_MS: '20000' };
   const { pid: _pid, stop, ...stack } = await startTestStack(directory, env);
   provide('stack', stack);
   provide('externalS3', externalS3);
