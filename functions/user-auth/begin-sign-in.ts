@@ -1,6 +1,6 @@
 import { beginSignIn } from '../../shared/accounts/social/state.ts';
 import { begunBy, userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bearerToken } from '../../shared/http/middleware/bearer.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { calledSocialCookie } from '../../shared/http/sign-in-cookies.ts';
@@ -8,7 +8,7 @@ import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['begin-sign-in'];
 
-export const handler = projectEndpoint(route).handler(async (event, { project, input }) => {
+export const handler = usersEndpoint(route).handler(async (event, { project, input }) => {
   const provider = userProvider(project, input.params.provider);
   const by = await begunBy(project, bearerToken(event.headers));
   const { location: url, begun } = await beginSignIn(userSite(project), provider, by);

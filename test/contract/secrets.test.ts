@@ -195,6 +195,9 @@ const openMail = async (count: number): Promise<{ token: string; otp: string }> 
 /** The whole social sign-in of a browser; its tokens are shown where the contract says, and nowhere else. */
 const signInWithGitHub = async (key: string): Promise<void> => {
   const path = { provider: 'github' };
+  const begun = await send(routeNamed('begin-sign-in'), path, { key });
+  const begunCookie = begun.cookies[0]?.split(';')[0] ?? '';
+  secrets.push({ what: 'verifier of a browser that calls', value: begunCookie.split('=')[1] ?? '' });
   const started = await send(routeNamed('start-sign-in'), path, { query: `?x-api-key=${key}` });
   const cookie = started.cookies[0]?.split(';')[0] ?? '';
   secrets.push({ what: 'verifier of a browser', value: cookie.split('=')[1] ?? '' });
@@ -617,6 +620,7 @@ beforeAll(async () => {
     'sign-in',
     'refresh-token',
     'start-sign-in',
+    'begin-sign-in',
     'finish-sign-in',
     'exchange-code',
   ]);

@@ -54,7 +54,7 @@ let project: UsersProject;
 let user: Awaited<ReturnType<UsersProject['newUser']>>;
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({ settings: { signIn: { emailCode: true, anonymous: true } } });
   await project.addCollection({ name: 'notes' });
   user = await project.newUser();
 });

@@ -64,6 +64,8 @@ export const sampleParameters = {
   email: 'sample@example.com',
 } as const;
 
+const everyWay = { password: true, emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' };
+
 /**
  * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in
  * it. `complete` in the tests of contract/strings holds it to the table.
@@ -113,6 +115,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     allowedDomains: ['https://example.com'],
     allowPublicSignup: true,
     authEnabled: true,
+    signIn: everyWay,
   },
   'update-project': {
     name: 'sample',
@@ -120,6 +123,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     allowedDomains: ['*'],
     allowPublicSignup: true,
     authEnabled: true,
+    signIn: everyWay,
     providerApiKey: 're_sample',
     providerWebhookSecret: 'whsec_c2FtcGxl',
     providerFromEmail: 'Sample <sample@example.com>',
