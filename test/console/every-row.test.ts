@@ -36,7 +36,25 @@ const rowOf = (request: string): string | undefined => {
     .toSorted((a, b) => parametersOf(a) - parametersOf(b))[0]?.id;
 };
 
-test('every row of the dashboard’s route table is reached by a page in a browser', () => {
+/** Webhooks are managed by the API alone: the console has no page of them yet. */
+const withoutPage = [
+  'create-webhook',
+  'delete-webhook',
+  'get-webhook',
+  'list-webhook-deliveries',
+  'list-webhooks',
+  'replay-webhook',
+  'rotate-webhook-secret',
+  'test-webhook',
+  'update-webhook',
+];
+
+test('every row of the dashboard’s route table but those of webhooks is reached by a page in a browser', () => {
   const reached = new Set([...askedOfApi].map(rowOf));
-  expect(rows.map(({ id }) => id).filter((id) => !reached.has(id))).toEqual([]);
+  expect(
+    rows
+      .map(({ id }) => id)
+      .filter((id) => !reached.has(id))
+      .sort(),
+  ).toEqual(withoutPage);
 });

@@ -16,6 +16,7 @@ import {
   walkTransfers,
 } from '../support/worlds/api-walk/projects.ts';
 import { walkFiles, walkUsers } from '../support/worlds/api-walk/users.ts';
+import { walkWebhooks } from '../support/worlds/api-walk/webhooks.ts';
 import { type OwnDatabase, startOwnDatabase } from '../support/worlds/own-database.ts';
 
 let context: WalkContext;
@@ -58,6 +59,7 @@ describe('every example of both documents is answered as its operation says', ()
   test('end users', () => walkUsers(context));
   test('files', () => walkFiles(context));
   test('mail', () => walkMail(context));
+  test('webhooks', () => walkWebhooks(context));
   test('audiences and broadcasts', () => walkMarketing(context));
   test('the APIs themselves', () => walkService(context));
 

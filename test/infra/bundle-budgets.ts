@@ -16,6 +16,8 @@ export const budgets: Readonly<Record<string, number>> = {
   default: 465,
   'jobs-authorize-channel': 80,
   'jobs-deliver-mail': 770,
+  'jobs-deliver-webhooks': 860,
+  'jobs-requeue-webhooks': 860,
   'jobs-run-task': 920,
   'jobs-prepare-control': 445,
   'jobs-purge-trash': 625,
@@ -42,6 +44,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'dashboard-trash': 690,
   'dashboard-usage': 495,
   'dashboard-users': 520,
+  'dashboard-webhooks': 620,
 };
 
 /** Which of the budgets a function has. */

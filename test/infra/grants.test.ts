@@ -80,7 +80,7 @@ const healthIn = (resource: string): string | undefined => {
   const names =
     /"FilesArn"|"(?:Mail|Work|Webhook)[0-9A-F]{8}"|ExportsOutputFnGetAtt(?:Files|Mail|Work|Webhook)[0-9A-F]{8}Arn/g;
   const kinds = (resource.match(names) ?? []).map((name) => /Files|Mail|Work|Webhook/.exec(name)?.[0]);
-  return kinds.join() === 'Files,Mail,Webhook,Work' ? 'the bucket and the queues' : undefined;
+  return kinds.join() === 'Files,Mail,Work,Webhook' ? 'the bucket and the queues' : undefined;
 };
 
 /**
