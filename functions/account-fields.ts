@@ -21,6 +21,9 @@ export const accountFields = {
   token: v.pipe(text, v.metadata({ description: 'From the link of the mail; or email and the code instead.' })),
   otp: v.pipe(text, v.metadata({ description: 'The code of the mail, XXXX-XXXX.' })),
   code: v.pipe(text, v.metadata({ description: 'The code of the mail, XXXX-XXXX.' })),
+  factorCode: v.pipe(text, v.metadata({ description: 'Six digits of the authenticator app.' })),
+  recoveryCode: v.pipe(text, v.metadata({ description: 'One of those that were shown once, XXXX-XXXX.' })),
+  ticket: v.pipe(text, v.metadata({ description: 'From the refusal SECOND_FACTOR_REQUIRED.' })),
   exchangeToken: v.pipe(text, v.metadata({ description: 'The access token from the fragment of the landing page.' })),
   rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
 } as const;

@@ -15,6 +15,9 @@ export type EmailProof = { readonly token: string } | { readonly email: string; 
 /** By the token of a mail's link, or by its code. */
 export type CodeProof = { readonly token: string } | { readonly email: string; readonly code: string };
 
+/** By the authenticator app, or by one of the recovery codes. */
+export type FactorProof = { readonly code: string } | { readonly recoveryCode: string };
+
 /** What the page below `<siteUrl>/auth/callback` is given. */
 export interface SocialCode {
   readonly token: string;
@@ -119,6 +122,27 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       'anonymous/upgrade',
       session.send,
     ),
+    /** Begins to set up an authenticator app: `uri` is for a QR code. */
+    secondFactorTotp: async (options?: RequestOptions): Promise<{ readonly secret: string; readonly uri: string }> =>
+      (
+        await session.send<{ readonly data: { readonly secret: string; readonly uri: string } }>(
+          'POST',
+          `${prefix}second-factor/totp`,
+          options,
+        )
+      ).data,
+    /** Has it count from now on; the recovery codes are shown this once. */
+    secondFactorTotpConfirm: async (body: { readonly code: string }, options?: RequestOptions): Promise<string[]> =>
+      (
+        await session.send<{ readonly data: { readonly recoveryCodes: string[] } }>(
+          'POST',
+          `${prefix}second-factor/totp/confirm`,
+          { body, ...options },
+        )
+      ).data.recoveryCodes,
+    deleteSecondFactorTotp: done<FactorProof>('DELETE', 'second-factor/totp', session.send),
+    /** Ends a sign-in that was refused with `SECOND_FACTOR_REQUIRED`, by the `ticket` of that error. */
+    secondFactorVerify: enter<FactorProof & { readonly ticket: string }>('second-factor/verify'),
     sessions: get<UserSession[]>('sessions'),
     deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions', session.send),
     /** What anybody may see of a user. */

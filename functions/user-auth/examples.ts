@@ -18,7 +18,7 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   'sign-in': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { email, password },
-    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
+    failures: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
   },
   'refresh-token': {
     headers: refreshToken,
@@ -29,7 +29,7 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   'update-profile': { body: { name: 'Ada Lovelace' }, failures: ['NOTHING_TO_UPDATE', 'DUPLICATE_VALUE'] },
   'change-password': {
     body: { currentPassword: password, newPassword: 'another horse battery' },
-    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'],
+    failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   },
   'get-public-profile': { params: { username: 'ada' }, failures: ['USER_NOT_FOUND'] },
   'request-password-reset': { body: { email } },
@@ -43,7 +43,7 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   'sign-in-by-code': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { email, code: '7KQM-3XWT' },
-    failures: ['INVALID_CODE', 'PLAN_LIMIT'],
+    failures: ['INVALID_CODE', 'SECOND_FACTOR_REQUIRED', 'PLAN_LIMIT'],
   },
   'sign-up-anonymously': {
     headers: { 'x-refresh-token-mode': 'header' },
@@ -52,6 +52,20 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   'upgrade-anonymous': {
     body: { email: 'lin@example.com', password },
     failures: ['NOT_ANONYMOUS', 'USER_EXISTS', 'SIGN_IN_DISABLED'],
+  },
+  'start-totp': { failures: ['SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED'] },
+  'confirm-totp': {
+    body: { code: '492039' },
+    failures: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
+  'remove-totp': {
+    body: { recoveryCode: '7KQM-3XWT' },
+    failures: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_NOT_FOUND', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
+  'sign-in-with-factor': {
+    headers: { 'x-refresh-token-mode': 'header' },
+    body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', code: '492039' },
+    failures: ['INVALID_SECOND_FACTOR', 'ACCOUNT_LOCKED'],
   },
   'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
   'begin-sign-in': {

@@ -3,7 +3,20 @@ import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/s
 import { accountFields, hints, Session } from '../account-fields.ts';
 import { JsonObject, success } from '../schemas.ts';
 
-const { email, recipient, newPassword, password, token, otp, code, exchangeToken, rtCode } = accountFields;
+const {
+  email,
+  recipient,
+  newPassword,
+  password,
+  token,
+  otp,
+  code,
+  factorCode,
+  recoveryCode,
+  ticket,
+  exchangeToken,
+  rtCode,
+} = accountFields;
 
 /** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
@@ -13,6 +26,10 @@ export const SignUpBody = v.pipe(JsonObject, v.looseObject({ email, password: ne
 export const ProfileBody = JsonObject;
 export const LogInBody = body({ email, password });
 export const UpgradeBody = body({ email, password: v.optional(newPassword) });
+export const FactorCodeBody = body({ code: factorCode });
+const factor = { code: v.optional(factorCode), recoveryCode: v.optional(recoveryCode) };
+export const FactorBody = body(factor);
+export const TicketBody = body({ ticket, ...factor });
 export const PasswordChangeBody = body({ currentPassword: v.optional(password), newPassword });
 export const EmailBody = body({ email: recipient });
 
@@ -48,6 +65,10 @@ const tokens = {
 
 export const SignInAnswer = v.object({ ...tokens, user: User, hints });
 export const TokensAnswer = v.object(tokens);
+
+/** Shown this once. */
+export const TotpAnswer = success(v.object({ secret: v.string(), uri: v.string() }));
+export const RecoveryCodesAnswer = success(v.object({ recoveryCodes: v.array(v.string()) }));
 
 /** Nothing but that it was done: clients take any `data` for the answer. */
 export const DoneAnswer = v.object({ success: v.literal(true), message: v.string() });

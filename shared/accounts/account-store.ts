@@ -21,6 +21,10 @@ export interface Identity {
 export interface SignInState {
   /** Made without the fields that the schema of users requires, which the first change of the profile has to bring. */
   readonly profileDue?: true;
+  /** The secret of an authenticator app, the last step that was accepted, and hashes of recovery codes. */
+  readonly totp?: { readonly sealed: string; readonly lastStep: number; readonly recovery: readonly string[] };
+  /** A secret that is not confirmed yet. */
+  readonly totpPending?: string;
   /** Of an anonymous user: when to look whether they are still signed in; `idle` once that was found not to be so. */
   readonly anonymous?: { readonly checkAt: Date; readonly idle?: true };
 }

@@ -3,7 +3,7 @@ import { ownPassword, replaceCredentials, unchangedSince } from './credentials.t
 import { requirePassword, wrongPassword } from './password-proof.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 import type { Bearer } from './session-jwt.ts';
-import { type Client, requireSession } from './sessions.ts';
+import { type Client, requireRecentSession, requireSession } from './sessions.ts';
 
 export interface PasswordChange {
   /** Omitted by accounts that never had a password of their own. */
@@ -13,9 +13,14 @@ export interface PasswordChange {
   readonly endTokens?: boolean | undefined;
 }
 
+/** Where the current password is not asked for, or not enough. */
+const needsRecentSession = ({ hasPassword, _signIn }: AccountRecord): boolean =>
+  hasPassword === false || _signIn?.totp !== undefined;
+
 /**
  * Gives who asks another password and ends their other sessions (contract 3, "change-password"). Wrong current one →
- * 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel calls one wins.
+ * 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel calls one wins. Who has
+ * no password, or a second factor, must have signed in within 10 minutes, else 403 `REAUTHENTICATION_REQUIRED`.
  */
 export const changePassword = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -25,7 +30,8 @@ export const changePassword = async <R extends AccountRecord>(
 ): Promise<void> => {
   const password = checkPassword(newPassword, 'newPassword');
   const account = await requireAccount(store, userId);
-  if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
+  if (needsRecentSession(account)) await requireRecentSession(store.scope, { userId, sessionId });
+  else if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
   await requirePassword(store, account, currentPassword, client);
   const set = ownPassword(store, await hashPassword(password));
   const filter = { ...unchangedSince(account), ...enabled };

@@ -97,7 +97,12 @@ export const replaceCredentials = async <R extends AccountRecord>(
 };
 
 /** What signs in besides a password, which whoever opened the account may have left: fields of its record. */
-export const otherWays: Document = { identities: '', '_signIn.anonymous': '' };
+export const otherWays: Document = {
+  identities: '',
+  '_signIn.anonymous': '',
+  '_signIn.totp': '',
+  '_signIn.totpPending': '',
+};
 
 /**
  * Replaces the password of an account whose address was never verified, and turns out to be someone else's, by an

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { nowSeconds } from '../core/clock.ts';
+import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { get, list } from '../table/item.ts';
 import { itemKey, type Key, type PartitionKey, sortPrefix } from '../table/item-key.ts';
@@ -69,10 +69,19 @@ export const sessionEnded = (): AppError =>
   new AppError('TOKEN_INVALID', 'The session of this access token has ended. Sign in again.');
 
 /** An ended session → 401 `TOKEN_INVALID`; for acts that a stolen access token must not do. */
-export const requireSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
+export const requireSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<SessionItem> => {
   const session = await get<SessionItem>(sessionKey(scope, userId, sessionId));
-  if (session && session.expiresAt > nowSeconds()) return;
+  if (session && session.expiresAt > nowSeconds()) return session;
   throw sessionEnded();
+};
+
+const recentMs = 10 * 60_000;
+
+/** The same for a session that began over 10 minutes ago → 403 `REAUTHENTICATION_REQUIRED`; a refresh is no sign-in. */
+export const requireRecentSession = async (scope: SessionScope, { userId, sessionId }: Bearer): Promise<void> => {
+  const { createdAt } = await requireSession(scope, userId, sessionId);
+  if (clock.now() - createdAt <= recentMs) return;
+  throw new AppError('REAUTHENTICATION_REQUIRED', 'Sign in again to change how you sign in.');
 };
 
 /** A refresh token taken apart: whose it claims to be, and the hash it is stored under. Ids are 24 hex characters. */

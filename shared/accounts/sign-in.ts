@@ -5,6 +5,7 @@ import { type Credentials, provePassword } from './password-proof.ts';
 import { hashPassword, needsRehash } from './passwords.ts';
 import { type RefreshSession, refreshTokenInvalid, rotate, startSession } from './refresh-sessions.ts';
 import { signOut } from './revoke-sessions.ts';
+import { secondFactorRequired } from './second-factor/ticket.ts';
 import type { Bearer, IssuedToken } from './session-jwt.ts';
 import { type Client, parseRefreshToken, type RefreshToken } from './sessions.ts';
 
@@ -22,17 +23,22 @@ export interface SignIn<R extends AccountRecord> {
 }
 
 /**
- * Opens a session for who has just proved who they are, by the methods `amr`. If their password was changed, or they were disabled or
- * deleted, since `account` was read → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
+ * Opens a session for who has just proved who they are, by the methods `amr`. Who has a second factor and has not proved
+ * it → 401 `SECOND_FACTOR_REQUIRED`. If their password was changed, or they were disabled or deleted, since `account`
+ * was read → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
  */
 export const openSession = async (
   { scope, issueToken }: SigningStore,
-  account: Pick<AccountRecord, '_id' | 'credentialVersion'>,
+  account: Pick<AccountRecord, '_id' | 'credentialVersion' | '_signIn'>,
   client: Client,
   amr: readonly string[],
 ): Promise<OpenedSession> => {
   const accountId = account._id.toHexString();
-  const isCurrent = requireCredentialVersion(scope, accountId, credentialVersionOf(account));
+  const version = credentialVersionOf(account);
+  if (account._signIn?.totp && !amr.includes('mfa')) {
+    throw await secondFactorRequired(scope, { userId: accountId, version, amr });
+  }
+  const isCurrent = requireCredentialVersion(scope, accountId, version);
   const session = await startSession(scope, accountId, client, [isCurrent], amr);
   return { ...session, ...(await issueToken(session)) };
 };

@@ -42,6 +42,8 @@ export const statusOf = {
   REFRESH_TOKEN_MISSING: 401,
   REFRESH_TOKEN_INVALID: 401,
   INVALID_CREDENTIALS: 401,
+  SECOND_FACTOR_REQUIRED: 401,
+  INVALID_SECOND_FACTOR: 401,
   MAIL_PROVIDER_UNAUTHORIZED: 401,
   SECRET_KEY_REQUIRED: 403,
   PUBLISHABLE_KEY_REQUIRED: 403,
@@ -55,6 +57,7 @@ export const statusOf = {
   PLAN_LIMIT: 403,
   AUTH_DISABLED: 403,
   SIGN_IN_DISABLED: 403,
+  REAUTHENTICATION_REQUIRED: 403,
   SIGNUP_DISABLED: 403,
   ROLE_REQUIRED: 403,
   SCOPE_REQUIRED: 403,
@@ -71,6 +74,7 @@ export const statusOf = {
   TRANSFER_NOT_FOUND: 404,
   USER_NOT_FOUND: 404,
   SESSION_NOT_FOUND: 404,
+  SECOND_FACTOR_NOT_FOUND: 404,
   MEMBER_NOT_FOUND: 404,
   INVITATION_NOT_FOUND: 404,
   TOKEN_NOT_FOUND: 404,
@@ -88,6 +92,7 @@ export const statusOf = {
   OWNER_STAYS: 409,
   USER_EXISTS: 409,
   NOT_ANONYMOUS: 409,
+  SECOND_FACTOR_EXISTS: 409,
   DUPLICATE_VALUE: 409,
   SCHEMA_CONFLICT: 409,
   INDEX_EXISTS: 409,
@@ -162,6 +167,8 @@ export interface AppErrorOptions {
   readonly retryAfter?: number;
   /** Sent as `ETag`: what the document is at now. */
   readonly etag?: string;
+  /** Sent beside `code`: what a sign-in is gone on with. */
+  readonly ticket?: string;
 }
 
 /** Errors that are temporary: the caller is always told when to retry (contract 1, "Headers"). */
@@ -175,12 +182,14 @@ export class AppError extends Error {
   readonly errors: readonly FieldError[] | undefined;
   readonly retryAfter: number | undefined;
   readonly etag: string | undefined;
+  readonly ticket: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
     this.code = code;
     this.errors = options.errors;
     this.etag = options.etag;
+    this.ticket = options.ticket;
     this.retryAfter = options.retryAfter ?? (passes(code) ? usualRetryAfter : undefined);
   }
 }

@@ -16,7 +16,14 @@ const masterKey = async (): Promise<Buffer> => {
 
 /** The 32-byte key of one purpose, derived from the master key with HKDF-SHA-256; derived once a process. */
 export const derivedKey = (
-  purpose: 'sealed v1' | 'dashboard tokens' | 'email codes' | 'feed positions' | 'realtime tickets' | 'file links',
+  purpose:
+    | 'sealed v1'
+    | 'dashboard tokens'
+    | 'email codes'
+    | 'feed positions'
+    | 'realtime tickets'
+    | 'recovery codes'
+    | 'file links',
 ): Promise<Buffer> =>
   keys.get(purpose, async () => Buffer.from(hkdfSync('sha256', await masterKey(), '', `basalt ${purpose}`, 32)));
 

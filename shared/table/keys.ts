@@ -42,6 +42,8 @@ export const refreshToken = { in: accounts, sk: 'refresh#{hash}', by: 'accounts'
 export const gate = { in: accounts, sk: 'gate#{userId}', by: 'accounts' } as const;
 /** A social sign-in that has begun. Expires after 10 minutes. */
 export const signInState = { in: accounts, sk: 'state#{hash}', by: 'accounts' } as const;
+/** A sign-in that waits for its second factor, and how often that was tried. Expires after 5 minutes. */
+export const ticket = { in: accounts, sk: 'ticket#{hash}', by: 'accounts' } as const;
 /** Failed sign-ins of an address, from one place or from anywhere. Expires with its window. */
 export const lockout = { in: ['lock'], sk: 'failures', by: 'accounts' } as const;
 
@@ -96,4 +98,4 @@ export const proposals = { in: ['owner'], sk: 'proposals#{month}', by: 'insight'
 export const health = { in: ['rate'], sk: 'health', by: 'insight' } as const;
 
 /** What goes when a project's users do; sessions first, as nothing is refreshed without one. */
-export const ofUsers = [session, exchangeCode, emailToken, refreshToken] as const;
+export const ofUsers = [session, exchangeCode, emailToken, refreshToken, ticket] as const;

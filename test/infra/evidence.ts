@@ -22,6 +22,9 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'accounts/session-jwt.ts#verifyDashboardToken',
     'accounts/session-jwt.ts#issueDashboardToken',
     'accounts/email-tokens/email-token.ts#hashCode',
+    'accounts/second-factor/enrol-totp.ts#startTotp',
+    'accounts/second-factor/use-factor.ts#openSecret',
+    'accounts/second-factor/recovery-codes.ts#hashRecoveryCode',
     'projects/own-database/connect-database.ts#connectDatabase',
     'projects/own-database/verify-database.ts#verifyDatabase',
     'mail/mail-content.ts#sealContent',
@@ -47,7 +50,12 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'projects/members/invitation-limits.ts#countServiceMail',
     'mail/outbox/account-mail-limit.ts#countAccountMail',
   ],
-  lockouts: ['accounts/lockout.ts#countFailure', 'accounts/lockout.ts#clearFailures'],
+  lockouts: [
+    'accounts/lockout.ts#countFailure',
+    'accounts/lockout.ts#clearFailures',
+    'accounts/lockout.ts#countFactorFailure',
+    'accounts/lockout.ts#takeFactorFailureBack',
+  ],
   purge: ['projects/project-items.ts#removeProjectItems', 'projects/project-items.ts#removeUserItems'],
   'file-links': ['files/links/link-key.ts#knownLinkKeys'],
   'link-keys': ['files/links/rotate-link-keys.ts#rotateLinkKeys'],
@@ -114,6 +122,9 @@ export const sessionEvidence: readonly string[] = [
   'accounts/credentials.ts#raiseCredentialVersion',
   'accounts/credentials.ts#requireCredentialVersion',
   'accounts/users/anonymous.ts#upgradeAnonymous',
+  'accounts/sessions.ts#requireRecentSession',
+  'accounts/second-factor/ticket.ts#secondFactorRequired',
+  'accounts/second-factor/ticket.ts#countTicketTry',
 ];
 
 /** Where the dashboard's API deals with those of users, for a developer, and a job does. */

@@ -66,7 +66,8 @@ export const withProof = async <T>(
   try {
     done = await act(owner);
   } catch (error) {
-    await giveBack(use);
+    // The first factor is proved for good: the ticket stands for it.
+    if (!(error instanceof AppError && error.code === 'SECOND_FACTOR_REQUIRED')) await giveBack(use);
     throw error;
   }
   if (!done) throw invalidProof(kind);

@@ -66,10 +66,11 @@ const openFor = async (
   account: AccountRecord,
   client: Client,
   provider: IdentityProvider,
-): Promise<OpenedSession> => {
+): Promise<OpenedSession | { readonly ticket: string }> => {
   try {
     return await openSession(store, account, client, [provider.name]);
   } catch (error) {
+    if (error instanceof AppError && error.ticket !== undefined) return { ticket: error.ticket };
     if (!(error instanceof AppError && error.code === 'INVALID_CREDENTIALS')) throw error;
     throw signInFailed('Your account was changed at this very moment. Please sign in again.', error);
   }
@@ -77,7 +78,7 @@ const openFor = async (
 
 /**
  * Ends a social sign-in: whoever the provider vouches for is signed in, and the browser goes to the landing page with
- * the access token and `rtCode`, or with `error` (contract 3, "Social", and 6, "Developer accounts").
+ * the access token and `rtCode`, with a `ticket` for the second factor, or with `error` (contract 3, "Social", and 6, "Developer accounts").
  */
 export const finishSignIn = <R extends AccountRecord>(
   { store, siteUrl, credentials, opening, told }: SocialReturn<R>,
@@ -95,6 +96,11 @@ export const finishSignIn = <R extends AccountRecord>(
     const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
     const linked = await linkAccount(store, open, provider, profile, begunBy);
     const session = await openFor(store, linked.account, client, provider);
+    if ('ticket' in session) {
+      const url = landingUrl(site, { provider: provider.name });
+      url.hash = new URLSearchParams({ ticket: session.ticket }).toString();
+      return { location: url.href };
+    }
     const url = landingUrl(site, {
       rtCode: await issueExchangeCode(store.scope, session),
       provider: provider.name,

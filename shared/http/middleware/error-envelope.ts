@@ -35,6 +35,7 @@ const toHttpError = (error: AppError, requestId: string) => ({
     code: error.code,
     requestId,
     ...(error.errors ? { errors: error.errors } : {}),
+    ...(error.ticket === undefined ? {} : { ticket: error.ticket }),
   }),
 });
 

@@ -13,6 +13,7 @@ export const errorSchema: JsonSchema = {
     message: { type: 'string', description: 'For people: what was wrong, and what to do.' },
     code: { enum: Object.keys(statusOf), description: 'For programs; each code has one status.' },
     requestId: { type: 'string', description: 'Finds the request in the log.' },
+    ticket: { type: 'string', description: 'Of SECOND_FACTOR_REQUIRED: what the sign-in is gone on with.' },
     errors: {
       type: 'array',
       description: 'What was wrong field by field.',

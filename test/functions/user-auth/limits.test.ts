@@ -35,11 +35,19 @@ describe('the credential window', () => {
   test('is shared by exactly the routes that take credentials, codes or send mails', () => {
     const narrow = Object.values(userAuthRoutes).flatMap((row) => ('credential' in row ? row.id : []));
     expect(narrow.sort()).toEqual([
+      'confirm-totp',
+      'remove-totp',
       'request-password-reset',
       'resend-verification-otp',
       'reset-password',
+      'send-code',
       'sign-in',
+      'sign-in-by-code',
+      'sign-in-with-factor',
       'sign-up',
+      'sign-up-anonymously',
+      'start-totp',
+      'upgrade-anonymous',
       'verify-email',
     ]);
   });

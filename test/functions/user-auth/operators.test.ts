@@ -5,7 +5,7 @@ let project: UsersProject;
 let token: string;
 
 beforeAll(async () => {
-  project = await newUsersProject({ settings: { signIn: { emailCode: true } } });
+  project = await newUsersProject({ settings: { signIn: { emailCode: true, secondFactor: 'optional' } } });
   ({ token } = await project.newUser());
 });
 
@@ -23,6 +23,9 @@ const bodies: readonly [string, string, Readonly<Record<string, string>>][] = [
   ['POST', 'verify-email', { token: code }],
   ['POST', 'verify-email', { email, otp }],
   ['POST', 'anonymous/upgrade', { email, password }],
+  ['POST', 'second-factor/totp/confirm', { code: otp }],
+  ['DELETE', 'second-factor/totp', { code: otp, recoveryCode: otp }],
+  ['POST', 'second-factor/verify', { ticket: code, code: otp, recoveryCode: otp }],
   ['POST', 'code', { email }],
   ['POST', 'code/verify', { token: code }],
   ['POST', 'code/verify', { email, code: otp }],

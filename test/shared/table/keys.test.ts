@@ -139,8 +139,14 @@ describe('what follows from the kinds', () => {
     ]);
   });
 
-  test('a project has two partitions, and its users four kinds in one of them, sessions first', () => {
+  test('a project has two partitions, and its users five kinds in one of them, sessions first', () => {
     expect(projectPartitions(projectId)).toEqual([`p#${projectId}`, `stats#${projectId}`]);
-    expect(keys.ofUsers.map((kind) => sortPrefix(kind))).toEqual(['session#', 'rtcode#', 'email#', 'refresh#']);
+    expect(keys.ofUsers.map((kind) => sortPrefix(kind))).toEqual([
+      'session#',
+      'rtcode#',
+      'email#',
+      'refresh#',
+      'ticket#',
+    ]);
   });
 });

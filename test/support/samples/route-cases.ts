@@ -172,6 +172,9 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'resend-verification-otp': { email: 'sample@example.com' },
   'request-password-reset': { email: 'sample@example.com' },
   'upgrade-anonymous': { email: 'sample@example.com', password: 'sample-password' },
+  'confirm-totp': { code: '123456' },
+  'remove-totp': { code: '123456', recoveryCode: 'AAAA-AAAA' },
+  'sign-in-with-factor': { ticket: 'sample', code: '123456', recoveryCode: 'AAAA-AAAA' },
   'send-code': { email: 'sample@example.com' },
   'sign-in-by-code': { token: 'sample', email: 'sample@example.com', code: 'AAAA-AAAA' },
   'reset-password': {

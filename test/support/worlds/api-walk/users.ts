@@ -1,3 +1,4 @@
+import { shownCode } from '../../clients/authenticator.ts';
 import { Browser, formWith, target } from '../../clients/browser.ts';
 import { put } from '../files.ts';
 import { mailedCode, prepare, type WalkContext } from './context.ts';
@@ -30,6 +31,10 @@ const gitHub = async ({ open }: WalkContext): Promise<void> => {
   await open.run('exchange-code', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
 };
 
+interface RecoveryCodes {
+  readonly data: { readonly recoveryCodes: readonly string[] };
+}
+
 /** An end user's account, from sign-up to a session that somebody else ends. */
 export const walkUsers = async (context: WalkContext): Promise<void> => {
   const { open, dashboard } = context;
@@ -52,13 +57,24 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   await open.run('change-password');
   await open.run('request-password-reset');
   await open.run('reset-password', { body: { otp: await mailedCode(context, email, /reset/i) } });
-  await prepare(context, 'PATCH', `/api/projects/${projectId}`, { signIn: { emailCode: true, anonymous: true } });
+  await prepare(context, 'PATCH', `/api/projects/${projectId}`, {
+    signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
+  });
   await open.run('send-code');
   await open.run('sign-in-by-code', { body: { code: await mailedCode(context, email, /your code/i) } });
   const anonymous = await open.run<SignedIn>('sign-up-anonymously');
   const { credentials } = open;
   open.credentials = { ...credentials, userToken: anonymous.body.accessToken };
   await open.run('upgrade-anonymous');
+  const { secret } = (await open.run<{ readonly data: { readonly secret: string } }>('start-totp')).body.data;
+  const confirmed = await open.run<RecoveryCodes>('confirm-totp', { body: { code: shownCode(secret) } });
+  const [first, second] = confirmed.body.data.recoveryCodes;
+  const guarded = { email: 'lin@example.com', password: 'correct horse battery' };
+  const refused = await open.refused('sign-in', 401, { key: credentials.publishableKey ?? '', body: guarded });
+  await open.run('sign-in-with-factor', {
+    body: { ticket: refused.body.ticket, code: undefined, recoveryCode: first },
+  });
+  await open.run('remove-totp', { body: { recoveryCode: second } });
   open.credentials = credentials;
   await open.run('get-jwks');
   await gitHub(context);

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { nowSeconds } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { seal } from '../../projects/sealed.ts';
+import { type AccountRecord, type AccountStore, enabled, requireAccount } from '../account-store.ts';
+import { replaceCredentials, unchangedSince } from '../credentials.ts';
+import { countFactorFailure, takeFactorFailureBack } from '../lockout.ts';
+import type { Bearer } from '../session-jwt.ts';
+import { requireRecentSession } from '../sessions.ts';
+import { newRecoveryCodes } from './recovery-codes.ts';
+import { base32, otpauthUri, stepOf } from './totp.ts';
+import { type FactorProof, factorPlace, invalidSecondFactor, openSecret, useFactor } from './use-factor.ts';
+
+const alreadySetUp = (): AppError =>
+  new AppError('SECOND_FACTOR_EXISTS', 'An authenticator app is set up already. Remove it first.');
+
+/** The account of who has just signed in, and changes what they sign in with. */
+const requireRecent = async <R extends AccountRecord>(store: AccountStore<R>, bearer: Bearer): Promise<R> => {
+  const account = await requireAccount(store, bearer.userId);
+  await requireRecentSession(store.scope, bearer);
+  return account;
+};
+
+/**
+ * Begins to set up an authenticator app: the secret is shown this once, and counts once it is confirmed; a later one
+ * takes its place. Set up already → 409 `SECOND_FACTOR_EXISTS`.
+ */
+export const startTotp = async (
+  store: AccountStore,
+  bearer: Bearer,
+): Promise<{ readonly secret: string; readonly uri: string }> => {
+  const { _id, email = bearer.userId } = await requireRecent(store, bearer);
+  const bytes = randomBytes(20);
+  const sealed = await seal(bytes.toString('base64url'), factorPlace(store.scope, bearer.userId));
+  const free = { _id, ...enabled, '_signIn.totp': { $exists: false } };
+  if (!(await store.write(free, { $set: { '_signIn.totpPending': sealed } }))) throw alreadySetUp();
+  const secret = base32(bytes);
+  const { siteName } = store.mailOrigin();
+  return { secret, uri: otpauthUri(secret, siteName || 'Basalt', email) };
+};
+
+/**
+ * Ends it with a code of the app, which signs in from then on; other sessions end. Returns the recovery codes, this
+ * once. Wrong → 401 `INVALID_SECOND_FACTOR`, counted; of parallel calls one wins, the others are 409.
+ */
+export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: string): Promise<readonly string[]> => {
+  const account = await requireRecent(store, bearer);
+  const { totp, totpPending } = account._signIn ?? {};
+  if (totp) throw alreadySetUp();
+  const place = factorPlace(store.scope, bearer.userId);
+  await countFactorFailure(store.scope, bearer.userId);
+  const secret = totpPending === undefined ? undefined : await openSecret(totpPending, place);
+  const lastStep = secret && stepOf(secret, code, nowSeconds());
+  if (lastStep === undefined) throw invalidSecondFactor();
+  await takeFactorFailureBack(store.scope, bearer.userId);
+  const { codes, hashes } = await newRecoveryCodes(place);
+  const filter = { ...unchangedSince(account), ...enabled, '_signIn.totpPending': { $eq: totpPending } };
+  const set = { '_signIn.totp': { sealed: totpPending, lastStep, recovery: hashes } };
+  const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totpPending': '' } };
+  if (!(await replaceCredentials(store, filter, set, ending))) throw alreadySetUp();
+  return codes;
+};
+
+/** Removes the authenticator app with one of its codes, or a recovery code; none → 404 `SECOND_FACTOR_NOT_FOUND`. */
+export const removeTotp = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<void> => {
+  const account = await requireRecent(store, bearer);
+  if (!account._signIn?.totp) {
+    throw new AppError('SECOND_FACTOR_NOT_FOUND', 'There is no authenticator app to remove.');
+  }
+  if (!(await useFactor(store, account, proof))) throw invalidSecondFactor();
+  const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totp': '' } };
+  await replaceCredentials(store, { _id: account._id }, {}, ending);
+};

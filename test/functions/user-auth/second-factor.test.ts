@@ -1,0 +1,295 @@
+import { ObjectId } from 'mongodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { requireAccount } from '../../../shared/accounts/account-store.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
+import { codeAt } from '../../../shared/accounts/second-factor/totp.ts';
+import { useFactor } from '../../../shared/accounts/second-factor/use-factor.ts';
+import { sessionKey } from '../../../shared/accounts/sessions.ts';
+import { userAccounts } from '../../../shared/accounts/stores/users.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { write } from '../../../shared/table/item.ts';
+import { projectScope } from '../../../shared/table/item-key.ts';
+import { bytesOf, shownCode } from '../../support/clients/authenticator.ts';
+import { inParallel, tally } from '../../support/clients/client.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+
+const settings = { signIn: { emailCode: true, secondFactor: 'optional' } };
+const inHeader = { 'x-refresh-token-mode': 'header' };
+const invalid = { status: 401, body: { code: 'INVALID_SECOND_FACTOR' } };
+const reauthentication = { status: 403, body: { code: 'REAUTHENTICATION_REQUIRED' } };
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject({ settings });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+interface Totp {
+  readonly data: { readonly secret: string; readonly uri: string };
+}
+interface Codes {
+  readonly data: { readonly recoveryCodes: readonly string[] };
+}
+
+const start = (token: string) => project.auth<Totp>('POST', 'second-factor/totp', { token });
+const confirm = (token: string, code: string) =>
+  project.auth<Codes>('POST', 'second-factor/totp/confirm', { token, body: { code } });
+const remove = (token: string, body: object) => project.auth('DELETE', 'second-factor/totp', { token, body });
+const verify = (body: object) => project.auth<SignIn>('POST', 'second-factor/verify', { body, headers: inHeader });
+
+/** A user with an authenticator app, whose last accepted step is the present one. */
+const newGuarded = async () => {
+  const user = await project.newUser();
+  const { secret } = (await start(user.token)).body.data;
+  const { recoveryCodes } = (await confirm(user.token, shownCode(secret))).body.data;
+  return { ...user, secret, recoveryCodes };
+};
+
+const ticketFor = async (user: { readonly email: string; readonly password: string }): Promise<string> => {
+  const answer = await project.logIn(user);
+  expect(answer).toMatchObject({ status: 401, body: { code: 'SECOND_FACTOR_REQUIRED' }, cookies: [] });
+  return String((answer.body as unknown as { ticket: string }).ticket);
+};
+
+/** One after the other, as passwords that are looked at count as wrong until they are found to be right. */
+const ticketsFor = async (user: Parameters<typeof ticketFor>[0], count: number): Promise<readonly string[]> => {
+  const tickets: string[] = [];
+  while (tickets.length < count) tickets.push(await ticketFor(user));
+  return tickets;
+};
+
+/** Has a session begin some minutes ago. */
+const age = async ({ userId, accessToken }: SignIn, minutes: number): Promise<void> => {
+  await write({
+    update: sessionKey(projectScope(project.id), userId, String(claimsOf(accessToken).sid)),
+    change: 'SET createdAt = :at',
+    condition: 'attribute_exists(pk)',
+    values: { at: Date.now() - minutes * 60_000 },
+  });
+};
+
+describe('setting up an authenticator app', () => {
+  test('200 with a secret, then ten recovery codes, once; nothing of them is stored as it is, other sessions end', async () => {
+    const user = await project.newUser();
+    const other = await project.logIn(user, inHeader);
+    const begun = await start(user.token);
+    expect(begun).toMatchObject({ status: 200, body: { data: { secret: expect.stringMatching(/^[A-Z2-7]{32}$/) } } });
+    const { secret, uri } = begun.body.data;
+    expect(uri).toMatch(new RegExp(`^otpauth://totp/.*secret=${secret}`));
+    expect((await project.logIn(user)).status).toBe(200);
+    const done = await confirm(user.token, shownCode(secret));
+    expect(done.status).toBe(200);
+    const { recoveryCodes } = done.body.data;
+    expect(new Set(recoveryCodes).size).toBe(10);
+    const kept = JSON.stringify(await storedUsers(project, { email: user.email }));
+    for (const text of [secret, bytesOf(secret).toString('base64url'), ...recoveryCodes])
+      expect(kept).not.toContain(text);
+    expect((await project.refresh(user.refreshToken)).status).toBe(200);
+    expect((await project.refresh(other.body.refreshToken)).status).toBe(401);
+    expect(JSON.stringify((await project.auth('GET', 'me', { token: user.token })).body)).not.toContain('_signIn');
+  });
+
+  test('401 for a wrong code, and without one begun; sign-in stays as it was', async () => {
+    const user = await project.newUser();
+    expect(await confirm(user.token, '000000')).toMatchObject(invalid);
+    const { secret } = (await start(user.token)).body.data;
+    expect(await confirm(user.token, shownCode(secret, 5))).toMatchObject(invalid);
+    expect((await project.logIn(user)).status).toBe(200);
+  });
+
+  test('200 for one of eight confirmations at once', async () => {
+    const user = await project.newUser();
+    const { secret } = (await start(user.token)).body.data;
+    const answers = await inParallel(8, () => confirm(user.token, shownCode(secret)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test('409 SECOND_FACTOR_EXISTS where there is one, 404 where there is none to remove', async () => {
+    const user = await newGuarded();
+    expect(await start(user.token)).toMatchObject({ status: 409, body: { code: 'SECOND_FACTOR_EXISTS' } });
+    const none = await project.newUser();
+    expect(await remove(none.token, { code: '000000' })).toMatchObject({
+      status: 404,
+      body: { code: 'SECOND_FACTOR_NOT_FOUND' },
+    });
+  });
+
+  test('403 REAUTHENTICATION_REQUIRED for who signed in over ten minutes ago, a refresh since or not', async () => {
+    const user = await newGuarded();
+    const plain = await project.newUser();
+    await Promise.all([age(user, 11), age(plain, 11)]);
+    const { body } = await project.refresh(plain.refreshToken);
+    expect(await start(body.accessToken)).toMatchObject(reauthentication);
+    expect(await confirm(body.accessToken, '000000')).toMatchObject(reauthentication);
+    expect(await remove(user.token, { recoveryCode: user.recoveryCodes[0] })).toMatchObject(reauthentication);
+    const change = { currentPassword: user.password, newPassword: 'another password' };
+    const changing = { token: user.token, body: change };
+    expect(await project.auth('PUT', 'change-password', changing)).toMatchObject(reauthentication);
+    await age(user, 9);
+    expect((await project.auth('PUT', 'change-password', changing)).status).toBe(200);
+  });
+
+  test('403 REAUTHENTICATION_REQUIRED for a first password, long after signing in', async () => {
+    const user = await project.newUser();
+    await changeStoredUsers(project, { email: user.email }, { hasPassword: false });
+    await age(user, 11);
+    const changing = { token: user.token, body: { newPassword: 'another password' } };
+    expect(await project.auth('PUT', 'change-password', changing)).toMatchObject(reauthentication);
+  });
+
+  test('403 SIGN_IN_DISABLED where it is off; who has one is still asked, and may remove it', async () => {
+    const off = await newUsersProject({ settings });
+    const user = await off.newUser();
+    const { body } = await off.auth<Totp>('POST', 'second-factor/totp', { token: user.token });
+    const code = shownCode(body.data.secret);
+    const confirming = { token: user.token, body: { code } };
+    const done = await off.auth<Codes>('POST', 'second-factor/totp/confirm', confirming);
+    await off.developer.dashboard('PATCH', `/api/projects/${off.id}`, { signIn: { secondFactor: 'off' } });
+    const refused = { status: 403, body: { code: 'SIGN_IN_DISABLED' } };
+    expect(await off.auth('POST', 'second-factor/totp', { token: user.token })).toMatchObject(refused);
+    expect(await off.auth('POST', 'second-factor/totp/confirm', confirming)).toMatchObject(refused);
+    expect(await off.logIn(user)).toMatchObject({ status: 401, body: { code: 'SECOND_FACTOR_REQUIRED' } });
+    const proof = { recoveryCode: done.body.data.recoveryCodes[0] };
+    const removing = { token: user.token, body: proof };
+    expect((await off.auth('DELETE', 'second-factor/totp', removing)).status).toBe(200);
+    expect((await off.logIn(user)).status).toBe(200);
+  });
+});
+
+describe('signing in with a second factor', () => {
+  test('200 with the next code, once; amr says both, and a refresh keeps it', async () => {
+    const user = await newGuarded();
+    const ticket = await ticketFor(user);
+    expect(await verify({ ticket, code: shownCode(user.secret) })).toMatchObject(invalid);
+    const answer = await verify({ ticket, code: shownCode(user.secret, 1) });
+    expect(answer).toMatchObject({ status: 200, body: { userId: user.userId } });
+    expect(claimsOf(answer.body.accessToken).amr).toEqual(['pwd', 'totp', 'mfa']);
+    const refreshed = await project.refresh(answer.body.refreshToken);
+    expect(claimsOf(refreshed.body.accessToken).amr).toEqual(['pwd', 'totp', 'mfa']);
+    expect(await verify({ ticket, recoveryCode: user.recoveryCodes[0] })).toMatchObject(invalid);
+  });
+
+  test('200 with a recovery code, once', async () => {
+    const user = await newGuarded();
+    const recoveryCode = user.recoveryCodes[3]?.toLowerCase().replace('-', ' ');
+    const answer = await verify({ ticket: await ticketFor(user), recoveryCode });
+    expect(claimsOf(answer.body.accessToken).amr).toEqual(['pwd', 'recovery', 'mfa']);
+    expect(await verify({ ticket: await ticketFor(user), recoveryCode })).toMatchObject(invalid);
+  });
+
+  test('401 after a code by mail too, which is used up by it', async () => {
+    const user = await newGuarded();
+    await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
+    const place = { scope: projectScope(project.id), kind: 'code', addressKey: addressKeyOf(user.email) } as const;
+    const { token } = await issueTokens(place, user.email, user.userId);
+    const byCode = () => project.auth<{ ticket: string }>('POST', 'code/verify', { body: { token } });
+    const first = await byCode();
+    expect(first).toMatchObject({ status: 401, body: { code: 'SECOND_FACTOR_REQUIRED' } });
+    expect(await byCode()).toMatchObject({ status: 400, body: { code: 'INVALID_CODE' } });
+    const answer = await verify({ ticket: first.body.ticket, recoveryCode: user.recoveryCodes[0] });
+    expect(claimsOf(answer.body.accessToken).amr).toEqual(['email', 'recovery', 'mfa']);
+  });
+
+  test('200 for one of 50 at once: with one ticket and code, one ticket and ten codes, ten tickets and one code', async () => {
+    const alone = async (bodies: (user: Awaited<ReturnType<typeof newGuarded>>) => Promise<readonly object[]>) => {
+      const all = await bodies(await newGuarded());
+      const answers = await inParallel(50, (n) => verify(all[n % all.length] ?? {}));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    };
+    await alone(async (user) => [{ ticket: await ticketFor(user), recoveryCode: user.recoveryCodes[0] }]);
+    await alone(async (user) => {
+      const ticket = await ticketFor(user);
+      return user.recoveryCodes.map((recoveryCode) => ({ ticket, recoveryCode }));
+    });
+    await alone(async (user) => {
+      const code = shownCode(user.secret, 1);
+      const tickets = await ticketsFor(user, 10);
+      return tickets.map((ticket) => ({ ticket, code }));
+    });
+  });
+
+  test('401 for the right code after five wrong ones with a ticket, of 50 at once', async () => {
+    const user = await newGuarded();
+    const ticket = await ticketFor(user);
+    const guesses = await inParallel(50, (n) => verify({ ticket, code: String(n).padStart(6, '0') }));
+    expect(guesses.every(({ status }) => status === 401)).toBe(true);
+    expect(await verify({ ticket, recoveryCode: user.recoveryCodes[0] })).toMatchObject(invalid);
+    expect((await verify({ ticket: await ticketFor(user), recoveryCode: user.recoveryCodes[0] })).status).toBe(200);
+  });
+
+  test('429 ACCOUNT_LOCKED after ten wrong ones over all tickets and removals, for the right one too', async () => {
+    const user = await newGuarded();
+    const tickets = await ticketsFor(user, 4);
+    const guesses = await inParallel(16, (n) => verify({ ticket: tickets[n % 4], recoveryCode: 'AAAA-AAAA' }));
+    expect(tally(guesses)).toEqual({ 401: 10, 429: 6 });
+    const right = { recoveryCode: user.recoveryCodes[0] };
+    const locked = { status: 429, body: { code: 'ACCOUNT_LOCKED' } };
+    expect(await verify({ ticket: await ticketFor(user), ...right })).toMatchObject(locked);
+    expect(await remove(user.token, right)).toMatchObject(locked);
+  });
+
+  test('401 for a ticket that is none, of another project, or from before a change of the password', async () => {
+    const user = await newGuarded();
+    const elsewhere = await newUsersProject({ settings });
+    const ticket = await ticketFor(user);
+    const right = { recoveryCode: user.recoveryCodes[0] };
+    expect(await verify({ ticket: 'A'.repeat(43), ...right })).toMatchObject(invalid);
+    expect(await verify({ ticket: '', ...right })).toMatchObject(invalid);
+    expect(await elsewhere.auth('POST', 'second-factor/verify', { body: { ticket, ...right } })).toMatchObject(invalid);
+    const body = { currentPassword: user.password, newPassword: 'another password' };
+    expect((await project.auth('PUT', 'change-password', { token: user.token, body })).status).toBe(200);
+    expect(await verify({ ticket, ...right })).toMatchObject(invalid);
+  });
+
+  test('401 INVALID_CREDENTIALS for a wrong password, as without a second factor', async () => {
+    const { email } = await newGuarded();
+    expect(await project.logIn({ email, password: 'not the password' })).toMatchObject({
+      status: 401,
+      body: { code: 'INVALID_CREDENTIALS' },
+    });
+  });
+});
+
+describe('a code that was used, and clocks that differ', () => {
+  test('401 for what was accepted, what came before it, and what is more than a step away', async () => {
+    const user = await newGuarded();
+    const store = userAccounts(await domainProject(project));
+    const step = Math.floor(Date.now() / 30_000) + 10;
+    vi.spyOn(clock, 'now').mockReturnValue(step * 30_000);
+    const use = async (at: number) => {
+      const account = await requireAccount(store, user.userId);
+      return useFactor(store, account, { code: codeAt(bytesOf(user.secret), at) });
+    };
+    expect([await use(step - 2), await use(step + 2)]).toEqual([undefined, undefined]);
+    expect([await use(step), await use(step), await use(step - 1)]).toEqual(['totp', undefined, undefined]);
+    expect([await use(step + 1), await use(step + 1)]).toEqual(['totp', undefined]);
+  });
+
+  test('200 for one of nine who use a code at once, as many as are let in', async () => {
+    const user = await newGuarded();
+    const store = userAccounts(await domainProject(project));
+    const step = Math.floor(Date.now() / 30_000) + 10;
+    vi.spyOn(clock, 'now').mockReturnValue(step * 30_000);
+    const account = await requireAccount(store, user.userId);
+    const code = codeAt(bytesOf(user.secret), step);
+    const used = await inParallel(9, () => useFactor(store, account, { code }));
+    expect(used.filter(Boolean)).toEqual(['totp']);
+  });
+});
+
+describe('an account that somebody else opened with the address', () => {
+  test('200 by code, and no factor of the other one is left', async () => {
+    const attacker = await newGuarded();
+    const place = { scope: projectScope(project.id), kind: 'code', addressKey: addressKeyOf(attacker.email) } as const;
+    const { token } = await issueTokens(place, attacker.email, attacker.userId);
+    expect((await project.auth('POST', 'code/verify', { body: { token } })).status).toBe(200);
+    const [stored] = await storedUsers(project, { _id: new ObjectId(attacker.userId) });
+    expect(stored?._signIn).toEqual({});
+  });
+});
