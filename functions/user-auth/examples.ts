@@ -64,7 +64,7 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   },
   'sign-in-with-factor': {
     headers: { 'x-refresh-token-mode': 'header' },
-    body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', code: '492039' },
+    body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', recoveryCode: '7KQM-3XWT' },
     failures: ['INVALID_SECOND_FACTOR', 'ACCOUNT_LOCKED'],
   },
   'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },

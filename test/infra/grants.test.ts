@@ -420,7 +420,7 @@ describe('every command that the code sends is granted', () => {
       expect(sent()).toHaveLength(ranges + 2);
     };
     await remove(removeProjectItems, 2);
-    await remove(removeUserItems, 4);
+    await remove(removeUserItems, 5);
   });
 });
 

@@ -72,7 +72,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   const guarded = { email: 'lin@example.com', password: 'correct horse battery' };
   const refused = await open.refused('sign-in', 401, { key: credentials.publishableKey ?? '', body: guarded });
   await open.run('sign-in-with-factor', {
-    body: { ticket: refused.body.ticket, code: undefined, recoveryCode: first },
+    body: { ticket: refused.body.ticket, recoveryCode: first },
   });
   await open.run('remove-totp', { body: { recoveryCode: second } });
   open.credentials = credentials;
