@@ -1,11 +1,20 @@
 import { confirmUpload } from '../../shared/files/confirm-upload.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { requireDeclaredType, tellingBytes } from '../../shared/files/declared-type.ts';
+import { uploadEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 
 const route = storageRoutes['confirm-upload'];
 
-export const handler = projectEndpoint(route).handler(async (_event, { project, input }) => {
-  const confirmed = await confirmUpload(project, input.body.filePath, input.body.size);
+export const handler = uploadEndpoint(route).handler(async (_event, { project, caller, input }) => {
+  const { filePath, size } = input.body;
+  const confirmed = await confirmUpload(project, filePath, size, {
+    caller,
+    prove: async (bucket, key, { etag, contentType }) => {
+      const start = await bucket.start(key, etag, tellingBytes);
+      // What was replaced meanwhile is not copied either.
+      if (start) await requireDeclaredType(contentType, start);
+    },
+  });
   return respond(route, { message: 'Upload confirmed', ...confirmed });
 });

@@ -1,11 +1,11 @@
 import { deleteFile } from '../../shared/files/delete-files.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { uploadEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 
 const route = storageRoutes['delete-file'];
 
-export const handler = projectEndpoint(route).handler(async (_event, { project, input }) => {
-  await deleteFile(project, input.body.path);
+export const handler = uploadEndpoint(route).handler(async (_event, { project, caller, input }) => {
+  await deleteFile(project, input.body.path, caller);
   return respond(route, { success: true, data: {}, message: 'File deleted successfully' });
 });

@@ -12,8 +12,16 @@ export const storageExamples = defineExamples(storageRoutes, {
   },
   'confirm-upload': {
     body: { filePath, size },
-    failures: ['SIZE_MISMATCH', 'FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'STORAGE_QUOTA_EXCEEDED', 'STORAGE_UNAVAILABLE'],
+    failures: [
+      'SIZE_MISMATCH',
+      'CONTENT_TYPE_MISMATCH',
+      'FILE_NOT_FOUND',
+      'UPLOAD_NOT_READY',
+      'STORAGE_QUOTA_EXCEEDED',
+      'STORAGE_UNAVAILABLE',
+    ],
   },
+  'list-own-files': { query: { prefix: 'report' }, failures: ['INVALID_CURSOR'] },
   'change-visibility': {
     body: { path: filePath, visibility: 'private' },
     failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],

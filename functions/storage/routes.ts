@@ -4,6 +4,8 @@ import {
   FileDeletedAnswer,
   LinksAnswer,
   LinksBody,
+  OwnFilesAnswer,
+  OwnFilesQuery,
   UploadConfirmAnswer,
   UploadConfirmBody,
   UploadRequestAnswer,
@@ -17,7 +19,7 @@ export const storageRoutes = defineRoutes({
   'request-upload': {
     method: 'POST',
     path: '/api/storage/upload-request',
-    access: 'secretKey',
+    access: 'anyKey',
     uses: ['encryption', 'uploads', 'files'],
     summary: 'Reserve room for a file and get the signed URL to upload it to',
     body: UploadRequestBody,
@@ -26,7 +28,7 @@ export const storageRoutes = defineRoutes({
   'confirm-upload': {
     method: 'POST',
     path: '/api/storage/upload-confirm',
-    access: 'secretKey',
+    access: 'anyKey',
     uses: ['encryption', 'uploads', 'files', 'webhook-queue'],
     summary: 'Make a file of an upload and charge its size',
     body: UploadConfirmBody,
@@ -35,11 +37,20 @@ export const storageRoutes = defineRoutes({
   'delete-file': {
     method: 'DELETE',
     path: '/api/storage/file',
-    access: 'secretKey',
+    access: 'anyKey',
     uses: ['encryption', 'uploads', 'files', 'webhook-queue'],
     summary: 'Delete a file and free its size',
     body: FileBody,
     response: { status: 200, body: FileDeletedAnswer },
+  },
+  'list-own-files': {
+    method: 'GET',
+    path: '/api/storage/files',
+    access: 'user',
+    uses: ['uploads'],
+    summary: 'List the confirmed files of the user who is signed in, newest first',
+    query: OwnFilesQuery,
+    response: { status: 200, body: OwnFilesAnswer },
   },
   'change-visibility': {
     method: 'PATCH',

@@ -66,6 +66,28 @@ export const confirmedUpload = {
 
 export const UploadConfirmAnswer = v.object({ message: v.string(), ...confirmedUpload });
 
+const atMost = (most: number) => v.pipe(v.string(), v.maxLength(most, `must have at most ${most} characters`));
+
+export const OwnFilesQuery = v.object({ prefix: v.optional(atMost(100)), cursor: v.optional(atMost(300)) });
+
+export const OwnFilesAnswer = success(
+  v.object({
+    items: v.array(
+      v.object({
+        path: v.string(),
+        name: v.string(),
+        size: v.number(),
+        contentType: v.string(),
+        visibility,
+        owner: v.nullable(v.string()),
+        url: v.nullable(v.string()),
+        createdAt: v.date(),
+      }),
+    ),
+    nextCursor: v.optional(v.string()),
+  }),
+);
+
 export const VisibilityAnswer = success(v.object({ path: v.string(), visibility, url: v.nullable(v.string()) }));
 
 /** For every path, in the order of the request, a link or why there is none. */

@@ -42,6 +42,8 @@ export interface Bucket {
   presignDownload(key: string, expiresIn: number): Promise<string>;
   /** `null` where there is no such object. */
   head(key: string): Promise<StoredObject | null>;
+  /** The first bytes of exactly the version `etag`; `undefined` where that is not there any more. */
+  start(key: string, etag: string, bytes: number): Promise<Uint8Array | undefined>;
   put(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
   /** `refused` where the source has changed or something is at the target already; `missing` without a source. */
   copy(copy: Copy): Promise<'copied' | 'refused' | 'missing'>;
@@ -84,6 +86,20 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
     if (!found) return null;
     const { ContentLength: size = 0, ETag: etag = '', ContentType: contentType = 'application/octet-stream' } = found;
     return { size, etag, contentType };
+  },
+
+  start: async (Key, IfMatch, bytes) => {
+    try {
+      return await on(async (client, Bucket) => {
+        const { Body } = await client.send(
+          new GetObjectCommand({ Bucket, Key, IfMatch, Range: `bytes=0-${bytes - 1}` }),
+        );
+        return Body?.transformToByteArray();
+      });
+    } catch (error) {
+      if (storageStatus(error) === 404 || storageStatus(error) === 412) return undefined;
+      throw error;
+    }
   },
 
   put: async (key, bytes, contentType) => {

@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import { announced } from '../events/announced.ts';
-import type { Project } from '../projects/project.ts';
+import type { Caller, Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { addressOf } from './file-address.ts';
@@ -74,19 +74,33 @@ const answer = (project: Project, path: string, visibility: Visibility): Confirm
   };
 };
 
+export interface ConfirmOptions {
+  /** Who confirms: users confirm their own uploads alone. */
+  readonly caller?: Caller;
+  /** Refuses content that is not what a user announced. */
+  readonly prove?: (bucket: Bucket, key: string, stored: StoredObject) => Promise<void>;
+}
+
 /**
  * Step three of an upload (contract 4): makes a file of it and charges its size, once, however often it is confirmed.
  * Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed, foreign, never
  * requested, expired or deleted → 404 `FILE_NOT_FOUND`.
  */
-export const confirmUpload = async (project: Project, filePath: string, size: number): Promise<ConfirmedUpload> => {
+export const confirmUpload = async (
+  project: Project,
+  filePath: string,
+  size: number,
+  { caller, prove }: ConfirmOptions = {},
+): Promise<ConfirmedUpload> => {
   requirePathOf(project.id, filePath);
   const ref = refOf(project, filePath);
   const bucket = await bucketOf(project);
   // A path that is confirmed gets no copy again: the file may have been made private since.
   const [state, pending] = await Promise.all([stateOf(ref), bucket.head(pendingKey(filePath))]);
+  if (caller?.kind === 'publishable' && state?.owner !== caller.userId) throw fileNotFound();
   if (state?.kind === 'requested' && pending) {
     if (pending.size !== size) throw mismatch(size, pending.size);
+    if (state.isUnproven) await prove?.(bucket, pendingKey(filePath), pending);
     const published = await publish(bucket, ref, state, pending);
     const news = { event: 'file.confirmed', thing: `file/${filePath}` } as const;
     if (published) await announced(project, news, () => settle(bucket, ref, state, published, size));

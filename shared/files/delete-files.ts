@@ -1,6 +1,6 @@
 import { describeError, log } from '../core/log.ts';
 import { announced } from '../events/announced.ts';
-import type { Project } from '../projects/project.ts';
+import type { Caller, Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
 import { fileKeys, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
 import { findFile } from './list-files.ts';
@@ -8,17 +8,17 @@ import { refOf } from './upload-items.ts';
 import { discharge } from './upload-states.ts';
 
 /** Takes a file out of the table and its size out of the quota; false where there is no such file (any more). */
-const forget = async (project: Project, filePath: string): Promise<boolean> => {
+const forget = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
   if (!isPathOf(project.id, filePath)) return false;
   const file = await findFile(project, filePath);
-  if (!file) return false;
-  const { size, contentType, visibility } = file;
+  if (!file || (caller?.kind === 'publishable' && file.owner !== caller.userId)) return false;
+  const { size, contentType, visibility, owner } = file;
   const news = {
     event: 'file.deleted',
     thing: `file/${filePath}`,
     file: { size, contentType, visibility, isDeleted: true },
   } as const;
-  return announced(project, news, () => discharge(refOf(project, filePath), size), Boolean);
+  return announced(project, news, () => discharge(refOf(project, filePath), size, owner), Boolean);
 };
 
 /** What has been uploaded to a path, confirmed or not: a later confirm finds nothing to publish. */
@@ -38,11 +38,11 @@ const removeBytes = async (project: Project, filePaths: readonly string[]): Prom
 };
 
 /**
- * Deletes a confirmed file and frees what it was charged, once (contract 4). Malformed, foreign, unconfirmed or gone →
- * 404 `FILE_NOT_FOUND`. Bytes that its storage does not remove in time are the sweep's.
+ * Deletes a confirmed file, of users their own, and frees what it was charged, once (contract 4). Malformed, foreign,
+ * unconfirmed or gone → 404 `FILE_NOT_FOUND`. Bytes that its storage does not remove in time are the sweep's.
  */
-export const deleteFile = async (project: Project, filePath: string): Promise<void> => {
-  if (!(await forget(project, filePath))) throw fileNotFound();
+export const deleteFile = async (project: Project, filePath: string, caller?: Caller): Promise<void> => {
+  if (!(await forget(project, filePath, caller))) throw fileNotFound();
   await removeBytes(project, [filePath]);
 };
 

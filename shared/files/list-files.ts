@@ -20,7 +20,8 @@ export const storageUsage = async (project: Project) => {
   return { used, held, limit: storageLimit(project), files };
 };
 
-const toStoredFile = (project: Project, item: FileItem) => {
+/** A confirmed file as it is shown. */
+export const toStoredFile = (project: Project, item: FileItem) => {
   const path = filePathOf(project.id, storageIdOf(project.storage), item);
   return {
     path,

@@ -1,16 +1,17 @@
-import { AppError } from '../core/errors.ts';
+import { AppError, validationFailed } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
+import { allowsType } from '../projects/user-uploads.ts';
 import { bucketOf } from './bucket-of.ts';
 import { newFilePath, pendingKey } from './file-path.ts';
 import { storageLimit } from './list-files.ts';
-import { type Ownership, refOf } from './upload-items.ts';
+import { type Ownership, refOf, type UploadItem } from './upload-items.ts';
 import { reserve } from './upload-states.ts';
 
 const MiB = 1024 * 1024;
 const largestFile = 10 * MiB;
 const urlSeconds = 600;
 
-export interface UploadRequest extends Ownership {
+export interface UploadRequest extends Ownership, Pick<UploadItem, 'unproven'> {
   readonly filename: string;
   readonly contentType: string;
   /** Bytes, at least 1. */
@@ -43,4 +44,19 @@ export const requestUpload = async (project: Project, { filename, visibility, ..
   });
   if (!(await reserve(refOf(project, filePath), upload, limit))) throw full(limit ?? 0);
   return { signedUrl, filePath };
+};
+
+/**
+ * Step one of an upload by a user with the publishable key: private and theirs unless they say otherwise. Larger than
+ * the project allows → 413 `FILE_TOO_LARGE`, of another type → 400 `VALIDATION_FAILED`.
+ */
+export const requestUserUpload = async (project: Project, userId: string | undefined, upload: UploadRequest) => {
+  const { maxBytes, types } = project.uploads;
+  if (upload.size > maxBytes) {
+    throw new AppError('FILE_TOO_LARGE', `A file of a user may have at most ${maxBytes} bytes.`);
+  }
+  if (!allowsType(project.uploads, upload.contentType)) {
+    throw validationFailed({ field: 'contentType', message: `contentType must be one of ${types.join(', ')}` });
+  }
+  return requestUpload(project, { ...upload, visibility: upload.visibility ?? 'private', owner: userId, unproven: 1 });
 };

@@ -30,6 +30,8 @@ export type UploadItem = Key &
     readonly bytes: number;
     readonly contentType: string;
     readonly requestedAt: number;
+    /** Whose content has to be what it was announced as: 1, as a user announced it. */
+    readonly unproven?: 1 | undefined;
   };
 
 /** A confirmed file; `confirmedAt` in ms since 1970. `openedAt`, `movingUntil`, `mover`: see `move-file.ts`. */
@@ -61,6 +63,9 @@ export const uploadKey = (ref: FileRef): Key =>
 
 export const fileItemKey = (ref: FileRef): Key =>
   itemKey(kinds.file, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
+
+export const userFileKey = (ref: FileRef, userId: string): Key =>
+  itemKey(kinds.userFile, projectScope(ref.projectId), { storageId: ref.storageId, userId, path: tailOf(ref) });
 
 export const quotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>): Key =>
   itemKey(kinds.storageQuota, projectScope(projectId), { storageId });

@@ -12,6 +12,7 @@ import {
   quotaKey,
   type UploadItem,
   uploadKey,
+  userFileKey,
 } from './upload-items.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface UploadState {
   readonly visibility: Visibility;
   /** The user whose file it is. */
   readonly owner: string | undefined;
+  /** Whether its content has yet to be looked at. */
+  readonly isUnproven: boolean;
 }
 
 const given = 'attribute_exists(pk)';
@@ -39,7 +42,7 @@ const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update =
 /** → requested: takes `size` bytes of the quota; false where `limit` leaves less (bytes, `null` for none). */
 export const reserve = async (
   ref: FileRef,
-  upload: Ownership & { readonly size: number; readonly contentType: string },
+  upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven'> & { readonly size: number },
   limit: number | null,
 ): Promise<boolean> => {
   const { size, ...announced } = upload;
@@ -60,13 +63,14 @@ export const reserve = async (
   return refusal === undefined;
 };
 
-type Known = (Ownership & Pick<FileItem, 'bytes'>) | undefined;
+type Known = (Ownership & Pick<UploadItem, 'bytes' | 'unproven'>) | undefined;
 
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
   const found = file ?? upload;
   if (!found) return undefined;
   const { bytes: size, visibility = 'public', owner } = found;
-  return { kind: file ? 'confirmed' : 'requested', size, visibility, owner };
+  const isUnproven = !file && upload?.unproven === 1;
+  return { kind: file ? 'confirmed' : 'requested', size, visibility, owner, isUnproven };
 };
 
 /**
@@ -91,8 +95,11 @@ export const charge = async (
     { delete: uploadKey(ref), condition: 'bytes = :bytes', values: { bytes: size } },
     { put: item, condition: 'attribute_not_exists(pk)' },
     count(ref, { used: size, files: 1 }),
+    ...(owner === undefined ? [] : [{ put: userFileKey(ref, owner) }]),
   ]);
-  return found ? stateFrom(found.map(({ item: known }) => known)) : { kind: 'confirmed', size, visibility, owner };
+  return found
+    ? stateFrom(found.map(({ item: known }) => known))
+    : { kind: 'confirmed', size, visibility, owner, isUnproven: false };
 };
 
 /** requested → expired: gives back what was reserved. False where it is no longer requested. */
@@ -102,11 +109,12 @@ export const expire = async (ref: FileRef, size: number): Promise<boolean> => {
 };
 
 /** confirmed → deleted: gives back what was charged, once. False where there is no such file. */
-export const discharge = async (ref: FileRef, size: number): Promise<boolean> => {
+export const discharge = async (ref: FileRef, size: number, owner: string | null): Promise<boolean> => {
   const refusal = await transact([
     { delete: fileItemKey(ref), condition: given },
     count(ref, { held: -size, used: -size, files: -1 }),
     putDueEntry(ref, 'deleted'),
+    ...(owner === null ? [] : [{ delete: userFileKey(ref, owner) }]),
   ]);
   return refusal === undefined;
 };

@@ -12,6 +12,7 @@ const shownSettings: ReadonlySet<string> = new Set([
   'allowPublicSignup',
   'authEnabled',
   'signIn',
+  'uploads',
   'providerFromEmail',
 ]);
 

@@ -75,6 +75,14 @@ export const filesEndpoint = <const R extends Of<ProjectAccess>>(
   route: R,
 ): Endpoint<Keyed & WithCaller & WithInput<R>> => keyed(route).use(fileCaller()).use(input(route));
 
+/** The same, of a route that puts files there or takes them away, which users do where the project lets them. */
+export const uploadEndpoint = <const R extends Of<ProjectAccess>>(
+  route: R,
+): Endpoint<Keyed & WithCaller & WithInput<R>> =>
+  keyed(route)
+    .use(fileCaller({ uploads: true }))
+    .use(input(route));
+
 /** The same as `projectEndpoint`, of a route that is carried out once for an `Idempotency-Key`. */
 export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(
   route: R,

@@ -72,6 +72,7 @@ export const createProject = async (
       allowPublicSignup: settings.allowPublicSignup ?? true,
       authEnabled: settings.authEnabled ?? false,
       ...(settings.signIn && { signIn: settings.signIn }),
+      ...(settings.uploads && { uploads: settings.uploads }),
       signingKeys: [await newSigningKey(_id.toHexString())],
       trashDueAt: new Date(now.getTime() + firstPurgeMs),
       createdAt: now,

@@ -7,6 +7,7 @@ import type { MemberRole } from './roles.ts';
 import { open } from './sealed.ts';
 import { type StoredWays, signInWays } from './sign-in-ways.ts';
 import type { SocialRegistrations } from './social/registration.ts';
+import { type StoredUploads, userUploads } from './user-uploads.ts';
 import type { OwnerFacts } from './with-owner.ts';
 
 export type KeyKind = 'publishable' | 'secret';
@@ -75,6 +76,7 @@ export interface ProjectRecord {
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signIn?: StoredWays;
+  readonly uploads?: StoredUploads;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders?: SocialRegistrations;
   readonly members?: readonly MemberRecord[];
@@ -108,6 +110,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
   signIn: signInWays(record.signIn),
+  uploads: userUploads(record.uploads),
   hadAnonymous: record.signIn?.anonymous !== undefined,
   signingKeys: record.signingKeys,
   socialProviders: record.socialProviders ?? {},

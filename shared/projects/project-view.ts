@@ -5,6 +5,7 @@ import { type SignInWays, signInWays } from './sign-in-ways.ts';
 import { isOpenIdName, type OpenIdName } from './social/openid-names.ts';
 import { type RegistrationText, registrationWith } from './social/registration.ts';
 import { forEachProvider, registrationFieldsOf, type SocialProviderName } from './social-providers.ts';
+import { type UserUploads, userUploads } from './user-uploads.ts';
 
 const asItIs = [
   '_id',
@@ -30,6 +31,7 @@ export interface SocialView extends Readonly<Partial<Record<RegistrationText, st
 export interface ProjectView extends View<ProjectRecord, (typeof asItIs)[number]> {
   readonly plan: PlanName;
   readonly signIn: SignInWays;
+  readonly uploads: UserUploads;
   readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>> & Readonly<Record<OpenIdName, SocialView>>;
   readonly hasProviderApiKey: boolean;
   readonly hasProviderWebhookSecret: boolean;
@@ -53,6 +55,7 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectVie
   ...viewOf(record, asItIs),
   plan,
   signIn: signInWays(record.signIn),
+  uploads: userUploads(record.uploads),
   socialProviders: {
     ...forEachProvider((name) => toSocialView(record, name)),
     ...Object.fromEntries(

@@ -2,6 +2,7 @@ import type { JWK } from 'jose';
 import type { Placement } from '../clients/placement.ts';
 import type { SignInWays } from './sign-in-ways.ts';
 import type { SocialRegistrations } from './social/registration.ts';
+import type { UserUploads } from './user-uploads.ts';
 
 export type PlanName = 'free' | 'pro';
 
@@ -54,6 +55,7 @@ export interface Project {
   readonly signIn: SignInWays;
   /** Whether anonymous users were ever allowed, so that there may be some. */
   readonly hadAnonymous: boolean;
+  readonly uploads: UserUploads;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders: SocialRegistrations;
   /** The project's own key at the mail provider, sealed to `providerKeyId`; `null` where it uses the shared one. */

@@ -68,6 +68,33 @@ const signIn = exactObject({
   secondFactor: v.optional(v.picklist(['off', 'optional'], 'must be off or optional')),
 });
 
+const uploadType = v.pipe(
+  v.string('must be a String'),
+  atMost(100),
+  v.regex(
+    /^(?:\*\/\*|[a-z0-9][a-z0-9.+-]*\/(?:\*|[a-z0-9][a-z0-9.+-]*))$/,
+    'must be a media type such as image/png, image/* or */*',
+  ),
+);
+
+const uploads = exactObject({
+  users: v.optional(flag),
+  maxBytes: v.optional(
+    v.pipe(
+      v.number('must be a Number'),
+      v.safeInteger('must be a whole number of bytes'),
+      v.minValue(1, 'must be at least 1'),
+    ),
+  ),
+  types: v.optional(
+    v.pipe(
+      v.array(uploadType, 'must be an Array'),
+      v.minLength(1, 'must have 1 to 50 types'),
+      v.maxLength(50, 'must have 1 to 50 types'),
+    ),
+  ),
+});
+
 const providerText = (shape: RegExp, message: string) =>
   v.nullable(v.pipe(textOrNull, atMost(500), v.regex(shape, message)));
 
@@ -91,6 +118,7 @@ const changeable = {
   allowPublicSignup: v.optional(flag),
   authEnabled: v.optional(flag),
   signIn: v.optional(signIn),
+  uploads: v.optional(uploads),
 };
 
 /** What a new project is made from: a name, and any setting that shall not have its default. */

@@ -33,16 +33,21 @@ const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> 
  */
 export const updateProject = async (
   owned: OwnedProject,
-  { socialProviders, providerApiKey, providerWebhookSecret, signIn = {}, ...changes }: ProjectChanges,
+  { socialProviders, providerApiKey, providerWebhookSecret, signIn = {}, uploads = {}, ...changes }: ProjectChanges,
 ): Promise<ProjectView> => {
   const { project, record } = owned;
   const social = await socialChanges(project.id, socialProviders);
   social.check(record);
   const sealed = await providerChanges(project.id, { providerApiKey, providerWebhookSecret });
-  const ways = Object.fromEntries(Object.entries(signIn).map(([way, value]) => [`signIn.${way}`, value]));
-  const given = Object.entries({ ...changes, ...ways, ...social.set, ...sealed }).filter(
-    ([, value]) => value !== undefined,
-  );
+  const members = (setting: string, given: object) =>
+    Object.fromEntries(Object.entries(given).map(([name, value]) => [`${setting}.${name}`, value]));
+  const given = Object.entries({
+    ...changes,
+    ...members('signIn', signIn),
+    ...members('uploads', uploads),
+    ...social.set,
+    ...sealed,
+  }).filter(([, value]) => value !== undefined);
   const removes = Object.keys(social.unset).length > 0;
   if (given.length === 0 && !removes) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
   const update = {

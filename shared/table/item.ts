@@ -61,8 +61,8 @@ export const write = async <T = Item>(one: Put | Update | Delete, returns: Retur
 /** Items of one partition, in the order of their sort keys. */
 export interface Range {
   readonly partition: string;
-  /** What the sort keys begin with, or what they sort before. */
-  readonly only?: { readonly prefix: string } | { readonly before: string };
+  /** What the sort keys begin with, or what they sort before, which is ASCII, and not before `from`. */
+  readonly only?: { readonly prefix: string } | { readonly before: string; readonly from?: string };
   /** The most that are returned; all of them without it. */
   readonly most?: number;
   readonly newestFirst?: boolean;
@@ -71,9 +71,19 @@ export interface Range {
   readonly keysOnly?: boolean;
 }
 
+/** What sorts before a text and after every other ASCII text that does: `BETWEEN` takes both its ends. */
+const justBefore = (text: string): string =>
+  `${text.slice(0, -1)}${String.fromCharCode(text.charCodeAt(text.length - 1) - 1)}\u007f`;
+
 const conditionOf = ({ partition, only }: Range) => {
   if (!only)
     return { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: toAttributes({ ':pk': partition }) };
+  if ('before' in only && only.from !== undefined) {
+    return {
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :sk',
+      ExpressionAttributeValues: toAttributes({ ':pk': partition, ':from': only.from, ':sk': justBefore(only.before) }),
+    };
+  }
   const [test, sk] =
     'prefix' in only ? (['begins_with(sk, :sk)', only.prefix] as const) : (['sk < :sk', only.before] as const);
   return {

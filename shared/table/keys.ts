@@ -51,6 +51,8 @@ export const lockout = { in: ['lock'], sk: 'failures', by: 'accounts' } as const
 export const upload = { in: ['project'], sk: 'upload#{storageId}#{path}', by: 'files' } as const;
 /** A confirmed file. Stays until the file is deleted. */
 export const file = { in: ['project'], sk: 'file#{storageId}#{path}', by: 'files' } as const;
+/** That a confirmed file is a user's, so that they can list theirs. Stays until the file is deleted. */
+export const userFile = { in: ['project'], sk: 'own-file#{storageId}#{userId}#{path}', by: 'files' } as const;
 /** Bytes that a storage has reserved and used, and how many files. Stays until the project is removed. */
 export const storageQuota = { in: ['project'], sk: 'quota#storage#{storageId}', by: 'files' } as const;
 /** A path that the sweep of uploads looks at when it is due. Stays until the sweep removes it. */

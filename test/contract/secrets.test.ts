@@ -249,6 +249,7 @@ const liveAnAccount = async (projectId: string, key: string, secretKey: string, 
 
   const me = await act('get-me', { token });
   const { _id: id } = me.body.data as { _id: string };
+  await act('list-own-files', { token });
   const listed = await act('list-sessions', { token });
   const [session] = listed.body.data as { _id: string }[];
   await act('revoke-session', { token }, { id: session?._id ?? '' });

@@ -73,6 +73,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'files/delete-files.ts#deleteFiles',
     'files/list-files.ts#findFile',
     'files/list-files.ts#listFiles',
+    'files/list-own-files.ts#listOwnFiles',
     'files/request-upload.ts#requestUpload',
     'files/move-file.ts#changeVisibility',
     'files/links/sign-links.ts#signLinks',

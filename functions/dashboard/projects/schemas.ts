@@ -43,6 +43,7 @@ export const project = {
     passkey: v.boolean(),
     secondFactor: v.picklist(['off', 'optional']),
   }),
+  uploads: v.object({ users: v.boolean(), maxBytes: v.number(), types: v.array(v.string()) }),
   socialProviders: v.objectWithRest(
     forEachProvider((name) => socialView(socialProviders[name].registration)),
     socialView(withIssuer),

@@ -15,7 +15,8 @@ export interface Keyed {
   readonly namedCollection: Collection | undefined;
 }
 
-const wrongKind: Readonly<Record<KeyKind, () => AppError>> = {
+/** The refusal of a kind of key that a route does not take. */
+export const wrongKind: Readonly<Record<KeyKind, () => AppError>> = {
   secret: () =>
     new AppError('SECRET_KEY_REQUIRED', 'This needs the secret key (sk_live_…) of the project, used server-side.'),
   publishable: () =>

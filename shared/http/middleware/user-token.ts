@@ -7,7 +7,7 @@ import { securityRequired, tokenMissing } from '../../documents/row-security.ts'
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireWay } from '../../projects/sign-in-ways.ts';
 import type { Route } from '../route.ts';
-import type { Keyed } from './api-key.ts';
+import { type Keyed, wrongKind } from './api-key.ts';
 import { bearerToken } from './bearer.ts';
 import type { WithCollection } from './collection.ts';
 import type { Event, Middleware } from './middleware-types.ts';
@@ -63,10 +63,11 @@ export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, W
 
 /**
  * Who deals with files: the secret key, which an invalid token beside takes nothing from, or a user of the publishable
- * one, whose token must be valid (401).
+ * one, whose token must be valid (401), and who `uploads` only where the project lets users do so (403).
  */
-export const fileCaller = (): Middleware<Keyed, WithCaller> => ({
+export const fileCaller = ({ uploads = false } = {}): Middleware<Keyed, WithCaller> => ({
   before: async ({ event, context }) => {
+    if (uploads && context.keyKind === 'publishable' && !context.project.uploads.users) throw wrongKind.secret();
     const identity = await identify(context.project, bearerToken(event.headers));
     if (context.keyKind === 'publishable' && 'refusal' in identity) throw identity.refusal;
     return { caller: { kind: context.keyKind, ...('userId' in identity ? { userId: identity.userId } : {}) } };

@@ -16,6 +16,7 @@ export const projectWithKey = async (id: string): Promise<Project> => ({
   allowedDomains: ['*'],
   allowPublicSignup: true,
   authEnabled: true,
+  uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
   signingKeys: [await newSigningKey(id)],
   signIn: signInWays(),
   hadAnonymous: false,

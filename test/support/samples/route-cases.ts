@@ -116,6 +116,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     allowPublicSignup: true,
     authEnabled: true,
     signIn: everyWay,
+    uploads: { users: true, maxBytes: 1000, types: ['image/png'] },
   },
   'update-project': {
     name: 'sample',
@@ -124,6 +125,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     allowPublicSignup: true,
     authEnabled: true,
     signIn: everyWay,
+    uploads: { users: true, maxBytes: 1000, types: ['image/png'] },
     providerApiKey: 're_sample',
     providerWebhookSecret: 'whsec_c2FtcGxl',
     providerFromEmail: 'Sample <sample@example.com>',

@@ -19,6 +19,7 @@ export const storageProject = (plan: PlanName = 'free', storage: StoragePlace = 
   signingKeys: [],
   signIn: signInWays(),
   hadAnonymous: false,
+  uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
   socialProviders: {},
   sealedProviderApiKey: null,
   providerFromEmail: null,

@@ -36,6 +36,7 @@ const project = (rest: Partial<Project> = {}): Project => ({
   signingKeys: [],
   signIn: signInWays(),
   hadAnonymous: false,
+  uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
   socialProviders: {},
   storage: { kind: 'managed' },
   sealedProviderApiKey: null,

@@ -114,6 +114,7 @@ export const walkFiles = async ({ open, dashboard }: WalkContext): Promise<void>
   await put(signedUrl, 'hello');
   await dashboard.run('confirm-project-upload', { body: { filePath } });
   await dashboard.run('list-files');
+  await open.run('list-own-files');
   await open.run('change-visibility', { body: { path: one } });
   await open.run('sign-links', { body: { paths: [one] } });
   await open.run('delete-file', { body: { path: one } });

@@ -1,0 +1,11 @@
+import { listOwnFiles } from '../../shared/files/list-own-files.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { storageRoutes } from './routes.ts';
+
+const route = storageRoutes['list-own-files'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
+  const data = await listOwnFiles(project, bearer.userId, input.query);
+  return respond(route, { success: true, data, message: 'Files fetched' });
+});
