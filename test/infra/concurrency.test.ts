@@ -62,12 +62,12 @@ const reservedIn = (context: Record<string, string>): number[] =>
 
 test('what the templates reserve leaves no more to the others than the cluster bears', () => {
   const reserved = reservedIn(everything);
-  expect(reserved.sort((a, b) => a - b)).toEqual([2, 5, 20, 600]);
+  expect(reserved.sort((a, b) => a - b)).toEqual([2, 5, 10, 20, 600]);
   const unreserved = Number(everything.accountConcurrency) - reserved.reduce((sum, each) => sum + each, 0);
   const atWork = unreserved + kept;
   expect(atWork * 3).toBeLessThanOrEqual(Number(everything.mongoConnections) * 0.8);
 });
 
 test('where the connections are not known, nothing is held back', () => {
-  expect(reservedIn({}).sort((a, b) => a - b)).toEqual([2, 5, 20]);
+  expect(reservedIn({}).sort((a, b) => a - b)).toEqual([2, 5, 10, 20]);
 });

@@ -6,11 +6,13 @@ import { everything, ofType, synthesise } from './synthesis.ts';
 
 const { stacks } = synthesise(everything);
 const queues = stacks.get('Staging-Queues') ?? new Map();
-const [deadMail, deadWork, mail, work] = [...ofType(queues, 'AWS::SQS::Queue')].sort(([a], [b]) => a.localeCompare(b));
+const [deadMail, deadWebhook, deadWork, mail, webhook, work] = [...ofType(queues, 'AWS::SQS::Queue')].sort(([a], [b]) =>
+  a.localeCompare(b),
+);
 
 test('every queue is encrypted and outlives its stack', () => {
   const all = [...ofType(queues, 'AWS::SQS::Queue').values()];
-  expect(all).toHaveLength(4);
+  expect(all).toHaveLength(6);
   for (const queue of all) {
     expect(queue).toMatchObject({ Properties: { SqsManagedSseEnabled: true }, DeletionPolicy: 'Retain' });
   }
@@ -18,7 +20,7 @@ test('every queue is encrypted and outlives its stack', () => {
 
 test('every queue refuses who does not use TLS', () => {
   const policies = [...ofType(queues, 'AWS::SQS::QueuePolicy').values()].map(({ Properties }) => Properties);
-  expect(policies).toHaveLength(4);
+  expect(policies).toHaveLength(6);
   for (const { PolicyDocument } of policies) {
     expect(PolicyDocument).toMatchObject({
       Statement: [
@@ -36,6 +38,7 @@ test('every queue refuses who does not use TLS', () => {
 test.each([
   ['a mail', mail, deadMail, mailTries],
   ['a task', work, deadWork, workTries],
+  ['a message of webhooks', webhook, deadWebhook, 3],
 ] as const)(
   '%s goes to the dead-letter queue after its last try, and is kept there for two weeks',
   (_, queue, dead, tries) => {
