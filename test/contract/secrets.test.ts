@@ -17,6 +17,7 @@ import { suppress } from '../../shared/mail/suppressions.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import { open } from '../../shared/projects/sealed.ts';
 import type { SocialRegistration } from '../../shared/projects/social/registration.ts';
+import { shownCode } from '../support/clients/authenticator.ts';
 import { Browser, formWith, target } from '../support/clients/browser.ts';
 import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
@@ -62,6 +63,8 @@ const userPassword = '$2b$12$KIXQ4S4pPz1u8gk5wqv0yO5l3rj8s2mC1ZJ0o1b2c3d4e5f6g7h
 const inDocuments = 'what-a-document-holds';
 const email = 'secrets@example.com';
 const userEmail = 'secrets-user@example.com';
+const codeEmail = 'secrets-coder@example.com';
+const guardedEmail = 'secrets-guarded@example.com';
 const colleagueEmail = 'secrets-colleague@example.com';
 const clientSecret = 'client-secret-of-github-0123456789';
 const providerApiKey = 're_key_of_the_provider_0123456789';
@@ -215,6 +218,57 @@ const signInWithGitHub = async (key: string): Promise<void> => {
   const { refreshToken } = exchanged.body.data as { refreshToken: string };
   secrets.push({ what: 'exchanged refresh token', value: refreshToken, shownBy: ['exchange-code'] });
   noteHashed('exchanged refresh token', refreshToken);
+};
+
+/** An account by a code of a mail, and an anonymous one that gets an address and a second factor. */
+const signInOtherwise = async (key: string): Promise<void> => {
+  const act = (id: string, options: RequestOptions) => send(routeNamed(id), {}, { key, ...options });
+  await act('send-code', { body: { email: codeEmail } });
+  const mail = await mailTo(codeEmail, 1, stack.env.MAIL_PROVIDER_URL);
+  const code = codeIn(mail);
+  secrets.push({ what: 'token of a sign-in mail', value: tokenIn(mail) }, { what: 'code of it', value: code });
+  await signIn('sign-in-by-code', { key, body: { email: codeEmail, code } });
+
+  const { token } = await signIn('sign-up-anonymously', { key });
+  const guarded = { email: guardedEmail, password };
+  await act('upgrade-anonymous', { token, body: guarded });
+  const { secret } = (await act('start-totp', { token })).body.data as { secret: string };
+  secrets.push({ what: 'secret of a second factor', value: secret, shownBy: ['start-totp'] });
+  const confirmed = await act('confirm-totp', { token, body: { code: shownCode(secret) } });
+  const { recoveryCodes } = confirmed.body.data as { recoveryCodes: string[] };
+  for (const value of recoveryCodes) secrets.push({ what: 'recovery code', value, shownBy: ['confirm-totp'] });
+  const { ticket } = (await act('sign-in', { body: guarded })).body as { ticket: string };
+  secrets.push({ what: 'ticket of a sign-in', value: ticket, shownBy: ['sign-in'] });
+  const [first, second] = recoveryCodes;
+  await signIn('sign-in-with-factor', { key, body: { ticket, recoveryCode: first } });
+  await act('remove-totp', { token, body: { recoveryCode: second } });
+};
+
+/** A webhook with its log, its test and another secret; and a ticket for what changes. */
+const tellOthers = async (parameters: Record<string, string>, token: string, key: string): Promise<void> => {
+  const act = (id: string, more: Record<string, string> = {}, body?: object) =>
+    send(routeNamed(id), { ...parameters, ...more }, { token, ...(body ? { body } : {}) });
+  const body = { url: `${inject('externalS3').endpoint}/hooks`, events: ['user.created'] };
+  const made = (await act('create-webhook', {}, body)).body.data as { _id: string; secret: string };
+  const webhook = { webhookId: made._id };
+  await act('get-webhook', webhook);
+  await act('update-webhook', webhook, { events: ['user.created'] });
+  await act('test-webhook', webhook);
+  await act('list-webhook-deliveries', webhook);
+  await act('replay-webhook', webhook, { since: new Date().toISOString() });
+  const rotated = (await act('rotate-webhook-secret', webhook)).body.data as { secret: string };
+  for (const [value, route] of [
+    [made.secret, 'create-webhook'],
+    [rotated.secret, 'rotate-webhook-secret'],
+  ] as const) {
+    secrets.push({ what: 'secret of a webhook', value, shownBy: [route] });
+  }
+  await act('delete-webhook', webhook);
+
+  await act('create-collection', {}, { name: 'told', schema: null, changes: true });
+  const answer = await send(routeNamed('create-ticket'), {}, { key, body: { collections: ['told'] } });
+  const { ticket } = answer.body.data as { ticket: string };
+  secrets.push({ what: 'ticket of live updates', value: ticket, shownBy: ['create-ticket'] });
 };
 
 /** Everything that an end user and the developer can do with his account, once and well; answers the user's id. */
@@ -575,6 +629,7 @@ beforeAll(async () => {
   const settings = {
     authEnabled: true,
     siteUrl: 'https://app.example.com',
+    signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
     socialProviders,
     providerApiKey,
     providerWebhookSecret: webhookSecret,
@@ -582,6 +637,8 @@ beforeAll(async () => {
   await send(routeNamed('update-project'), parameters, { token, body: settings });
   const userToken = await addUser(secretKey);
   const endUserId = await liveAnAccount(projectId, publishableKey, secretKey, token);
+  await signInOtherwise(publishableKey);
+  await tellOthers(parameters, token, secretKey);
   // Before another database is connected: the data API may take 5 s to hear of the way back.
   await trashADocument(parameters, secretKey);
   await keepFiles(parameters, secretKey, token);
@@ -624,6 +681,14 @@ beforeAll(async () => {
     'begin-sign-in',
     'finish-sign-in',
     'exchange-code',
+    'sign-in-by-code',
+    'sign-up-anonymously',
+    'start-totp',
+    'confirm-totp',
+    'sign-in-with-factor',
+    'create-webhook',
+    'rotate-webhook-secret',
+    'create-ticket',
   ]);
   const routes = [...publicCases, ...dashboardCases];
   for (const route of routes) {
