@@ -34,6 +34,7 @@ const thorough = [
   'test/functions/storage/sweep-limits.test.ts',
   'test/functions/user-auth/enumeration.test.ts',
   'test/functions/user-auth/linking-table.test.ts',
+  'test/functions/webhooks/deliveries.test.ts',
   'test/infra/settings-in-place.test.ts',
   'test/local/durability.test.ts',
   'test/local/example.test.ts',

@@ -16,7 +16,7 @@ const target = (settings: object = {}, environment: Readonly<Record<string, stri
   local: false,
   deployment: 'Basalt',
   environment: { DEPLOYED_SETTINGS: JSON.stringify(settings), ...environment },
-  functions: [{ FunctionArn: arnOf('Basalt-Jobs-mail') }, { FunctionArn: arnOf('Basalt-Jobs-task') }],
+  functions: ['mail', 'task', 'events'].map((name) => ({ FunctionArn: arnOf(`Basalt-Jobs-${name}`) })),
   aws: { region: 'eu-central-1' },
 });
 
@@ -67,11 +67,11 @@ test.each([
 });
 
 test.each([
-  [['Enabled', 'Enabled'], 'ok'],
-  [['Enabled', 'Disabled'], 'failed'],
-  [['Enabled'], 'failed'],
+  [['Enabled', 'Enabled', 'Enabled'], 'ok'],
+  [['Enabled', 'Enabled', 'Disabled'], 'failed'],
+  [['Enabled', 'Enabled'], 'failed'],
 ])('queues that are %j: %s', async (states, level) => {
-  const names = ['Basalt-Jobs-mail', 'Basalt-Jobs-task'];
+  const names = ['Basalt-Jobs-mail', 'Basalt-Jobs-task', 'Basalt-Jobs-events'];
   const EventSourceMappings = states.map((State, at) => ({ FunctionArn: arnOf(names[at] ?? ''), State }));
   const foreign = { FunctionArn: arnOf('Other-Jobs-mail'), State: 'Disabled' };
   lambda.on(ListEventSourceMappingsCommand).resolves({ EventSourceMappings: [foreign, ...EventSourceMappings] });
@@ -83,7 +83,7 @@ describe('schedules', () => {
     JSON.stringify({ Rules: Array.from({ length: count }, (_, at) => ({ Name: `Basalt-Jobs-${at}`, State })) });
 
   test('ok: all are on, asked for by the name of the deployment and signed', async () => {
-    const [request] = [answering(rules(6, 'ENABLED'))];
+    const [request] = [answering(rules(8, 'ENABLED'))];
     expect(await find(schedulesCheck)).toMatchObject({ level: 'ok' });
     const [first] = request;
     expect(first?.url).toBe('https://events.eu-central-1.amazonaws.com/');
@@ -92,8 +92,8 @@ describe('schedules', () => {
   });
 
   test.each([
-    [rules(6, 'DISABLED'), 'are off: Basalt-Jobs-0'],
-    [rules(1, 'ENABLED'), '1 of 6 are there'],
+    [rules(8, 'DISABLED'), 'are off: Basalt-Jobs-0'],
+    [rules(1, 'ENABLED'), '1 of 8 are there'],
   ])('failed: %s', async (answer, detail) => {
     answering(answer);
     expect(await find(schedulesCheck)).toMatchObject({ level: 'failed', detail: expect.stringContaining(detail) });

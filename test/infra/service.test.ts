@@ -231,7 +231,8 @@ describe('the jobs', () => {
     const rates = [...ofType(resources, 'AWS::Events::Rule').values()].map(
       ({ Properties }) => Properties.ScheduleExpression,
     );
-    expect(rates).toEqual(every.map((minutes) => (minutes === 60 ? 'rate(1 hour)' : `rate(${minutes} minutes)`)));
+    const rateOf = (minutes: number) => (minutes === 1 ? 'rate(1 minute)' : `rate(${minutes} minutes)`);
+    expect(rates).toEqual(every.map((minutes) => (minutes === 60 ? 'rate(1 hour)' : rateOf(minutes))));
   });
 
   test('are not repeated by Lambda when a scheduled run fails', () => {

@@ -27,7 +27,7 @@ describe.each(socialProviderNames)('%s', (name) => {
 
   test('is in the contract and the guide', () => {
     expect(page('contract.md')).toContain(
-      `- \`${socialProviderNames.join('`, `')}\`; another → 404 \`UNKNOWN_PROVIDER\`.`,
+      `- \`${socialProviderNames.join('`, `')}\`; or \`oidc:<name>\`, one of the project's own by OpenID Connect discovery; another → 404 \`UNKNOWN_PROVIDER\`.`,
     );
     expect(page('contract.md').split(`socialProviders:{${socialProviderNames.join(', ')}:{`)).toHaveLength(3);
     expect(page('user-accounts.md')).toMatch(new RegExp(`^## .*${title}`, 'm'));

@@ -7,7 +7,6 @@ import { receiversAmong } from '../clients/receiver-addresses.ts';
 /** A delivery as it came in. */
 export interface Received {
   readonly id: string;
-  readonly at: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly body: { readonly type: string; readonly timestamp: string; readonly data: Record<string, unknown> };
@@ -50,7 +49,7 @@ export class Receiver {
   async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const text = (await buffer(request)).toString();
     const headers = headersOf(request);
-    const received = { id: headers['webhook-id'] ?? '', at: Date.now(), headers, text, body: JSON.parse(text) };
+    const received = { id: headers['webhook-id'] ?? '', headers, text, body: JSON.parse(text) };
     const before = [...this.received];
     this.received.push(received);
     this.behaviour(received, response, before);
