@@ -28,8 +28,15 @@ export const LogInBody = body({ email, password });
 export const UpgradeBody = body({ email, password: v.optional(newPassword) });
 export const FactorCodeBody = body({ code: factorCode });
 const factor = { code: v.optional(factorCode), recoveryCode: v.optional(recoveryCode) };
-export const FactorBody = body(factor);
-export const TicketBody = body({ ticket, ...factor });
+const withoutFactor = 'must have a code or a recoveryCode';
+export const FactorBody = v.pipe(
+  body(factor),
+  v.check((sent) => (sent.code ?? sent.recoveryCode) !== undefined, withoutFactor),
+);
+export const TicketBody = v.pipe(
+  body({ ticket, ...factor }),
+  v.check((sent) => (sent.code ?? sent.recoveryCode) !== undefined, withoutFactor),
+);
 export const PasswordChangeBody = body({ currentPassword: v.optional(password), newPassword });
 export const EmailBody = body({ email: recipient });
 
