@@ -22,7 +22,9 @@ let sampleUserId: string;
 let managedDocumentId: string;
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({
+    settings: { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } },
+  });
   await project.addCollection({ name: 'notes' });
   await project.addCollection({ name: 'posts', schema: [{ key: 'text', type: 'String' }] });
   user = await project.newUser();

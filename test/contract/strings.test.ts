@@ -168,7 +168,9 @@ describe('operators in the path', () => {
   test.each(withName)('$status for {$name} of $method $id', async ({ name, status, ...route }) => {
     for (const text of ['{"$ne":null}', '[object Object]', '$ne', 'notes[$ne]', '__proto__', 'constructor', '.', '*']) {
       const path = route.pathWith({ ...sampleParameters, projectId: project.id, id: user.userId, [name]: text });
-      const body = route.method === 'GET' ? undefined : (sampleBodies[route.id] ?? {});
+      // One of two fields that exclude each other.
+      const { since: _since, ...sample } = (sampleBodies[route.id] ?? {}) as Readonly<Record<string, unknown>>;
+      const body = route.method === 'GET' ? undefined : sample;
       const answer = await ask(route, path.replace(/\/\.$/, '/%2E'), body);
       // A dot is no name: the way ends before it.
       expect(answer, text).toMatchObject({ status: text === '.' ? 404 : status, body: { success: false } });

@@ -18,6 +18,9 @@ afterEach(() => Promise.all([stack.mongo.heal(), stack.dynamo.heal()]));
 
 afterAll(() => stack.stop());
 
+/** A good answer of a service that has no language model, as that of the tests has none. */
+const withoutModel = 'NOT_SET_UP';
+
 const newName = (): string => `late-${randomBytes(6).toString('hex')}`;
 
 const insert = (body: unknown) => stack.api('POST', '/api/data/notes', { body });
@@ -46,6 +49,7 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['get-schema', 200],
   // The collection has none.
   ['list-changes', 409],
+  ['create-ticket', 409],
   ['sign-out-developer', 200],
   ['refresh-token', 200],
   ['sign-out', 200],
@@ -55,9 +59,14 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['verify-email', 400],
   ['reset-password', 400],
   ['exchange-code', 400],
+  ['sign-in-by-code', 400],
+  ['sign-in-with-factor', 401],
   ['request-upload', 200],
   ['confirm-upload', 404],
   ['delete-file', 404],
+  ['change-visibility', 404],
+  ['sign-links', 200],
+  ['list-own-files', 200],
   ['start-sign-in', 302],
   ['begin-sign-in', 200],
   ['finish-sign-in', 302],
@@ -113,7 +122,9 @@ const expectAnsweredInTime = (answers: readonly Swept[]): void => {
 };
 
 test('no route answers 5xx while nothing is wrong', async () => {
-  for (const { name, status } of await sweep(stack)) expect(status, name).toBeLessThan(500);
+  for (const { name, status, body } of await sweep(stack)) {
+    if (body.code !== withoutModel) expect(status, name).toBeLessThan(500);
+  }
 });
 
 const refresh = (token: string) =>

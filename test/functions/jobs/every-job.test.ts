@@ -112,7 +112,7 @@ test.each(works.filter(({ tries }) => tries))('$name that fails comes again late
 });
 
 test('every job that works on something durable is among them', () => {
-  const others = ['prepare-control', 'rotate-link-keys', 'verify-database-a', 'verify-database-b'];
+  const others = ['authorize-channel', 'prepare-control', 'rotate-link-keys', 'verify-database-a', 'verify-database-b'];
   // Those of webhooks deliver what may come twice; their own tests are in test/functions/webhooks.
   others.push('deliver-webhooks', 'requeue-webhooks');
   expect(new Set([...works.flatMap((work) => work.jobs), ...others])).toEqual(new Set(Object.keys(jobs)));

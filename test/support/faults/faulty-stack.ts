@@ -66,6 +66,7 @@ interface SignedIn {
 const settings = {
   authEnabled: true,
   siteUrl: site,
+  signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
   socialProviders: { github: { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' } },
 };
 
