@@ -19,6 +19,7 @@ const thorough = [
   'test/console/settings-acts.test.ts',
   'test/console/transfer-acts.test.ts',
   'test/console/user-acts.test.ts',
+  'test/console/webhooks.test.ts',
   'test/contract/bytes.test.ts',
   'test/contract/origins.test.ts',
   'test/contract/secrets.test.ts',

@@ -6,6 +6,7 @@ import { t } from '../../text/words.ts';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Webhooks } from '../webhooks/webhooks.tsx';
 import { AuditTrail } from './audit-trail.tsx';
 import { Connections } from './connections.tsx';
 import { General } from './general.tsx';
@@ -25,6 +26,7 @@ const parts = {
   'sign-in': SignInSettings,
   mail: MailSettings,
   connections: Connections,
+  webhooks: Webhooks,
   members: Members,
   audit: AuditTrail,
 } as const satisfies Readonly<Record<string, FunctionComponent<SettingsProps>>>;

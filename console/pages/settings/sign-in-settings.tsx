@@ -1,4 +1,5 @@
 import { request } from '../../api/request.ts';
+import type { Input } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -6,10 +7,12 @@ import { NewProvider } from './new-provider.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import type { SettingsProps } from './settings.tsx';
 
+const ways = ['password', 'emailCode', 'anonymous'] as const;
+
 /** Whether the app has accounts, who may make one, and with whom one can sign in. */
 export const SignInSettings = ({ project }: SettingsProps) => {
-  const { _id: projectId, authEnabled, allowPublicSignup, socialProviders } = project;
-  const change = async (body: { authEnabled?: boolean; allowPublicSignup?: boolean }) => {
+  const { _id: projectId, authEnabled, allowPublicSignup, signIn, socialProviders } = project;
+  const change = async (body: Input<'update-project'>['body']) => {
     const { hints } = await request('update-project', { projectId, body });
     say([t.settings.saved, ...(hints ?? [])].join(' '));
   };
@@ -26,6 +29,21 @@ export const SignInSettings = ({ project }: SettingsProps) => {
         hint={t.settings.signUpsWhy}
         on={allowPublicSignup}
         onChange={(on) => void change({ allowPublicSignup: on })}
+      />
+      {ways.map((way) => (
+        <Switch
+          key={way}
+          label={t.settings.ways[way]}
+          hint={t.settings.waysWhy[way]}
+          on={signIn[way]}
+          onChange={(on) => void change({ signIn: { [way]: on } })}
+        />
+      ))}
+      <Switch
+        label={t.settings.secondFactor}
+        hint={t.settings.secondFactorWhy}
+        on={signIn.secondFactor === 'optional'}
+        onChange={(on) => void change({ signIn: { secondFactor: on ? 'optional' : 'off' } })}
       />
       {Object.entries(socialProviders).map(([provider, shown]) => (
         <ProviderForm key={provider} project={project} provider={provider} shown={shown} />

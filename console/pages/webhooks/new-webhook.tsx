@@ -1,0 +1,39 @@
+import { useSignal } from '@preact/signals';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { NewSecret } from './new-secret.tsx';
+import { WebhookForm } from './webhook-form.tsx';
+
+/** Makes a webhook, and shows its secret. */
+export const NewWebhook = ({
+  projectId,
+  onMade,
+  onClose,
+}: {
+  readonly projectId: string;
+  readonly onMade: (id: string) => void;
+  readonly onClose: () => void;
+}) => {
+  const made = useSignal<Data<'create-webhook'> | undefined>(undefined);
+  const webhook = made.value;
+  const leave = webhook ? () => onMade(webhook._id) : onClose;
+  return (
+    <Dialog title={t.webhooks.make} onClose={leave}>
+      {webhook ? (
+        <NewSecret secret={webhook.secret} onClose={leave} />
+      ) : (
+        <WebhookForm
+          act={t.acts.create}
+          first={{ url: '', events: [], collections: null }}
+          onClose={onClose}
+          onSubmit={async ({ url, events, collections }) => {
+            const body = { url, events: [...events], ...(collections ? { collections: [...collections] } : {}) };
+            made.value = (await request('create-webhook', { projectId, body })).data;
+          }}
+        />
+      )}
+    </Dialog>
+  );
+};
