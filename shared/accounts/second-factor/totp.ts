@@ -33,6 +33,8 @@ export const stepOf = (secret: Uint8Array, typed: string, seconds: number, after
   return [now, now - drift, now + drift].find((step) => step > after && isSame(codeAt(secret, step), code));
 };
 
-/** What an authenticator app reads from a QR code. */
-export const otpauthUri = (secret: string, issuer: string, account: string): string =>
-  `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?${new URLSearchParams({ secret, issuer })}`;
+/** What an authenticator app reads from a QR code; apps show a `+` as it stands. */
+export const otpauthUri = (secret: string, issuer: string, account: string): string => {
+  const app = encodeURIComponent(issuer);
+  return `otpauth://totp/${app}:${encodeURIComponent(account)}?secret=${secret}&issuer=${app}`;
+};

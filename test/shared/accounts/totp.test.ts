@@ -49,4 +49,5 @@ test('the address for apps names site and account whatever they are called', () 
   const uri = new URL(otpauthUri('MZXW6', 'A & B: shop', 'ada+x@example.com'));
   expect(decodeURIComponent(uri.pathname)).toContain('A & B: shop:ada+x@example.com');
   expect(Object.fromEntries(uri.searchParams)).toEqual({ secret: 'MZXW6', issuer: 'A & B: shop' });
+  expect(uri.href).not.toContain('+');
 });
