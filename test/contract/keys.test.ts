@@ -77,7 +77,13 @@ const made = async (answer: Promise<Answer<{ data?: { id?: string }; _id?: strin
   return body._id ?? body.data?.id ?? '';
 };
 
-const withMail = () => newUsersProject({ settings: { providerApiKey: newProviderKey() } });
+const withMail = () =>
+  newUsersProject({
+    settings: {
+      providerApiKey: newProviderKey(),
+      signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
+    },
+  });
 
 const fill = async (project: UsersProject): Promise<Things> => {
   const post = (path: string, body: unknown) => made(project.api('POST', path, { body }));

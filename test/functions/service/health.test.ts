@@ -26,6 +26,7 @@ const checks = [
   's3 HeadBucketCommand',
   'sqs GetQueueAttributesCommand',
   'sqs GetQueueAttributesCommand',
+  'sqs GetQueueAttributesCommand',
 ];
 
 describe('GET /api/health', () => {

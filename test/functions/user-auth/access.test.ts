@@ -10,7 +10,9 @@ import { claimsOf, newUsersProject, type UsersProject } from '../../support/worl
 let project: UsersProject;
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({
+    settings: { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } },
+  });
 });
 
 const accounts = publicCases.filter(({ route }) => route.path.startsWith('/api/userAuth/'));
