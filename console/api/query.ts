@@ -107,14 +107,18 @@ export const useQuery = <Id extends RowId>(
   return Object.assign(entry.state as Signal<Known<Data<Id>>>, { reload: entry.load });
 };
 
-/** Everything of one collection belongs together: what is restored from the trash is among the documents. */
-const collectionOf = (path: string): string => /^\/api\/projects\/[^/]+\/collections\/[^/]+/.exec(path)?.[0] ?? path;
+/**
+ * Everything of one collection belongs together, as what is restored from the trash is among the documents; and of one
+ * webhook, as a test of it is among its deliveries.
+ */
+const wholeOf = (path: string): string =>
+  /^\/api\/projects\/[^/]+\/(collections|webhooks)\/[^/]+/.exec(path)?.[0] ?? path;
 
 /** How far above what was written a list or a record can tell of it: `…/members` of `…/members/{id}/…`. */
 const stepsAbove = 2;
 
 const isConcerned = (path: string, written: string): boolean => {
-  const changed = collectionOf(written);
+  const changed = wholeOf(written);
   if (path === changed || path.startsWith(`${changed}/`)) return true;
   return written.startsWith(`${path}/`) && written.slice(path.length).split('/').length - 1 <= stepsAbove;
 };

@@ -12,7 +12,8 @@ import { DeliveryState } from './webhook-state.tsx';
 
 type Delivery = Item<'list-webhook-deliveries'>;
 
-const lookMs = 2000;
+/** While something is on its way, and while nothing is that this page knows of. */
+const [movingMs, calmMs] = [2000, 10_000];
 
 /** What the receiver said last. */
 const lastAnswer = ({ attempts }: Delivery): string => {
@@ -20,11 +21,12 @@ const lastAnswer = ({ attempts }: Delivery): string => {
   return last === undefined ? '–' : `${last.error ?? last.status ?? '–'}, ${t.api.took(last.ms)}`;
 };
 
-/** The deliveries of a webhook, newest first; renewed while one is on its way. */
+/** The deliveries of a webhook, newest first; renewed by itself, oftener while one is on its way. */
 export const Deliveries = ({ projectId, webhookId }: { readonly projectId: string; readonly webhookId: string }) => {
   const list = useQuery('list-webhook-deliveries', { projectId, webhookId, query: { limit: 20 } });
   const { data, problem } = list.value;
-  useRepeat(data?.items.some(({ state }) => state === 'waiting') ?? false, list.reload, lookMs);
+  const isMoving = data?.items.some(({ state }) => state === 'waiting') ?? false;
+  useRepeat(true, list.reload, isMoving ? movingMs : calmMs);
   if (problem && !data) return <ProblemNote problem={problem} onRetry={list.reload} />;
   if (data?.items.length === 0) return <p class="muted">{t.webhooks.noDeliveries}</p>;
   const columns: readonly Column<Delivery>[] = [
