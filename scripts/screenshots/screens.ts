@@ -69,7 +69,7 @@ export const screens: readonly Screen[] = [
   { name: 'settings-sign-in', path: '/settings/sign-in' },
   { name: 'settings-mail', path: '/settings/mail' },
   { name: 'settings-connections', path: '/settings/connections' },
-  { name: 'settings-webhooks', path: '/settings/webhooks' },
+  { name: 'settings-webhooks', path: '/settings/webhooks', act: press('New webhook') },
   { name: 'settings-members', path: '/settings/members' },
   { name: 'settings-audit', path: '/settings/audit' },
 ];

@@ -45,6 +45,22 @@ describe('what is done to the settings of a project in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test('the ways to sign in are switched, each by itself', async () => {
+    const { page, problems } = opened;
+    const path = `/api/projects/${project.id}`;
+    const kept = async () =>
+      (await project.developer.dashboard<{ data: { signIn: object } }>('GET', path)).body.data.signIn;
+    await openPart('sign-in');
+    await page.getByLabel('Codes by mail').check();
+    await expect.poll(kept).toMatchObject({ password: true, emailCode: true, anonymous: false });
+    await page.getByLabel('Second factor').check();
+    await expect.poll(kept).toMatchObject({ emailCode: true, secondFactor: 'optional' });
+    await page.getByLabel('Codes by mail').uncheck();
+    await page.getByLabel('Second factor').uncheck();
+    await expect.poll(kept).toMatchObject({ password: true, emailCode: false, secondFactor: 'off' });
+    expect(problems).toEqual([]);
+  });
+
   test('somebody is invited, and the invitation withdrawn', async () => {
     const { page, problems } = opened;
     const { email } = await newDeveloper();
