@@ -251,6 +251,11 @@ export const en = {
     deleteText: 'It is gone for ever, and its address stops.',
     typeName: 'Type its name',
     deleted: 'Deleted',
+    private: 'private',
+    privateWhy: 'Only a signed link leads to it: POST /api/storage/sign makes one.',
+    owner: 'Owner',
+    userUploads: 'Uploads by users',
+    userUploadsWhy: 'Users who are signed in upload with the publishable key; what they upload is private and theirs.',
   },
   mail: {
     parts: {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
+import { confirm, uploaded } from '../support/worlds/files.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -88,6 +89,26 @@ describe('files in the console', () => {
     await dialog.getByLabel('Type its name').fill('page.html');
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('link', { name: 'page.html' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('that are private say so, and whether users may upload is switched', async () => {
+    const { page, problems } = opened;
+    const { filePath } = await uploaded(project, 'for few');
+    expect((await confirm(project, filePath, 7)).status).toBe(200);
+    await project.api('PATCH', '/api/storage/file', { body: { path: filePath, visibility: 'private' } });
+    await page.reload();
+    await page.getByRole('row').filter({ hasText: 'private' }).getByRole('link', { name: 'notes.txt' }).click();
+    await page.getByText('Only a signed link leads to it').waitFor();
+    await page.getByLabel('Uploads by users').check();
+    const kept = async () => {
+      const { body } = await project.developer.dashboard<{ data: { uploads: object } }>(
+        'GET',
+        `/api/projects/${project.id}`,
+      );
+      return body.data.uploads;
+    };
+    await expect.poll(kept).toMatchObject({ users: true });
     expect(problems).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { SafeLink } from '../../ui/safe-link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FilePreview } from './file-preview.tsx';
+import { Visibility } from './visibility.tsx';
 
 /** One file: what is in it, where it is, and the act that ends it. */
 export const FilePanel = ({
@@ -24,8 +25,14 @@ export const FilePanel = ({
   <Panel title={file.name} onClose={onClose}>
     {shows && <FilePreview file={file} />}
     <p>
-      {file.contentType} · <Bytes of={file.size} /> · <Time at={file.createdAt} />
+      {file.contentType} · <Bytes of={file.size} /> · <Time at={file.createdAt} /> <Visibility file={file} />
     </p>
+    {file.owner && (
+      <p class="muted small">
+        {t.files.owner} <span class="mono">{file.owner}</span>
+      </p>
+    )}
+    {file.visibility === 'private' && <p class="muted small">{t.files.privateWhy}</p>}
     <p class="mono whole">{file.path}</p>
     <div class="row">
       {file.url !== null && (

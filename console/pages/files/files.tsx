@@ -10,6 +10,7 @@ import { Bytes } from '../../ui/bytes.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Switch } from '../../ui/switch.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -17,6 +18,7 @@ import { FilePanel } from './file-panel.tsx';
 import { isPicture } from './file-preview.tsx';
 import { UploadQueue } from './upload-queue.ts';
 import { UploadZone } from './upload-zone.tsx';
+import { Visibility } from './visibility.tsx';
 
 type StoredFile = Item<'list-files'>;
 
@@ -41,7 +43,15 @@ export const Files = () => {
       cell: (file) =>
         file.url && isPicture(file) && !isOwnBucket ? <img class="thumb" src={file.url} alt="" loading="lazy" /> : null,
     },
-    { key: 'name', label: t.files.name, cell: (file) => <a href={addressOf(file.path)}>{file.name}</a> },
+    {
+      key: 'name',
+      label: t.files.name,
+      cell: (file) => (
+        <>
+          <a href={addressOf(file.path)}>{file.name}</a> <Visibility file={file} />
+        </>
+      ),
+    },
     { key: 'size', label: t.files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
     { key: 'type', label: t.files.type, cell: ({ contentType }) => contentType },
     { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -56,6 +66,14 @@ export const Files = () => {
       <div class="stack">
         {isOwnBucket && <p class="note">{t.files.ownBucket}</p>}
         {project && !isOwnBucket && project.role !== 'viewer' && <UploadZone queue={queue} />}
+        {project && project.role !== 'viewer' && (
+          <Switch
+            label={t.files.userUploads}
+            hint={t.files.userUploadsWhy}
+            on={project.uploads.users}
+            onChange={(users) => void request('update-project', { projectId, body: { uploads: { users } } })}
+          />
+        )}
         <div class={file ? 'halves' : undefined}>
           <List
             row="list-files"
