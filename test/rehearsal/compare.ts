@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Job } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs } from '../../functions/jobs/jobs.ts';
 import { timeoutOf } from '../../infra/stacks/jobs-stack.ts';
 import { methodsOf, type NamedRoute } from '../../shared/http/route.ts';
 import { account, region } from './emulator.ts';
@@ -66,19 +66,25 @@ const startsOf = (inventory: Inventory, there: FunctionState) => ({
   retries: there.retries,
 });
 
-const wantedStarts = ({ starts }: Job) => {
+const queueNames = { mail: 'Mail', work: 'Work', webhooks: 'Webh' } as const;
+
+const wantedStarts = (job: Job) => {
+  const { starts } = job;
   const none = { rules: [], messages: [], callers: [], retries: null };
+  if (job === jobs['authorize-channel']) return { ...none, callers: ['appsync.amazonaws.com'] };
   if (typeof starts === 'string') return none;
   if ('queue' in starts) {
     const { queue, batchSize: batch, concurrency } = starts;
-    const name = queue === 'mail' ? 'Mail' : 'Work';
     return {
       ...none,
-      messages: [{ queue: name, batch, concurrency, responses: ['ReportBatchItemFailures'], state: 'Enabled' }],
+      messages: [
+        { queue: queueNames[queue], batch, concurrency, responses: ['ReportBatchItemFailures'], state: 'Enabled' },
+      ],
     };
   }
   const { everyMinutes } = starts;
-  const schedule = everyMinutes === 60 ? 'rate(1 hour)' : `rate(${everyMinutes} minutes)`;
+  const minutes = everyMinutes === 1 ? 'minute' : 'minutes';
+  const schedule = everyMinutes === 60 ? 'rate(1 hour)' : `rate(${everyMinutes} ${minutes})`;
   return { ...none, rules: [[schedule, 'ENABLED']], callers: ['events.amazonaws.com'], retries: 0 };
 };
 

@@ -130,7 +130,9 @@ class EdgeFunction(Kind):
 
 
 def _behavior(behavior):
-    return {**behavior, "AllowedMethods": {"Items": behavior["AllowedMethods"]}}
+    groups = behavior.get("TrustedKeyGroups")
+    trusted = {"TrustedKeyGroups": {"Enabled": True, "Items": groups}} if groups else {}
+    return {**behavior, **trusted, "AllowedMethods": {"Items": behavior["AllowedMethods"]}}
 
 
 def _origin(origin):
