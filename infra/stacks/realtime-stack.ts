@@ -49,6 +49,8 @@ export class RealtimeStack extends Stack {
       url: `https://${api.httpDns}/event`,
     };
     this.url = `wss://${api.realtimeDns}/event/realtime`;
+    // So that it can be switched off and on: nothing that others may still import goes.
+    for (const value of [api.apiArn, api.httpDns, api.realtimeDns]) this.exportValue(value);
     new CfnOutput(this, 'RealtimeUrl', { value: this.url });
   }
 }

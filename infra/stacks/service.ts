@@ -75,7 +75,10 @@ const addStores = (app: App, named: (part: string) => string, settings: Deployme
 const uploadsAt = ({ bucketName }: Stores['files']): string =>
   `https://${bucketName}.s3.${Aws.REGION}.${Aws.URL_SUFFIX}`;
 
-/** The live updates, unless they are off. */
+/**
+ * The live updates, of which nobody is told while they are off. Their stack stays then, which costs nothing unused: one
+ * that is gone could not be switched off where functions still import of it.
+ */
 const addRealtime = (
   app: App,
   named: (part: string) => string,
@@ -83,9 +86,8 @@ const addRealtime = (
   { functions }: JobsStack,
 ): RealtimeStack | undefined => {
   const authorizer = functions.get('authorize-channel');
-  return realtime === 'on' && authorizer
-    ? new RealtimeStack(app, named('Realtime'), { authorizer: authorizer.lambda })
-    : undefined;
+  const stack = authorizer && new RealtimeStack(app, named('Realtime'), { authorizer: authorizer.lambda });
+  return realtime === 'on' ? stack : undefined;
 };
 
 /** The tables of one API: area → its rows. */

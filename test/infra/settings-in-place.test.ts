@@ -18,6 +18,7 @@ const values: Choice = {
   ...everything,
   credentialRateLimit: '20',
   rateBlock: '10',
+  realtime: 'off',
   publicUrl: 'https://front.example.com',
   dashboardApiUrl: 'https://front-dashboard.example.com',
 };
@@ -75,8 +76,16 @@ test('CloudFormation would refuse a stack that stops exporting what another impo
   expect(refusedBetween(before, exporting('1'))).toEqual([]);
 });
 
-test('the settings that link stacks otherwise are those of addresses and of the network', () => {
-  expect(linking).toEqual(['egress', 'dashboardUrl', 'publicDomain', 'filesDomain', 'consoleDomain', 'publicUrl']);
+test('the settings that link stacks otherwise are those of addresses, of the network and of live updates', () => {
+  expect(linking).toEqual([
+    'egress',
+    'realtime',
+    'dashboardUrl',
+    'publicDomain',
+    'filesDomain',
+    'consoleDomain',
+    'publicUrl',
+  ]);
 });
 
 describe('no export of a default deployment goes', () => {
