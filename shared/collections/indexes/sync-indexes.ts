@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, type IndexDescription, type IndexDescriptionInfo, MongoServerError } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
@@ -14,10 +15,30 @@ const indexNotFound = 27;
 export const isAlreadyGone = (error: unknown): boolean =>
   error instanceof MongoServerError && (error.code === indexNotFound || error.code === namespaceNotFound);
 
+/** MongoDB's IndexBuildAborted and BackgroundOperationInProgressForNamespace: another edit is at the same indexes. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof MongoServerError && (error.code === 276 || error.code === 12_587);
+
+const busyMs = 100;
+const busyTries = 50;
+
+/** Does something to the indexes of a collection, again for some seconds while another edit is at them. */
+const onceFree = async (act: () => Promise<unknown>): Promise<void> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      await act();
+      return;
+    } catch (error) {
+      if (!isBusy(error) || tries === busyTries) throw error;
+      await pause(busyMs);
+    }
+  }
+};
+
 /** Drops an index of a collection, where there is one of this name. */
 export const dropIfThere = async (db: Db, name: string, index: string): Promise<void> => {
   try {
-    await db.collection(name).dropIndex(index);
+    await onceFree(() => db.collection(name).dropIndex(index));
   } catch (error) {
     if (!isAlreadyGone(error)) throw error;
   }
@@ -64,7 +85,7 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
   const missing = wanted.filter((index) => !existing.some((candidate) => serves(candidate, index)));
   if (missing.length === 0) return;
   try {
-    await db.collection(name).createIndexes(missing);
+    await onceFree(() => db.collection(name).createIndexes(missing));
   } catch (cause) {
     if (!isIndexConflict(cause)) throw cause;
     const message = `An index that the database has of its own on "${name}" stands in the way of one that is needed. Drop it there first.`;
