@@ -70,23 +70,19 @@ const atMost = (most: number) => v.pipe(v.string(), v.maxLength(most, `must have
 
 export const OwnFilesQuery = v.object({ prefix: v.optional(atMost(100)), cursor: v.optional(atMost(300)) });
 
-export const OwnFilesAnswer = success(
-  v.object({
-    items: v.array(
-      v.object({
-        path: v.string(),
-        name: v.string(),
-        size: v.number(),
-        contentType: v.string(),
-        visibility,
-        owner: v.nullable(v.string()),
-        url: v.nullable(v.string()),
-        createdAt: v.date(),
-      }),
-    ),
-    nextCursor: v.optional(v.string()),
-  }),
-);
+/** A confirmed file as lists show it. */
+export const StoredFile = v.object({
+  path: v.string(),
+  name: v.string(),
+  size: v.number(),
+  contentType: v.string(),
+  visibility,
+  owner: v.nullable(v.string()),
+  url: v.nullable(v.string()),
+  createdAt: v.date(),
+});
+
+export const OwnFilesAnswer = success(v.object({ items: v.array(StoredFile), nextCursor: v.optional(v.string()) }));
 
 export const VisibilityAnswer = success(v.object({ path: v.string(), visibility, url: v.nullable(v.string()) }));
 

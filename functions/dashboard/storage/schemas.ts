@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
-import { confirmedUpload, requestedUpload, UploadRequestAnswer, uploaded, visibility } from '../../storage/schemas.ts';
+import { confirmedUpload, requestedUpload, StoredFile, UploadRequestAnswer, uploaded } from '../../storage/schemas.ts';
 import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -73,18 +73,7 @@ export const FilePathsBody = strictBody({
   ),
 });
 
-export const FilePage = pageOf(
-  v.object({
-    path: v.string(),
-    name: v.string(),
-    size: v.number(),
-    contentType: v.string(),
-    visibility,
-    owner: v.nullable(v.string()),
-    url: v.nullable(v.string()),
-    createdAt: v.date(),
-  }),
-);
+export const FilePage = pageOf(StoredFile);
 
 /** An answer for every path, in the order of the request. */
 export const DeletedFilesAnswer = success(
