@@ -35,6 +35,29 @@ export interface StoredFile {
   readonly warning?: string;
 }
 
+/** A file as the list of them shows it. */
+export interface ListedFile {
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
+  readonly contentType: string;
+  readonly visibility: Visibility;
+  readonly owner: string | null;
+  readonly url: string | null;
+  readonly createdAt: string;
+}
+
+export interface ListOptions extends RequestOptions {
+  /** What names begin with. */
+  readonly prefix?: string;
+}
+
+/** Up to 50 files; `nextCursor` leads to the next page. */
+export interface FilePage {
+  readonly items: ListedFile[];
+  readonly nextCursor?: string;
+}
+
 type Uploader = NonNullable<typeof page.XMLHttpRequest>;
 
 const putWithProgress = (
@@ -57,7 +80,7 @@ const putWithProgress = (
     request.send(file);
   });
 
-/** Files of the project, with its secret key; users sign links to their own. */
+/** Files of the project with its secret key; with the other one those of the user. */
 export const filesOf = (send: Send, fetching: typeof fetch) => ({
   /** Puts a file straight into storage, past the API: from its reservation to where it is public. */
   upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
@@ -97,6 +120,18 @@ export const filesOf = (send: Send, fetching: typeof fetch) => ({
     }, signal);
     tell(1);
     return send<StoredFile>('POST', '/api/storage/upload-confirm', { body: { filePath, size }, signal });
+  },
+  /** A page of the user's own files, newest first. */
+  list: async ({ signal, ...query }: ListOptions & { readonly cursor?: string | undefined } = {}): Promise<FilePage> =>
+    (await send<{ readonly data: FilePage }>('GET', '/api/storage/files', { query, signal })).data,
+  /** All of them, a page at a time. */
+  async *each(options: ListOptions = {}): AsyncGenerator<ListedFile, void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const page: FilePage = await this.list({ ...options, cursor });
+      yield* page.items;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
   },
   /** Links to 1 to 100 files, in the order of their paths. */
   sign: async (paths: readonly string[], { expiresIn, signal }: SignOptions = {}): Promise<FileLink[]> =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
-import { newCredentials, type UsersProject } from '../support/worlds/users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 import { asApp, asServer, newShop } from './shop.ts';
 
 let project: UsersProject;
@@ -68,6 +68,39 @@ describe('files', () => {
     expect(await other.files.sign([path])).toMatchObject([{ path, error: { code: 'FILE_NOT_FOUND' } }]);
     const open = await app.files.setVisibility(path, 'public');
     expect(await (await fetch(open.url ?? '')).text()).toBe('secret');
+  });
+
+  test('of users are listed to them alone, newest first, by the beginning of their names', async () => {
+    const of = await newUsersProject({ settings: { uploads: { users: true } } });
+    const [mine, other] = [asApp(of), asApp(of)];
+    for (const each of [mine, other]) await each.auth.signup(newCredentials());
+    for (const name of ['a-1', 'b-2', 'a-3']) await mine.files.upload(new Blob(['x']), { filename: name });
+    await other.files.upload(new Blob(['x']));
+    const { items, nextCursor } = await mine.files.list();
+    expect(items.map(({ name, url }) => [name, url])).toEqual([
+      ['a-3', null],
+      ['b-2', null],
+      ['a-1', null],
+    ]);
+    expect(nextCursor).toBeUndefined();
+    expect((await Array.fromAsync(mine.files.each({ prefix: 'a-' }))).map(({ name }) => name)).toEqual(['a-3', 'a-1']);
+    await expect(asServer(of).files.list()).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('are listed to the last page, which follows one that may be empty', async () => {
+    const asked: string[] = [];
+    const pages = [
+      { items: [{ name: 'a' }], nextCursor: 'x/1' },
+      { items: [], nextCursor: 'x/2' },
+      { items: [{ name: 'b' }] },
+    ];
+    const paging: typeof fetch = async (address) => {
+      asked.push(new URL(String(address)).search);
+      return Response.json({ success: true, data: pages[asked.length - 1] });
+    };
+    const files = await Array.fromAsync(asServer(project, undefined, { fetch: paging }).files.each({ prefix: 'p' }));
+    expect(files.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(asked).toEqual(['?prefix=p', '?prefix=p&cursor=x%2F1', '?prefix=p&cursor=x%2F2']);
   });
 
   test('need the secret key, and say so', async () => {

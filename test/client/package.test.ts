@@ -116,6 +116,7 @@ const right = [
   "const { user } = await app.auth.signup({ email: 'a', password: 'b', name: 'c' }); const name: string | null | undefined = user.name;",
   'const me = await app.auth.me(); const verified: boolean = me.emailVerified;',
   "const { url } = await app.files.upload(new File(['a'], 'a.txt'), { onProgress: (share) => share.toFixed() });",
+  "for await (const { name, createdAt } of app.files.each({ prefix: 'a' })) name satisfies typeof createdAt;",
   "const any = basalt('http://x', 'k'); const d = await any.whatever?.get('x'); await any.auth.login({ email: 'a', password: 'b' });",
   "try { await app.posts.delete('x', { permanent: true }); } catch (error) { if (error instanceof BasaltError) error.errors[0]?.field; }",
 ];
