@@ -20,11 +20,29 @@ const attempt = (act, button = {}) => {
 
 const element = (name, properties) => Object.assign(document.createElement(name), properties);
 
-const row = ({ _id, text, picture }) => {
+const links = new Map();
+
+/** Pictures are private: whoever they are of opens them by a link, here for a week. */
+const open = async (path, image) => {
+  if (!links.has(path)) links.set(path, app.files.sign([path], { expiresIn: 7 * 24 * 3600 }));
+  const [{ url = '' }] = await links.get(path);
+  image.src = url;
+};
+
+const remove = async ({ _id, picture }) => {
+  await app.notes.delete(_id, { permanent: true });
+  if (picture) await app.files.delete(picture);
+};
+
+const row = (note) => {
   const item = element('li');
-  item.append(element('p', { textContent: text }));
-  if (picture) item.append(element('img', { src: picture, alt: 'Picture of the note' }));
-  const onclick = ({ target }) => attempt(() => app.notes.delete(_id), target);
+  item.append(element('p', { textContent: note.text }));
+  if (note.picture) {
+    const image = element('img', { alt: 'Picture of the note' });
+    item.append(image);
+    attempt(() => open(note.picture, image));
+  }
+  const onclick = ({ target }) => attempt(() => remove(note), target);
   item.append(element('button', { textContent: 'Delete', onclick }));
   return item;
 };
@@ -53,17 +71,10 @@ at('write').onsubmit = (event) => {
   event.preventDefault();
   const { text, picture } = Object.fromEntries(new FormData(event.target));
   attempt(async () => {
-    await app.notes.insert({ text, ...(picture.size > 0 && { picture: await keep(picture) }) });
+    const kept = picture.size > 0 && { picture: (await app.files.upload(picture)).path };
+    await app.notes.insert({ text, ...kept });
     event.target.reset();
   }, event.submitter);
-};
-
-/** Files are kept by a server, which has the secret key: ours is server.ts. */
-const keep = async (picture) => {
-  const headers = { authorization: `Bearer ${await app.auth.token()}` };
-  const answer = await fetch('/pictures', { method: 'POST', headers, body: picture });
-  if (!answer.ok) throw new Error(await answer.text());
-  return answer.text();
 };
 
 attempt(show);

@@ -85,12 +85,15 @@ describe('the example of npm start -- --example', () => {
     expect(await stranger.page.getByRole('listitem').count()).toBe(0);
     expect([...problems, ...other.problems, ...stranger.problems]).toEqual([]);
 
-    const refused = await fetch(`${url}/pictures`, {
-      method: 'POST',
-      headers: { 'content-type': 'image/png' },
-      body: picture,
-    });
-    expect([refused.status, await refused.text()]).toEqual([401, 'Sign in first.']);
+    const address = await page.getByRole('img').getAttribute('src');
+    expect((await fetch(address ?? '')).status).toBe(200);
+    expect((await fetch((address ?? '').split('?')[0] ?? '')).status).toBe(403);
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'With a picture' })
+      .getByRole('button', { name: 'Delete' })
+      .click();
+    await expect.poll(async () => (await fetch(address ?? '')).status).toBe(404);
     expect((await fetch(`${url}/../../package.json`)).status).toBe(404);
 
     for (const each of [page, other.page, stranger.page]) await each.goto('about:blank');
@@ -99,7 +102,7 @@ describe('the example of npm start -- --example', () => {
     await stop();
     expect(await start(['--example'])).toBe(url);
     await page.goto(url);
-    await page.getByText('With a picture').waitFor();
+    await page.getByText('From another window').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(await page.getByRole('listitem').count()).toBe(0);

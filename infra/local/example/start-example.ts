@@ -2,7 +2,6 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { keepPicture } from '../../../examples/notes/server.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { CollectionInput } from '../../../shared/collections/lifecycle/create-collection.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
@@ -41,6 +40,16 @@ const ownFile = async (at: string, name: string, type: string): Promise<ExampleF
   bytes: await readFile(path.join(folder, name)),
 });
 
+/** Users keep pictures of their own, from the page. */
+const uploads = { users: true, maxBytes: 5 * 1024 * 1024, types: ['image/*'] };
+
+const newProject = async (ownerId: string, siteUrl: string): Promise<ProjectKeys> => {
+  const collections = JSON.parse(await readFile(path.join(folder, 'collections.json'), 'utf8')) as Readonly<
+    Record<string, CollectionInput>
+  >;
+  return seedProject(ownerId, { name: 'Notes', siteUrl }, collections);
+};
+
 /** The project of the example as an earlier start left it, or a new one; links of its mails lead to the example. */
 const provideProject = async (
   demo: ProjectKeys,
@@ -51,15 +60,10 @@ const provideProject = async (
   const owner = await findProjectByKey(demo.secretKey, '');
   if (!owner) throw new Error('The demo project cannot be found');
   const { ownerId } = owner.project;
-  if (!(earlier && known)) {
-    const collections = JSON.parse(await readFile(path.join(folder, 'collections.json'), 'utf8')) as Readonly<
-      Record<string, CollectionInput>
-    >;
-    return seedProject(ownerId, { name: 'Notes', siteUrl }, collections);
-  }
-  const owned = await findOwnedProject(ownerId, earlier.projectId);
-  if (owned) await updateProject(owned, { siteUrl });
-  return earlier;
+  const keys = earlier && known ? earlier : await newProject(ownerId, siteUrl);
+  const owned = await findOwnedProject(ownerId, keys.projectId);
+  if (owned) await updateProject(owned, { siteUrl, uploads });
+  return keys;
 };
 
 /** Serves the app of `examples/notes` beside the API, on a project of its own. */
@@ -72,8 +76,8 @@ export const startExample = async (
   const at = await preferPort(port === 0 ? 0 : port + place);
   const url = `http://127.0.0.1:${at}`;
   const keys = await provideProject(demo, earlier, url);
-  const { publishableKey, secretKey } = keys;
-  const project = `export const url = ${JSON.stringify(api)};\nexport const key = ${JSON.stringify(publishableKey)};\n`;
+  const key = JSON.stringify(keys.publishableKey);
+  const project = `export const url = ${JSON.stringify(api)};\nexport const key = ${key};\n`;
   const files: readonly ExampleFile[] = [
     ...(await Promise.all([
       ownFile('/', 'index.html', 'text/html; charset=utf-8'),
@@ -82,9 +86,6 @@ export const startExample = async (
     { path: '/project.js', type: 'text/javascript', bytes: Buffer.from(project) },
     ...(await clientFiles()),
   ];
-  const server = createServer(
-    exampleSite(files, (request) => keepPicture({ url: api, publishableKey, secretKey }, request)),
-  );
-  await listen(server, at);
+  await listen(createServer(exampleSite(files)), at);
   return { keys, url };
 };
