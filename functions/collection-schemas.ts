@@ -38,10 +38,20 @@ export const TrashAudience = v.pipe(
   }),
 );
 
+/** What a user must have signed in with. */
+export const Requirement = v.pipe(
+  v.picklist(['none', 'mfa'], 'must be none or mfa'),
+  v.metadata({
+    description:
+      'With mfa a publishable key reads and writes nothing but with the token of a user who signed in with a second factor or a passkey.',
+  }),
+);
+
 /** The row security of a collection as answered. */
 export const RowSecurityAnswer = v.object({
   enabled: v.boolean(),
   mode: v.picklist(['public-read', 'private']),
   ownerField: v.string(),
   trash: TrashAudience,
+  requires: Requirement,
 });

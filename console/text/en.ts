@@ -604,6 +604,9 @@ export const en = {
     ownerField: 'Field of the owner',
     trash: 'Who sees the trash',
     audiences: { everyone: 'Everybody who reads', owner: 'The owner alone' },
+    mfa: 'Whoever reads or writes with the publishable key must have signed in with a second factor or a passkey.',
+    requires: 'Sign-in that it takes',
+    requirements: { none: 'Any', mfa: 'With a second factor or a passkey' },
   },
   changes: {
     title: 'Changes feed',

@@ -23,7 +23,15 @@ export const dataExamples = defineExamples(dataRoutes, {
   'list-documents': {
     params: { collectionName },
     query: { limit: '20', sort: '-views', fields: 'title,views', views_gte: '5', tags: 'first' },
-    failures: ['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT', 'TOKEN_MISSING', 'TOKEN_INVALID'],
+    failures: [
+      'INVALID_FILTER',
+      'INVALID_REGEX',
+      'INVALID_CURSOR',
+      'QUERY_TIMEOUT',
+      'TOKEN_MISSING',
+      'TOKEN_INVALID',
+      'MFA_REQUIRED',
+    ],
   },
   'query-documents': {
     params: { collectionName },
@@ -33,7 +41,15 @@ export const dataExamples = defineExamples(dataRoutes, {
       fields: ['title', 'views'],
       limit: 20,
     },
-    failures: ['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT', 'TOKEN_MISSING', 'TOKEN_INVALID'],
+    failures: [
+      'INVALID_FILTER',
+      'INVALID_REGEX',
+      'INVALID_CURSOR',
+      'QUERY_TIMEOUT',
+      'TOKEN_MISSING',
+      'TOKEN_INVALID',
+      'MFA_REQUIRED',
+    ],
   },
   'list-changes': {
     params: { collectionName },
@@ -45,6 +61,7 @@ export const dataExamples = defineExamples(dataRoutes, {
       'QUERY_TIMEOUT',
       'TOKEN_MISSING',
       'TOKEN_INVALID',
+      'MFA_REQUIRED',
     ],
   },
   'get-document': {
@@ -52,7 +69,7 @@ export const dataExamples = defineExamples(dataRoutes, {
     query: { include_deleted: 'false' },
     headers: { 'if-none-match': '"0"' },
     isRevised: true,
-    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'TOKEN_MISSING', 'TOKEN_INVALID'],
+    failures: ['INVALID_ID', 'DOCUMENT_NOT_FOUND', 'TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'],
   },
   'update-document': {
     params: { collectionName, id },
@@ -95,6 +112,7 @@ export const dataExamples = defineExamples(dataRoutes, {
       'TOO_MANY_AGGREGATIONS',
       'TOKEN_MISSING',
       'TOKEN_INVALID',
+      'MFA_REQUIRED',
     ],
   },
   'get-schema': { params: { collectionName } },

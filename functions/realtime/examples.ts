@@ -5,6 +5,13 @@ import { realtimeRoutes } from './routes.ts';
 export const realtimeExamples = defineExamples(realtimeRoutes, {
   'create-ticket': {
     body: { collections: ['posts'] },
-    failures: ['COLLECTION_NOT_FOUND', 'USERS_RESERVED', 'CHANGES_NOT_ENABLED', 'TOKEN_MISSING', 'TOKEN_INVALID'],
+    failures: [
+      'COLLECTION_NOT_FOUND',
+      'USERS_RESERVED',
+      'CHANGES_NOT_ENABLED',
+      'TOKEN_MISSING',
+      'TOKEN_INVALID',
+      'MFA_REQUIRED',
+    ],
   },
 });

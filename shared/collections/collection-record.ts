@@ -22,8 +22,8 @@ export interface CollectionRecord {
   readonly name: string;
   readonly nameKey: string;
   readonly schema: readonly Field[] | null;
-  /** `trash` is absent in records from before there was a choice. */
-  readonly rls: Omit<RowSecurity, 'trash'> & Partial<RowSecurity>;
+  /** `trash` and `requires` are absent in records from before there was a choice. */
+  readonly rls: Omit<RowSecurity, 'trash' | 'requires'> & Partial<RowSecurity>;
   readonly searchLanguage?: SearchLanguage;
   readonly indexes?: readonly OwnIndex[];
   readonly feed?: Feed | null;

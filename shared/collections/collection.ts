@@ -24,18 +24,24 @@ export interface Field extends ValueType {
 
 /**
  * Row-level security of a collection; `ownerField` is a top-level, implied `String`. `trash`: whose trashed documents a
- * publishable key may ask for, everybody's (of those that it may read) or only its own user's.
+ * publishable key may ask for, everybody's (of those that it may read) or only its own user's. `requires`: what a user
+ * must have signed in with to read or write anything.
  */
 export interface RowSecurity {
   readonly enabled: boolean;
   readonly mode: 'public-read' | 'private';
   readonly ownerField: string;
   readonly trash: 'everyone' | 'owner';
+  readonly requires: 'none' | 'mfa';
 }
 
 /** Whether documents are hidden from all but their owners. */
 export const isPrivate = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
   enabled && mode === 'private';
+
+/** Whether only users who signed in with a second factor get at anything. */
+export const requiresFactor = ({ enabled, requires }: Pick<RowSecurity, 'enabled' | 'requires'>): boolean =>
+  enabled && requires === 'mfa';
 
 /** An index of the developer's own by its keys, as pairs, in their order. */
 export type IndexKeys = readonly (readonly [path: string, kind: 1 | -1 | '2dsphere' | 'text'])[];
@@ -76,6 +82,7 @@ export const noRowSecurity: RowSecurity = {
   mode: 'public-read',
   ownerField: 'userId',
   trash: 'everyone',
+  requires: 'none',
 };
 
 /** What nobody sees of a document: its revision, its position among the changes, and the mark of a tombstone. */

@@ -1,5 +1,5 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
-import { type Collection, isPrivate } from '../collections/collection.ts';
+import { type Collection, isPrivate, requiresFactor } from '../collections/collection.ts';
 import { AppError } from '../core/errors.ts';
 import type { Caller } from '../projects/project.ts';
 import type { Document } from './document.ts';
@@ -24,13 +24,27 @@ export const securityRequired = (collection: string): AppError =>
   );
 
 /**
- * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`) or without
- * a user (401 `TOKEN_MISSING`). Contract 2, "Row security".
+ * Refuses who gets at nothing of a collection that asks for a second factor: a publishable key without a user (401
+ * `TOKEN_MISSING`), or with one who signed in without (403 `MFA_REQUIRED`).
+ */
+export const requireFactor = ({ name, rls }: Collection, { kind, userId, mfa }: Caller): void => {
+  if (!requiresFactor(rls) || mfa || kind === 'secret') return;
+  if (userId === undefined) throw tokenMissing();
+  throw new AppError(
+    'MFA_REQUIRED',
+    `The collection "${name}" asks for a second factor. Sign in again with one (an authenticator app, which POST /api/userAuth/second-factor/totp sets up, or a passkey).`,
+  );
+};
+
+/**
+ * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`), without
+ * a user (401 `TOKEN_MISSING`) or without their second factor. Contract 2, "Row security".
  */
 export const requireWriteAccess = (collection: Collection, caller: Caller): void => {
   if (caller.kind === 'secret') return;
   if (!collection.rls.enabled) throw securityRequired(collection.name);
   if (caller.userId === undefined) throw tokenMissing();
+  requireFactor(collection, caller);
 };
 
 /** Documents that a user owns: an array that holds the id owns nothing, and a `null` owner is absent too. */
@@ -44,18 +58,25 @@ const owns = ({ rls }: Collection, { userId }: Caller, document: Document): bool
 /** Whether no active document of the collection is hidden from the caller. */
 export const mayReadAll = ({ rls }: Collection, caller: Caller): boolean => caller.kind === 'secret' || !isPrivate(rls);
 
+/** Whether the caller gets at nothing of the collection: who must be a user is none, or has not proved enough. */
+export const isClosed = (collection: Collection, { kind, userId, mfa }: Caller): boolean => {
+  if (kind === 'secret') return false;
+  return requiresFactor(collection.rls) ? !mfa : isPrivate(collection.rls) && userId === undefined;
+};
+
 const hidesTrash = ({ rls }: Collection, caller: Caller): boolean =>
   caller.kind === 'publishable' && rls.enabled && rls.trash === 'owner';
 
 /**
  * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
- * may read all. A private collection without a user → 401 `TOKEN_MISSING`.
+ * may read all. A private collection without a user → 401 `TOKEN_MISSING`; without the second factor → 403.
  */
 export const visibilityFilter = (
   collection: Collection,
   caller: Caller,
   includeDeleted: boolean,
 ): Filter<MongoDocument> | undefined => {
+  requireFactor(collection, caller);
   const { userId } = caller;
   const own = userId === undefined ? undefined : ownedBy(collection.rls.ownerField, userId);
   if (!mayReadAll(collection, caller)) {

@@ -66,8 +66,12 @@ export interface Project {
   readonly hooks?: readonly EventKind[];
 }
 
-/** Who makes a request on a project: the kind of key, and the end user where a valid token came with it. */
+/**
+ * Who makes a request on a project: the kind of key, the end user where a valid token came with it, and whether they
+ * signed in with a second factor.
+ */
 export interface Caller {
   readonly kind: 'publishable' | 'secret';
   readonly userId?: string;
+  readonly mfa?: true;
 }

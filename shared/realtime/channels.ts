@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Collection, isPrivate } from '../collections/collection.ts';
+import { type Collection, isPrivate, requiresFactor } from '../collections/collection.ts';
 import type { Caller } from '../projects/project.ts';
 
 /** The namespace of the Event API in which all channels are. */
@@ -14,9 +14,9 @@ const segmentOf = (audience: Audience): string => {
   return audience === 'secret key' ? 'secret' : `user-${hash('sha256', audience.userId).slice(0, 32)}`;
 };
 
-/** A channel belongs to one making of a collection. */
-export const channelOf = ({ id = '' }: Collection, audience: Audience): string =>
-  `/${channelNamespace}/${id}/${segmentOf(audience)}`;
+/** A channel belongs to one making of a collection, and to what it requires: who subscribed to it before hears no more. */
+export const channelOf = ({ id = '', rls }: Collection, audience: Audience): string =>
+  `/${channelNamespace}/${id}/${requiresFactor(rls) ? 'mfa-' : ''}${segmentOf(audience)}`;
 
 /** The channel of what a caller may list, who has been let in: of a private collection the user's own. */
 export const channelFor = (collection: Collection, { kind, userId = '' }: Caller): string => {

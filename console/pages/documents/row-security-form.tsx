@@ -20,7 +20,12 @@ export const RowSecurityForm = ({
 }) => {
   const { rls, name: collectionName } = collection;
   const enabled = useSignal(rls.enabled);
-  const { draft, set } = useDraft({ mode: rls.mode, ownerField: rls.ownerField, trash: rls.trash });
+  const { draft, set } = useDraft({
+    mode: rls.mode,
+    ownerField: rls.ownerField,
+    trash: rls.trash,
+    requires: rls.requires,
+  });
   const save = async () => {
     await request('update-collection', {
       projectId,
@@ -29,12 +34,13 @@ export const RowSecurityForm = ({
     });
     say(t.settings.saved);
   };
-  const { mode, ownerField, trash } = draft.value;
+  const { mode, ownerField, trash, requires } = draft.value;
   return (
     <section class="card stack measure">
       <h2>{t.rls.title}</h2>
       <p>
         {enabled.value ? (mode === 'private' ? t.rls.private(ownerField) : t.rls.publicRead(ownerField)) : t.rls.off}
+        {enabled.value && requires === 'mfa' && ` ${t.rls.mfa}`}
       </p>
       <Form act={t.acts.save} onSubmit={save}>
         {(wrong) => (
@@ -60,6 +66,12 @@ export const RowSecurityForm = ({
                   value={trash}
                   options={Object.entries(t.rls.audiences)}
                   onInput={set('trash')}
+                />
+                <Select
+                  label={t.rls.requires}
+                  value={requires}
+                  options={Object.entries(t.rls.requirements)}
+                  onInput={set('requires')}
                 />
               </>
             )}

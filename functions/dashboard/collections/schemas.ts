@@ -1,5 +1,12 @@
 import * as v from 'valibot';
-import { FieldAnswer, fieldReference, Language, RowSecurityAnswer, TrashAudience } from '../../collection-schemas.ts';
+import {
+  FieldAnswer,
+  fieldReference,
+  Language,
+  Requirement,
+  RowSecurityAnswer,
+  TrashAudience,
+} from '../../collection-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -13,6 +20,7 @@ const rowSecurity = {
   mode: v.optional(v.nullable(v.picklist(['public-read', 'private'], 'must be public-read or private'))),
   ownerField: v.optional(v.nullable(text)),
   trash: v.optional(v.nullable(TrashAudience)),
+  requires: v.optional(v.nullable(Requirement)),
 };
 
 const anObject = v.custom<Record<string, unknown>>(isObject, 'must be an Object');

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../../shared/core/errors.ts';
 import { defineExamples } from '../../../shared/http/openapi/example.ts';
 import { dataExamples } from '../../data/examples.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
@@ -5,9 +6,10 @@ import { dashboardDocumentRoutes } from './routes.ts';
 const projectId = '6743f0c2a91b5d0012ab34cd';
 const collectionName = 'posts';
 const id = '6743f0c2a91b5d0012ab34ce';
+const ofUsers: readonly ErrorCode[] = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED', 'OWNER_IMMUTABLE'];
 const failuresOf = (name: string) => {
   const { failures = [] } = dataExamples[name] ?? {};
-  return failures.filter((code) => code !== 'TOKEN_MISSING' && code !== 'TOKEN_INVALID' && code !== 'OWNER_IMMUTABLE');
+  return failures.filter((code) => !ofUsers.includes(code));
 };
 
 /** For the API description: a successful request for each route. */

@@ -53,7 +53,7 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' |
 };
 
 /** What the indexes of a collection follow from. */
-type Ownership = Omit<RowSecurity, 'trash'>;
+type Ownership = Omit<RowSecurity, 'trash' | 'requires'>;
 
 /**
  * The keys that an index of the developer's own is built with. In a private collection it begins with the owner, so

@@ -12,7 +12,7 @@ export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges
 export type RowSecurityChanges = { readonly [K in keyof RowSecurity]?: RowSecurity[K] | null | undefined };
 
 /**
- * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId` and everyone's trash. The
+ * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId`, everyone's trash and one factor. The
  * owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only
  * its own routes reach it.
  */
@@ -22,7 +22,7 @@ export const parseRowSecurity = (
   schema: readonly Field[] | null,
 ): RowSecurity => {
   if (!input) return noRowSecurity;
-  const { enabled, mode, ownerField, trash } = input;
+  const { enabled, mode, ownerField, trash, requires } = input;
   if (enabled && name === usersCollection) {
     throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
   }
@@ -32,7 +32,13 @@ export const parseRowSecurity = (
   if (enabled && declared && declared.type !== 'String') {
     throw schemaError(owner, 'is the owner field of row security and must be a String');
   }
-  return { enabled, mode: mode ?? noRowSecurity.mode, ownerField: owner, trash: trash ?? noRowSecurity.trash };
+  return {
+    enabled,
+    mode: mode ?? noRowSecurity.mode,
+    ownerField: owner,
+    trash: trash ?? noRowSecurity.trash,
+    requires: requires ?? noRowSecurity.requires,
+  };
 };
 
 /**
@@ -47,6 +53,7 @@ export const changedRowSecurity = (
   mode: input?.mode ?? before.mode,
   ownerField: input?.ownerField ?? before.ownerField,
   trash: input?.trash ?? before.trash,
+  requires: input?.requires ?? before.requires,
 });
 
 /** The owner is the user who writes: a default of that field, as of a required one, is never used and is dropped. */

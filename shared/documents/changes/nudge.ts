@@ -1,4 +1,4 @@
-import { type Collection, isPrivate } from '../../collections/collection.ts';
+import { type Collection, isPrivate, requiresFactor } from '../../collections/collection.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Audience, channelOf } from '../../realtime/channels.ts';
 import { publishAddress, publishEvents } from '../../realtime/publish-events.ts';
@@ -13,7 +13,7 @@ const maxDocumentBytes = 4096;
 
 /** A small document that a publishable key may list without a user; `undefined` for any other. */
 const shownIn = (project: Project, { rls }: Collection, stored: Document): unknown => {
-  if (isPrivate(rls)) return undefined;
+  if (isPrivate(rls) || requiresFactor(rls)) return undefined;
   const { document } = presentStored(project, stored);
   return Buffer.byteLength(JSON.stringify(document)) <= maxDocumentBytes ? document : undefined;
 };

@@ -6,7 +6,7 @@ import { publicProfile, publicProfileProjection } from '../../collections/schema
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { present } from '../present.ts';
-import { mayReadAll, visibilityFilter } from '../row-security.ts';
+import { isClosed, mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isGone, isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
@@ -53,8 +53,8 @@ const read = (
 /**
  * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
  * A trashed one counts as missing unless `includeDeleted`, and if the caller may not see it; of `users` only public
- * profiles are returned; in a private collection what the caller does not get keeps its id, so that nothing reveals
- * what exists. `undefined`: too large for any page.
+ * profiles are returned; in a private collection, or one that asks for a second factor, what the caller does not
+ * get keeps its id, so that nothing reveals what exists. `undefined`: too large for any page.
  */
 export const findTargets = async (
   project: Project,
@@ -65,7 +65,7 @@ export const findTargets = async (
 ): Promise<Replacements | undefined> => {
   if (!target) return () => null;
   const readsAll = mayReadAll(target, caller);
-  if (!readsAll && caller.userId === undefined) return () => 'id';
+  if (isClosed(target, caller)) return () => 'id';
   const isUsers = target.name === 'users';
   const readable = visibilityFilter(target, caller, includeDeleted);
   const filter = { $and: [{ _id: { $in: [...ids] } }, ...(readable ? [readable] : [])] };

@@ -1,9 +1,9 @@
 import { verifyAccessToken } from '../../accounts/access-tokens.ts';
 import type { Bearer } from '../../accounts/session-jwt.ts';
 import { requireUsers } from '../../accounts/users/user-record.ts';
-import type { Collection } from '../../collections/collection.ts';
+import { type Collection, isPrivate, requiresFactor } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import { securityRequired, tokenMissing } from '../../documents/row-security.ts';
+import { requireFactor, securityRequired, tokenMissing } from '../../documents/row-security.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireWay } from '../../projects/sign-in-ways.ts';
 import type { Route } from '../route.ts';
@@ -18,23 +18,33 @@ export interface WithCaller {
 }
 
 /** The end user that a token names, or why there is none. */
-type Identity = { readonly userId: string } | { readonly refusal: AppError };
+type Identity = Pick<Caller, 'mfa'> & ({ readonly userId: string } | { readonly refusal: AppError });
 
 const identify = async (project: Project, token: string | undefined): Promise<Identity> => {
   if (!token) return { refusal: tokenMissing() };
   try {
-    return { userId: (await verifyAccessToken(project, token)).userId };
+    const { userId, amr } = await verifyAccessToken(project, token);
+    return { userId, ...(amr?.includes('mfa') && { mfa: true }) };
   } catch (error) {
     if (error instanceof AppError && error.code === 'TOKEN_INVALID') return { refusal: error };
     throw error;
   }
 };
 
-/** The caller of one collection; a write or private read that no valid token came with → 401. */
-const callerOf = ({ rls }: Collection, identity: Identity, writes: boolean): Caller => {
-  const needed = rls.enabled && (writes || rls.mode === 'private');
-  if (needed && 'refusal' in identity) throw identity.refusal;
-  return { kind: 'publishable', ...('userId' in identity ? { userId: identity.userId } : {}) };
+/**
+ * The caller of one collection; a write, private read or read with a second factor that no valid token came with → 401,
+ * a token without that factor → 403.
+ */
+const callerOf = (collection: Collection, identity: Identity, writes: boolean): Caller => {
+  const { rls } = collection;
+  const needed = (writes && rls.enabled) || isPrivate(rls) || requiresFactor(rls);
+  if ('refusal' in identity) {
+    if (needed) throw identity.refusal;
+    return { kind: 'publishable' };
+  }
+  const caller: Caller = { kind: 'publishable', ...identity };
+  requireFactor(collection, caller);
+  return caller;
 };
 
 /** Who reads: what they are to each of several collections, with the refusals of its list. */
@@ -49,7 +59,7 @@ export const readerOf = async (
 
 /**
  * Identifies the caller, and refuses what row security forbids any publishable key: a write without row security → 403,
- * a write or private read without a valid token → 401. An invalid token that is not needed is ignored.
+ * a write or private read without a valid token → 401, no second factor where it asks for one → 403. An invalid token that is not needed is ignored.
  */
 export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithCaller> => ({
   before: async ({ event, context }) => {

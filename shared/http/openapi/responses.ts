@@ -109,7 +109,7 @@ const ofRepeats: Codes = [
   'IDEMPOTENCY_IN_PROGRESS',
   'IDEMPOTENCY_OUTCOME_UNKNOWN',
 ];
-const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER'];
+const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER', 'MFA_REQUIRED'];
 
 const ofDatabase = (route: Route): Codes => {
   if (!usesOf(route).includes('mongodb')) return [];

@@ -25,7 +25,7 @@ const edit = (name: string, body: unknown) => project.developer.dashboard<Collec
 const remove = (name: string, of = project) => of.developer.dashboard('DELETE', path(name, of));
 
 const title = { key: 'title', type: 'String', required: true };
-const off = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' };
+const off = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' };
 const date = expect.stringMatching(/^\d{4}-.*Z$/);
 
 const indexNames = async (name: string): Promise<unknown[]> => {

@@ -51,7 +51,7 @@ describe('reading a schema', () => {
         collection: {
           name: 'notes',
           model: [],
-          rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' },
+          rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' },
         },
       },
     });

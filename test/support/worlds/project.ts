@@ -80,8 +80,8 @@ export interface TestProject {
     path: string,
     options?: RequestOptions,
   ) => Promise<Answer<Body>>;
-  /** An access token of one of the project's users, signed with its real key. */
-  readonly tokenFor: (userId: string) => Promise<string>;
+  /** An access token of one of the project's users, signed with its real key, of a sign-in by these methods. */
+  readonly tokenFor: (userId: string, amr?: readonly string[]) => Promise<string>;
   readonly addCollection: (collection: CollectionInput) => Promise<void>;
 }
 
@@ -112,10 +112,10 @@ export const newProject = async (
     publishableKey,
     addCollection,
     api: (method, path, options = {}) => call(inject('stack').baseUrl, method, path, { key: secretKey, ...options }),
-    tokenFor: async (userId) => {
+    tokenFor: async (userId, amr = []) => {
       const match = await findProjectByKey(secretKey, '');
       if (!match) throw new Error('The project is gone');
-      return (await issueAccessToken(match.project, { userId, sessionId: '0'.repeat(24) })).accessToken;
+      return (await issueAccessToken(match.project, { userId, sessionId: '0'.repeat(24), amr })).accessToken;
     },
   };
 };

@@ -80,7 +80,7 @@ describe('the schema of users', () => {
 });
 
 describe('row security', () => {
-  const off = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' };
+  const off = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' };
 
   test.each<[string, Parameters<typeof parseRowSecurity>[0], unknown]>([
     ['left out: off', undefined, off],
@@ -90,8 +90,8 @@ describe('row security', () => {
     ['nulls: defaults', { enabled: true, mode: null, ownerField: null, trash: null }, { ...off, enabled: true }],
     [
       'all given',
-      { enabled: true, mode: 'private', ownerField: 'by', trash: 'owner' },
-      { enabled: true, mode: 'private', ownerField: 'by', trash: 'owner' },
+      { enabled: true, mode: 'private', ownerField: 'by', trash: 'owner', requires: 'mfa' },
+      { enabled: true, mode: 'private', ownerField: 'by', trash: 'owner', requires: 'mfa' },
     ],
   ])('%s', (_what, input, expected) => {
     expect(parseRowSecurity(input, 'posts', null)).toEqual(expected);

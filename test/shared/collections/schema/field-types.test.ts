@@ -45,7 +45,13 @@ describe.each(fieldTypeNames)('%s', (type) => {
 
   test('is read from a CSV file as from JSON', () => {
     const field = { key: 'f', type, required: false, unique: false };
-    const rls = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' } as const;
+    const rls = {
+      enabled: false,
+      mode: 'public-read',
+      ownerField: 'userId',
+      trash: 'everyone',
+      requires: 'none',
+    } as const;
     const [column] = columnsOf({ name: 'c', schema: [field], rls }, ['f']);
     expect(stored(type, column?.read(cell, 2))).toEqual(stored(type, json));
   });

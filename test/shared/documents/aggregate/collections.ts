@@ -10,7 +10,7 @@ const field = (key: string, type: FieldType, more: Partial<Field> = {}): Field =
   ...more,
 });
 
-const rls = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' } as const;
+const rls = { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' } as const;
 
 /** Anyone may read it; has a field of every type that a `$match` converts. */
 export const posts: Collection = {
@@ -32,7 +32,7 @@ export const people: Collection = { name: 'people', rls, schema: null };
 /** Only owners read theirs. */
 export const todos: Collection = {
   name: 'todos',
-  rls: { enabled: true, mode: 'private', ownerField: 'userId', trash: 'everyone' },
+  rls: { enabled: true, mode: 'private', ownerField: 'userId', trash: 'everyone', requires: 'none' },
   schema: [field('post', 'Ref', { ref: 'posts' })],
 };
 

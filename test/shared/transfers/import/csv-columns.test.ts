@@ -20,7 +20,7 @@ const typed = {
     field('object', 'Object', { fields: [field('inner', 'Number')] }),
     field('list', 'Array'),
   ],
-  rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' },
+  rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' },
 } as unknown as Collection;
 
 const free: Collection = { ...typed, schema: null };

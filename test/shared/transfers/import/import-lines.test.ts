@@ -6,7 +6,7 @@ import { type ImportLine, ndjsonLines, type Place } from '../../../../shared/tra
 const free: Collection = {
   name: 'free',
   schema: null,
-  rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone' },
+  rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' },
 };
 
 /** What a file is read in: pieces of so many bytes. */
