@@ -1,7 +1,7 @@
 import { entriesIn } from '../entries-in.ts';
 import { searchesText } from '../read/revealing-condition.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { element, inTurns, isObject, type Made, memoryOf, sum } from './expression-memory.ts';
+import { element, inTurns, isObject, type Made, memoryOf, sum, withSizes } from './expression-memory.ts';
 import { memoryGuard } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
@@ -20,7 +20,6 @@ const joining = /^\$(lookup|graphLookup)$/;
 const readingOthers = /^\$(lookup|graphLookup|unionWith)$/;
 /** Stages that look at no more of a document than they need. */
 const passing = /^\$(match|geoNear|unset|limit|skip|count|unwind|sample|search|vectorSearch)$/;
-
 /** An expression of a stage, and the path of what it is for. */
 type Computed = readonly [path: string, value: unknown];
 
@@ -65,13 +64,17 @@ const boundStages = (
     const computed = expressionsOf(name, operand);
     const notLists = computed.flatMap(([path]) => (path.includes('.') ? [`$${path.replace(/\.[^.]*$/, '')}`] : []));
     const each = (bytes: number, inLists = true): readonly Made[] => {
-      const names = ['ROOT', 'CURRENT', ...variables].flatMap((name) => [name, `${name}.`]);
-      const sizesOf = (size: number) => new Map(names.map((name) => [name, size]));
-      const [whole, half] = [sizesOf(bytes), notLists.length > 0 ? sizesOf(bytes / 2) : new Map()];
+      const ofAll = (size: number) =>
+        withSizes(
+          [],
+          ['ROOT', 'CURRENT', ...variables].map((name) => [name, size]),
+        );
+      const whole = ofAll(bytes);
+      // A field inside another is worked out for each element of that if it is a list, and they share the document.
+      const inside = inLists && notLists.length > 0 ? ofAll(bytes / 2) : whole;
       return computed.map(([path, value]) => {
         if (!path.includes('.')) return memoryOf(value, { where, sizes: whole, depth: 0 });
-        // A field inside another is worked out for each element of that if it is a list, and they share the document.
-        const one = memoryOf({ value }, { where, sizes: inLists ? half : whole, depth: 1 });
+        const one = memoryOf({ value }, { where, sizes: inside, depth: 1 });
         return inLists ? inTurns(one, bytes / element) : one;
       });
     };
@@ -97,7 +100,7 @@ const boundStages = (
       if (bound.isGuarded) guards.push(memoryGuard({ bytes, withoutLists: size, notLists, variables }, where, field));
     }
     const parts = isJsonObject(operand) ? operand : {};
-    const around = [...variables, ...(name === '$lookup' ? Object.keys(parts.let ?? {}) : [])];
+    const around = name === '$lookup' ? [...variables, ...Object.keys(parts.let ?? {})] : variables;
     const first = name === '$facet' ? size : bound.stored + (around.length > 0 ? size : 0);
     const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, first, around, bound));
     const { $unwind } = pipeline[position + 1] ?? {};
