@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isAddress, maxAddressLength, unreachable } from '../shared/core/mailbox.ts';
+import { success } from './schemas.ts';
 
 const text = v.string('must be a String');
 
@@ -27,6 +28,26 @@ export const accountFields = {
   exchangeToken: v.pipe(text, v.metadata({ description: 'The access token from the fragment of the landing page.' })),
   rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
 } as const;
+
+/** What shows that somebody has the second factor: either of the two. */
+export const factorFields = {
+  code: v.optional(accountFields.factorCode),
+  recoveryCode: v.optional(accountFields.recoveryCode),
+} as const;
+
+interface SentFactor {
+  readonly code?: string | undefined;
+  readonly recoveryCode?: string | undefined;
+}
+
+export const hasFactor = <Sent extends SentFactor>({ code, recoveryCode }: Sent): boolean =>
+  (code ?? recoveryCode) !== undefined;
+
+export const withoutFactor = 'must have a code or a recoveryCode';
+
+/** Shown this once. */
+export const TotpAnswer = success(v.object({ secret: v.string(), uri: v.string() }));
+export const RecoveryCodesAnswer = success(v.object({ recoveryCodes: v.array(v.string()) }));
 
 /** Where an account is signed in, as answers show it; `current` is the session that asks. */
 export const Session = v.object({

@@ -1,4 +1,5 @@
 import { defineRoutes } from '../../shared/http/route.ts';
+import { RecoveryCodesAnswer, TotpAnswer } from '../account-fields.ts';
 import {
   BegunAnswer,
   CallbackQuery,
@@ -18,7 +19,6 @@ import {
   ProfileAnswer,
   ProfileBody,
   PublicProfileAnswer,
-  RecoveryCodesAnswer,
   Redirect,
   RevokedAnswer,
   SessionsAnswer,
@@ -26,7 +26,6 @@ import {
   SignUpBody,
   TicketBody,
   TokensAnswer,
-  TotpAnswer,
   UpgradeBody,
 } from './schemas.ts';
 

@@ -1,22 +1,10 @@
 import * as v from 'valibot';
 import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/schema/users-rules.ts';
-import { accountFields, hints, Session } from '../account-fields.ts';
+import { accountFields, factorFields, hasFactor, hints, Session, withoutFactor } from '../account-fields.ts';
 import { JsonObject, success } from '../schemas.ts';
 
-const {
-  email,
-  recipient,
-  newPassword,
-  password,
-  token,
-  otp,
-  code,
-  factorCode,
-  recoveryCode,
-  ticket,
-  exchangeToken,
-  rtCode,
-} = accountFields;
+const { email, recipient, newPassword, password, token, otp, code, factorCode, ticket, exchangeToken, rtCode } =
+  accountFields;
 
 /** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
@@ -27,16 +15,8 @@ export const ProfileBody = JsonObject;
 export const LogInBody = body({ email, password });
 export const UpgradeBody = body({ email, password: v.optional(newPassword) });
 export const FactorCodeBody = body({ code: factorCode });
-const factor = { code: v.optional(factorCode), recoveryCode: v.optional(recoveryCode) };
-const withoutFactor = 'must have a code or a recoveryCode';
-export const FactorBody = v.pipe(
-  body(factor),
-  v.check((sent) => (sent.code ?? sent.recoveryCode) !== undefined, withoutFactor),
-);
-export const TicketBody = v.pipe(
-  body({ ticket, ...factor }),
-  v.check((sent) => (sent.code ?? sent.recoveryCode) !== undefined, withoutFactor),
-);
+export const FactorBody = v.pipe(body(factorFields), v.check(hasFactor, withoutFactor));
+export const TicketBody = v.pipe(body({ ticket, ...factorFields }), v.check(hasFactor, withoutFactor));
 export const PasswordChangeBody = body({ currentPassword: v.optional(password), newPassword });
 export const EmailBody = body({ email: recipient });
 
@@ -72,10 +52,6 @@ const tokens = {
 
 export const SignInAnswer = v.object({ ...tokens, user: User, hints });
 export const TokensAnswer = v.object(tokens);
-
-/** Shown this once. */
-export const TotpAnswer = success(v.object({ secret: v.string(), uri: v.string() }));
-export const RecoveryCodesAnswer = success(v.object({ recoveryCodes: v.array(v.string()) }));
 
 /** Nothing but that it was done: clients take any `data` for the answer. */
 export const DoneAnswer = v.object({ success: v.literal(true), message: v.string() });

@@ -1,9 +1,10 @@
 import { type AccountRecord, type AccountStore, accountGone, enabled, requireAccount } from './account-store.ts';
 import { ownPassword, replaceCredentials, unchangedSince } from './credentials.ts';
-import { requirePassword, wrongPassword } from './password-proof.ts';
+import { wrongPassword } from './password-proof.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 import type { Bearer } from './session-jwt.ts';
-import { type Client, requireRecentSession, requireSession } from './sessions.ts';
+import type { Client } from './sessions.ts';
+import { requireStepUp } from './step-up.ts';
 
 export interface PasswordChange {
   /** Omitted by accounts that never had a password of their own. */
@@ -12,10 +13,6 @@ export interface PasswordChange {
   /** Whether all personal access tokens end too; not unless said. */
   readonly endTokens?: boolean | undefined;
 }
-
-/** Where the current password is not asked for, or not enough. */
-const needsRecentSession = ({ hasPassword, _signIn }: AccountRecord): boolean =>
-  hasPassword === false || _signIn?.totp !== undefined;
 
 /**
  * Gives who asks another password and ends their other sessions (contract 3, "change-password"). Wrong current one →
@@ -30,9 +27,7 @@ export const changePassword = async <R extends AccountRecord>(
 ): Promise<void> => {
   const password = checkPassword(newPassword, 'newPassword');
   const account = await requireAccount(store, userId);
-  if (needsRecentSession(account)) await requireRecentSession(store.scope, { userId, sessionId });
-  else if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
-  await requirePassword(store, account, currentPassword, client);
+  await requireStepUp(store, account, { sessionId, password: currentPassword }, client);
   const set = ownPassword(store, await hashPassword(password));
   const filter = { ...unchangedSince(account), ...enabled };
   if (await replaceCredentials(store, filter, set, { except: sessionId, tokens })) return;

@@ -511,6 +511,23 @@ const linkTokenTo = async (address: string, count: number): Promise<string> => {
   return token;
 };
 
+/** An authenticator app of a developer's, a log-in with it, and its end. */
+const guard = async (address: string, token: string, secondPassword: string): Promise<void> => {
+  const act = (id: string, options: RequestOptions) => send(routeNamed(id), {}, options);
+  const { secret } = (await act('start-developer-totp', { token })).body.data as { secret: string };
+  secrets.push({ what: 'secret of a second factor', value: secret, shownBy: ['start-developer-totp'] });
+  const confirmed = await act('confirm-developer-totp', { token, body: { code: shownCode(secret) } });
+  const { recoveryCodes } = confirmed.body.data as { recoveryCodes: string[] };
+  for (const value of recoveryCodes)
+    secrets.push({ what: 'recovery code', value, shownBy: ['confirm-developer-totp'] });
+  const body = { email: address, password: secondPassword };
+  const { ticket } = (await act('sign-in-developer', { body })).body as { ticket: string };
+  secrets.push({ what: 'ticket of a log-in', value: ticket, shownBy: ['sign-in-developer'] });
+  const [first, second] = recoveryCodes;
+  await signIn('sign-in-developer-with-factor', { body: { ticket, recoveryCode: first } });
+  await act('remove-developer-totp', { token, body: { recoveryCode: second } });
+};
+
 /** A developer's sign-in with GitHub, and the end of the account that it opened. */
 const comeByGitHub = async (): Promise<void> => {
   const started = await send(routeNamed('start-developer-sign-in'), {});
@@ -554,9 +571,12 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
     body: { currentPassword: second, newPassword: third },
   });
   await act('refresh-developer', { headers: { cookie: elsewhere.cookie } });
+  await act('send-developer-code', { body: { email: address } });
+  await signIn('sign-in-developer-by-code', { body: { token: await linkTokenTo(address, 3) } });
+  await guard(address, here.token, third);
 
   await act('create-invitation', { token: owner, body: { email: address, role: 'viewer' } });
-  await act('accept-invitation', { token: here.token, body: { token: await linkTokenTo(address, 3) } });
+  await act('accept-invitation', { token: here.token, body: { token: await linkTokenTo(address, 4) } });
   const developerId = String(claimsOf(here.token).sub);
   await act('update-member', { token: owner, body: { role: 'admin' } }, { developerId });
   const personal = await act('create-token', { token: here.token, body: { name: 'script', scopes: ['account:read'] } });
@@ -674,6 +694,10 @@ beforeAll(async () => {
     'sign-in-developer',
     'update-project',
     'exchange-developer-code',
+    'sign-in-developer-by-code',
+    'start-developer-totp',
+    'confirm-developer-totp',
+    'sign-in-developer-with-factor',
     'sign-up',
     'sign-in',
     'refresh-token',

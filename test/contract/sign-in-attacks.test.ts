@@ -12,6 +12,7 @@ import { userSignIns } from '../../shared/accounts/stores/users.ts';
 import { createAccount } from '../../shared/accounts/users/create-account.ts';
 import { requireUsers } from '../../shared/accounts/users/user-record.ts';
 import { clock } from '../../shared/core/clock.ts';
+import { shownCode } from '../support/clients/authenticator.ts';
 import { cookieOf, inParallel, tally } from '../support/clients/client.ts';
 import { auth, type DashboardSignIn } from '../support/worlds/developers.ts';
 import { domainProject } from '../support/worlds/stored-users.ts';
@@ -30,8 +31,8 @@ interface Side {
   readonly auth: (
     method: string,
     path: string,
-    options: { readonly body: unknown; readonly token?: string },
-  ) => Promise<{ readonly status: number }>;
+    options: { readonly body?: unknown; readonly token?: string },
+  ) => Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
   readonly store: () => Promise<SigningStore>;
   readonly open: () => Promise<OpenAccount<AccountRecord>>;
 }
@@ -39,7 +40,7 @@ interface Side {
 let project: UsersProject;
 
 beforeAll(async () => {
-  project = await newUsersProject();
+  project = await newUsersProject({ settings: { signIn: { emailCode: true, secondFactor: 'optional' } } });
 });
 
 afterEach(() => {
@@ -86,6 +87,22 @@ describe.each([
     return { ...credentials, ...(await side.signIn('sign up', credentials)) };
   };
   const logIn = ({ email, password }: Credentials) => side.signIn('log in', { email, password });
+  const verifyFactor = (body: object) => side.auth('POST', 'second-factor/verify', { body });
+  /** Somebody with an authenticator app, and tickets of log-ins that wait for its code. */
+  const newGuarded = async () => {
+    const { accessToken: token, email, password } = await newAccount();
+    const begun = await side.auth('POST', 'second-factor/totp', { token });
+    const { secret } = begun.body.data as { secret: string };
+    const code = shownCode(secret);
+    const confirmed = await side.auth('POST', 'second-factor/totp/confirm', { token, body: { code } });
+    const { recoveryCodes } = confirmed.body.data as { recoveryCodes: string[] };
+    const another = async () => {
+      const { status, body } = await side.auth('POST', 'login', { body: { email, password } });
+      expect(status).toBe(401);
+      return String(body.ticket);
+    };
+    return { ticket: await another(), another, recoveryCodes };
+  };
   const change = (token: string, currentPassword: string) =>
     side.auth('PUT', 'change-password', { token, body: { currentPassword, newPassword } });
   const statusOf = async (refreshToken: string) => (await side.refresh(refreshToken)).status;
@@ -148,6 +165,40 @@ describe.each([
     const token = await mailedToken('verify', email);
     expect((await side.auth('POST', 'reset-password', { body: { token, newPassword } })).status).toBe(400);
     expect((await side.auth('POST', 'verify-email', { body: { token } })).status).toBe(200);
+  });
+
+  test('200 for one of 50 who sign in by one link of a mail at once', async () => {
+    const { email } = await newAccount();
+    await markVerified(await side.store(), { email });
+    const body = { token: await mailedToken('code', email) };
+    const answers = await inParallel(50, () => side.auth('POST', 'code/verify', { body }));
+    expect(tally(answers)).toEqual({ 200: 1, 400: 49 });
+  });
+
+  test('400 for the right code of a mail after five wrong ones, of 50 at once', async () => {
+    const { email } = await newAccount();
+    const place = { scope: (await side.store()).scope, kind: 'code', addressKey: addressKeyOf(email) } as const;
+    const { code } = await issueTokens(place, email, (await stored(email))._id.toHexString());
+    const verify = (typed: string) => side.auth('POST', 'code/verify', { body: { email, code: typed } });
+    const guesses = await inParallel(50, (n) => verify(`AAAA-AA${'ABCDEFGHJK'[n % 10]}${'ABCDE'[Math.floor(n / 10)]}`));
+    expect(tally([...guesses, await verify(code)])).toEqual({ 400: 51 });
+  });
+
+  test('200 for one of 50 who log in with one ticket and ten recovery codes at once', async () => {
+    const { ticket, recoveryCodes } = await newGuarded();
+    const answers = await inParallel(50, (n) => verifyFactor({ ticket, recoveryCode: recoveryCodes[n % 10] }));
+    expect(tally(answers)).toEqual({ 200: 1, 401: 49 });
+  });
+
+  test('401 for the right code after five wrong ones with a ticket, of 50 at once; 429 after ten of one account', async () => {
+    const { ticket, another, recoveryCodes } = await newGuarded();
+    const guesses = await inParallel(50, () => verifyFactor({ ticket, recoveryCode: 'AAAA-AAAA' }));
+    expect(tally(guesses)).toEqual({ 401: 50 });
+    const [recoveryCode] = recoveryCodes;
+    expect((await verifyFactor({ ticket, recoveryCode })).status).toBe(401);
+    const second = await another();
+    expect(tally(await inParallel(5, () => verifyFactor({ ticket: second, code: '000000' })))).toEqual({ 401: 5 });
+    expect((await verifyFactor({ ticket: await another(), recoveryCode })).status).toBe(429);
   });
 
   test('401 for every session but the one that changes the password', async () => {

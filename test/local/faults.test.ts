@@ -73,6 +73,8 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['forward-sign-in', 303],
   ['verify-developer-email', 400],
   ['reset-developer-password', 400],
+  ['sign-in-developer-by-code', 400],
+  ['sign-in-developer-with-factor', 401],
   ['list-developer-sessions', 200],
   ['revoke-developer-session', 404],
   ['exchange-developer-code', 400],

@@ -27,6 +27,7 @@ const others: readonly string[] = [
   'resend-developer-verification',
   'resend-verification-otp',
   'send-code',
+  'send-developer-code',
 ];
 
 test('a handler calls the function of its name, whoever it is for', () => {

@@ -8,7 +8,10 @@ const headers = { dashboard_refresh: '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYh
 /** For the API description: a successful request for each route. */
 export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
   'sign-up-developer': { body: { email, password }, failures: ['DEVELOPER_EXISTS', 'SIGNUP_DISABLED'] },
-  'sign-in-developer': { body: { email, password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
+  'sign-in-developer': {
+    body: { email, password },
+    failures: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
   'refresh-developer': { headers, failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID'] },
   'sign-out-developer': { headers },
   'get-developer': {},
@@ -19,11 +22,32 @@ export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
     body: { email, otp: '7KQM-3XWT', newPassword: 'another horse battery' },
     failures: ['INVALID_EMAIL_TOKEN'],
   },
+  'send-developer-code': { body: { email } },
+  'sign-in-developer-by-code': {
+    body: { email, code: '7KQM-3XWT' },
+    failures: ['INVALID_CODE', 'SECOND_FACTOR_REQUIRED'],
+  },
+  'start-developer-totp': { failures: ['SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED'] },
+  'confirm-developer-totp': {
+    body: { code: '492039' },
+    failures: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
+  'remove-developer-totp': {
+    body: { recoveryCode: '7KQM-3XWT' },
+    failures: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_NOT_FOUND', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
+  'sign-in-developer-with-factor': {
+    body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', recoveryCode: '7KQM-3XWT' },
+    failures: ['INVALID_SECOND_FACTOR', 'ACCOUNT_LOCKED'],
+  },
   'change-developer-password': {
     body: { currentPassword: password, newPassword: 'a third horse battery', endTokens: true },
-    failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'],
+    failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   },
-  'delete-developer': { body: { password }, failures: ['INVALID_CREDENTIALS', 'ACCOUNT_LOCKED'] },
+  'delete-developer': {
+    body: { password },
+    failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
   'list-developer-sessions': { query: { page: '1', limit: '20' } },
   'revoke-developer-session': { params: { id: '6743f0c2a91b5d0012ab34ce' }, failures: ['SESSION_NOT_FOUND'] },
   'start-developer-sign-in': { failures: ['UNKNOWN_PROVIDER'] },

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { accountFields, Session } from '../../account-fields.ts';
+import { accountFields, factorFields, hasFactor, Session, withoutFactor } from '../../account-fields.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
-const { email, recipient, newPassword, password, token, otp, exchangeToken, rtCode } = accountFields;
+const { email, recipient, newPassword, password, token, otp, code, factorCode, ticket, exchangeToken, rtCode } =
+  accountFields;
 
 /** What opens an account and what signs in; only the first asks for a password that is good enough. */
 export const CredentialsBody = strictBody({ email, password: newPassword });
@@ -22,6 +23,10 @@ export const PasswordChangeBody = strictBody({
     ),
   ),
 });
+export const CodeBody = strictBody({ token: v.optional(token), email: v.optional(email), code: v.optional(code) });
+export const FactorCodeBody = strictBody({ code: factorCode });
+export const FactorBody = v.pipe(strictBody(factorFields), v.check(hasFactor, withoutFactor));
+export const TicketBody = v.pipe(strictBody({ ticket, ...factorFields }), v.check(hasFactor, withoutFactor));
 export const DeletionBody = strictBody({ password: v.optional(password) });
 export const ExchangeBody = strictBody({ token: exchangeToken, rtCode });
 
@@ -39,6 +44,7 @@ const Developer = v.object({
   email: v.string(),
   plan: v.picklist(['free', 'pro']),
   emailVerified: v.boolean(),
+  secondFactor: v.boolean(),
   createdAt: v.date(),
 });
 

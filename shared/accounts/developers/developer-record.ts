@@ -32,5 +32,7 @@ export const onDevelopers = inControl<DeveloperRecord>('developers');
 /** What developers see of themselves; never the hash. */
 export type Developer = ReturnType<typeof toDeveloper>;
 
-export const toDeveloper = (record: DeveloperRecord) =>
-  viewOf(record, ['_id', 'email', 'plan', 'emailVerified', 'createdAt']);
+export const toDeveloper = (record: DeveloperRecord) => ({
+  ...viewOf(record, ['_id', 'email', 'plan', 'emailVerified', 'createdAt']),
+  secondFactor: record._signIn?.totp !== undefined,
+});

@@ -4,11 +4,12 @@ import { onProjects } from '../../projects/project-record.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { requireAccount } from '../account-store.ts';
-import { noVersion, raiseCredentialVersion, unchangedSince } from '../credentials.ts';
-import { requirePassword, wrongPassword } from '../password-proof.ts';
+import { noVersion, otherWays, raiseCredentialVersion, unchangedSince } from '../credentials.ts';
+import { wrongPassword } from '../password-proof.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
 import type { Bearer } from '../session-jwt.ts';
 import type { Client } from '../sessions.ts';
+import { requireStepUp } from '../step-up.ts';
 import { developerAccounts } from '../stores/developers.ts';
 import { type DeveloperRecord, onDevelopers } from './developer-record.ts';
 import { revokeAllTokens } from './tokens/token-record.ts';
@@ -62,7 +63,7 @@ const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
   const email = `deleted ${record._id.toHexString()}`;
   const deleted = await developerAccounts.change(unchangedSince(record), {
     $set: { email, passwordHash: '', emailVerified: false, deletingSince: new Date(clock.now()) },
-    $unset: { identities: 1 },
+    $unset: otherWays,
     $inc: { credentialVersion: 1 },
   });
   return deleted !== undefined;
@@ -70,15 +71,16 @@ const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
 
 /**
  * Deletes the account of who asks, with projects, memberships, tokens and sessions; what cannot go at once is left to
- * `removeDeletedDevelopers`. Wrong password → 401 `INVALID_CREDENTIALS`, too many → 429.
+ * `removeDeletedDevelopers`. Wrong password → 401 `INVALID_CREDENTIALS`, too many → 429; without a password, or with a
+ * second factor, and signed in over 10 minutes ago → 403 `REAUTHENTICATION_REQUIRED`.
  */
 export const deleteDeveloper = async (
-  { userId: developerId }: Pick<Bearer, 'userId'>,
+  { userId: developerId, sessionId }: Bearer,
   password: string | undefined,
   client: Client,
 ): Promise<void> => {
   const record = await requireAccount(developerAccounts, developerId);
-  await requirePassword(developerAccounts, record, password, client);
+  await requireStepUp(developerAccounts, record, { sessionId, password }, client);
   if (!(await markDeleted(record))) throw wrongPassword();
   try {
     await removeOwned(record);

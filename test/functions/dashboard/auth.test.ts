@@ -45,6 +45,7 @@ describe('register', () => {
     expect(expiresIn).toBe('15m');
     expect(developer).toEqual({
       _id: expect.stringMatching(/^[0-9a-f]{24}$/),
+      secondFactor: false,
       email,
       plan: 'free',
       emailVerified: false,

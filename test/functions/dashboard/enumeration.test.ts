@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { handler as requestReset } from '../../../functions/dashboard/auth/request-developer-reset.ts';
 import { handler as resendVerification } from '../../../functions/dashboard/auth/resend-developer-verification.ts';
 import { handler as resetPassword } from '../../../functions/dashboard/auth/reset-developer-password.ts';
+import { handler as sendCode } from '../../../functions/dashboard/auth/send-developer-code.ts';
 import { handler as logIn } from '../../../functions/dashboard/auth/sign-in-developer.ts';
+import { handler as signInByCode } from '../../../functions/dashboard/auth/sign-in-developer-by-code.ts';
 import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -18,6 +20,8 @@ const questions: readonly [string, Handler, (email: string) => object][] = [
   ['login', logIn, (email) => ({ email, password: 'not the password' })],
   ['request-password-reset', requestReset, (email) => ({ email })],
   ['resend-verification', resendVerification, (email) => ({ email })],
+  ['code', sendCode, (email) => ({ email })],
+  ['code/verify', signInByCode, (email) => ({ email, code: 'AAAA-AAAA' })],
   ['verify-email', verifyEmail, (email) => ({ email, otp: 'AAAA-AAAA' })],
   ['reset-password', resetPassword, (email) => ({ email, otp: 'AAAA-AAAA', newPassword: 'a new password' })],
 ];

@@ -9,6 +9,7 @@ import { consent } from '../../support/clients/social.ts';
 import {
   auth,
   type DashboardSignIn,
+  guardDeveloper,
   linkDeveloper,
   logIn,
   refresh,
@@ -16,6 +17,7 @@ import {
 } from '../../support/worlds/developers.ts';
 import { idOf, newPersonalToken } from '../../support/worlds/members.ts';
 import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
+import { claimsOf } from '../../support/worlds/users.ts';
 
 const dashboard = (): string => inject('stack').dashboardUrl;
 const callbackPage = (): string => `${dashboard()}/auth/callback`;
@@ -98,6 +100,21 @@ describe('signing in with GitHub', () => {
     expect(await exchange({ token: theirs.token, rtCode: mine.rtCode })).toMatchObject(refused);
     expect(await exchange({ token: mine.token, rtCode: 'A'.repeat(43) })).toMatchObject(refused);
     expect((await exchange({ token: mine.token, rtCode: mine.rtCode })).status).toBe(200);
+  });
+
+  test('302 with a ticket alone of who has an authenticator app; it ends with a recovery code', async () => {
+    const { token, rtCode } = await signInAs('ada');
+    const { accessToken } = (await exchange({ token, rtCode })).body.data;
+    const { recoveryCodes } = await guardDeveloper(accessToken);
+    const browser = new Browser();
+    const callback = await consent(browser, start(), 'ada');
+    const landing = target(await browser.open(callback.href));
+    expect([...landing.searchParams.keys()]).toEqual(['provider']);
+    const fragment = new URLSearchParams(landing.hash.slice(1));
+    expect([...fragment.keys()]).toEqual(['ticket']);
+    const body = { ticket: fragment.get('ticket'), recoveryCode: recoveryCodes[0] };
+    const answer = await auth<DashboardSignIn>('POST', 'second-factor/verify', { body });
+    expect(claimsOf(answer.body.data.accessToken).amr).toEqual(['github', 'recovery', 'mfa']);
   });
 
   test('10 at once come to one account', async () => {

@@ -49,8 +49,9 @@ const newAddress = () => ({ email: `${randomBytes(8).toString('hex')}@example.co
  * Bodies that ask for nothing which a sweep must not do, such as locking its own developer out with a wrong password.
  */
 const bodyFor = (id: string): unknown => {
-  if (id === 'sign-in-by-code') return { email: newAddress().email, code: 'AAAA-AAAA' };
-  if (id.startsWith('sign-in') && id !== 'sign-in-with-factor') return newAddress();
+  if (id === 'sign-in-by-code' || id === 'sign-in-developer-by-code')
+    return { email: newAddress().email, code: 'AAAA-AAAA' };
+  if (id.startsWith('sign-in') && !id.endsWith('-with-factor')) return newAddress();
   if (id === 'change-developer-password') return { newPassword: 'sample-password' };
   return id === 'delete-developer' ? {} : sampleBodies[id];
 };

@@ -178,6 +178,11 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'remove-totp': { code: '123456', recoveryCode: 'AAAA-AAAA' },
   'sign-in-with-factor': { ticket: 'sample', code: '123456', recoveryCode: 'AAAA-AAAA' },
   'send-code': { email: 'sample@example.com' },
+  'send-developer-code': { email: 'sample@example.com' },
+  'sign-in-developer-by-code': { token: 'sample', email: 'sample@example.com', code: 'AAAA-AAAA' },
+  'confirm-developer-totp': { code: '123456' },
+  'remove-developer-totp': { code: '123456', recoveryCode: 'AAAA-AAAA' },
+  'sign-in-developer-with-factor': { ticket: 'sample', code: '123456', recoveryCode: 'AAAA-AAAA' },
   'sign-in-by-code': { token: 'sample', email: 'sample@example.com', code: 'AAAA-AAAA' },
   'reset-password': {
     token: 'sample',

@@ -6,6 +6,7 @@ import { linkAccount } from '../../../shared/accounts/social/link-account.ts';
 import { requireProvider, type SocialProfile } from '../../../shared/accounts/social/providers.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
+import { shownCode } from '../clients/authenticator.ts';
 import { call, type RequestOptions } from '../clients/client.ts';
 
 export interface DashboardSignIn {
@@ -27,6 +28,15 @@ export const logIn = (email: string, password: string) =>
   auth<DashboardSignIn>('POST', 'login', { body: { email, password } });
 
 export const refresh = (cookie: string) => auth<DashboardSignIn>('POST', 'refresh', { headers: { cookie } });
+
+/** Sets up an authenticator app with a session that has just begun. */
+export const guardDeveloper = async (token: string) => {
+  const begun = await auth<{ data: { secret: string; uri: string } }>('POST', 'second-factor/totp', { token });
+  const { secret, uri } = begun.body.data;
+  const options = { token, body: { code: shownCode(secret) } };
+  const done = await auth<{ data: { recoveryCodes: string[] } }>('POST', 'second-factor/totp/confirm', options);
+  return { secret, uri, recoveryCodes: done.body.data.recoveryCodes };
+};
 
 /** A developer as he is stored. */
 export const storedDeveloper = (id: string): Promise<DeveloperRecord | null> =>

@@ -1,3 +1,4 @@
+import { shownCode } from '../../clients/authenticator.ts';
 import { Browser, formWith, target } from '../../clients/browser.ts';
 import { linkIn, mailAbout } from '../../clients/inbox.ts';
 import { mailedCode, prepare, setPlan, type WalkContext } from './context.ts';
@@ -7,6 +8,10 @@ const email = 'grace@example.com';
 
 /** `name=value` without the name. */
 const cookieOf = (cookies: readonly string[]): string => cookies[0]?.split(';')[0]?.split('=')[1] ?? '';
+
+interface Told {
+  readonly data: { readonly secret?: string; readonly recoveryCodes?: readonly string[] };
+}
 
 interface SessionList {
   readonly data: { readonly items: readonly { readonly _id: string; readonly current: boolean }[] };
@@ -25,6 +30,16 @@ const gitHub = async ({ dashboard }: WalkContext): Promise<void> => {
   const landing = new URL(ended.headers.get('location') ?? '');
   const token = new URLSearchParams(landing.hash.slice(1)).get('token') ?? '';
   await dashboard.run('exchange-developer-code', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
+};
+
+/** An authenticator app, a log-in with it, and its end. */
+const factor = async ({ dashboard }: WalkContext, password: string): Promise<void> => {
+  const { secret = '' } = (await dashboard.run<Told>('start-developer-totp')).body.data;
+  const confirmed = await dashboard.run<Told>('confirm-developer-totp', { body: { code: shownCode(secret) } });
+  const [first, second] = confirmed.body.data.recoveryCodes ?? [];
+  const { body } = await dashboard.refused('sign-in-developer', 401, { body: { email, password } });
+  await dashboard.run('sign-in-developer-with-factor', { body: { ticket: body.ticket, recoveryCode: first } });
+  await dashboard.run('remove-developer-totp', { body: { recoveryCode: second } });
 };
 
 /** A developer account from its first day to its password's third; leaves the developer signed in, on the pro plan. */
@@ -50,6 +65,11 @@ export const walkDevelopers = async (context: WalkContext): Promise<void> => {
   const other = body.data.items.find(({ current }) => !current)?._id ?? '';
   await dashboard.run('revoke-developer-session', { params: { id: other } });
   await dashboard.run('change-developer-password', { body: { currentPassword: 'another horse battery' } });
+  await dashboard.run('send-developer-code');
+  const code = await mailedCode(context, email, /your code/i);
+  const byCode = await dashboard.run('sign-in-developer-by-code', { body: { code } });
+  dashboard.credentials = { dashboardToken: byCode.body.data.accessToken ?? '' };
+  await factor(context, 'a third horse battery');
   await gitHub(context);
 };
 

@@ -1,0 +1,12 @@
+import { removeTotp } from '../../../shared/accounts/second-factor/enrol-totp.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['remove-developer-totp'];
+
+export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
+  await removeTotp(developerAccounts, signedIn, input.body);
+  return respondExactly(route, { success: true, message: 'Authenticator app removed' });
+});

@@ -1,0 +1,15 @@
+import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['send-developer-code'];
+
+export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
+  await requestEmailToken(developerAccounts, 'code', input.body.email);
+  return respondExactly(route, {
+    success: true,
+    message: 'If the address belongs to an account, a mail with a code is on its way.',
+  });
+});
