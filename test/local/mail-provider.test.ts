@@ -84,7 +84,9 @@ describe('A mail on this machine', () => {
     const to = label('silent');
     await send(to);
     await statusOf(to, 'sent');
-    await pause(500);
+    const later = `later-${randomUUID()}@example.com`;
+    await send(later);
+    await statusOf(later, 'delivered');
     expect(await logOf(to)).toMatchObject({ status: 'sent' });
   });
 

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { guardedRequest, isGuardedUrl } from '../../../../shared/clients/net/guarded-request.ts';
 
 const permission = Symbol.for('basalt.permitted-addresses');
@@ -27,6 +27,7 @@ afterAll(() => {
   return new Promise((resolve) => server.close(resolve));
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   Reflect.deleteProperty(globalThis, scripted);
   Reflect.set(globalThis, permission, new Set());
 });
@@ -59,7 +60,11 @@ describe('a guarded request', () => {
 
   test('ends when its time is over', async () => {
     permit();
-    await expect(guardedRequest(`http://${address}/silent`, { ...limits, limitMs: 50 })).rejects.toThrow(/abort/i);
+    const time = new AbortController();
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+    server.once('request', () => time.abort());
+    await expect(guardedRequest(`http://${address}/silent`, limits)).rejects.toThrow(/abort/i);
+    expect(timeout).toHaveBeenCalledExactlyOnceWith(limits.limitMs);
   });
 
   test.each([
