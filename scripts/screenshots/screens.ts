@@ -43,7 +43,11 @@ export const screens: readonly Screen[] = [
   { name: 'first-steps', path: '', as: 'beginner' },
   { name: 'overview', path: '' },
   { name: 'documents', path: '/documents/plants' },
-  { name: 'filter', path: '/documents/plants?price_gte=20&sort=-price' },
+  {
+    name: 'filter',
+    path: `/documents/plants?where=${encodeURIComponent('{"price":{"$lt":30},"$or":[{"light":"full sun"},{"stock":{"$gte":20}}]}')}&sort=-price`,
+    act: press('price < 30'),
+  },
   { name: 'document', path: '/documents/plants', act: openRow },
   { name: 'document-form', path: '/documents/plants', act: edit('Form') },
   { name: 'document-json', path: '/documents/plants', act: edit('JSON') },

@@ -80,8 +80,17 @@ describe('lists of documents', () => {
 
   test('are kept as views under a name, to go back to, to rename, to delete and have again', async () => {
     const { page, problems } = opened;
+    await page.evaluate(([key, views]) => localStorage.setItem(key, views), [
+      `basalt:views:${project.id}/posts`,
+      '[{"name":"Older","query":"views_lt=2&columns=title"}]',
+    ] as const);
     await page.goto(`${base}?views_gte=3&sort=-views`);
     await page.getByRole('button', { name: 'Views ▾', exact: true }).click();
+    // A view that was kept before filters were conditions has become one.
+    const older = await page.getByRole('link', { name: 'Older' }).getAttribute('href');
+    expect(older?.split('?')[1]).toBe(
+      new URLSearchParams({ where: '{"views":{"$lt":2}}', columns: 'title' }).toString(),
+    );
     await page.getByRole('button', { name: 'Save this view' }).click();
     await page.getByLabel('Name of the view').fill('Read often');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -117,9 +126,46 @@ describe('lists of documents', () => {
     expect(other.problems).toEqual([]);
     await page.goto(`${base}?where=${encodeURIComponent('{"$or":[{"views":1},{"views":3}]}')}`);
     await page.getByText('1–2 of 2').waitFor();
-    await page.getByRole('button', { name: 'Remove the filter by where' }).click();
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    const editor = page.getByRole('textbox', { name: 'The filter as JSON' });
+    await editor.getByText('$or').waitFor();
+    await editor.fill('{"$not": {"views": {"$foo": 1}}}');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('alert').getByText('Filter "$not.views.$foo": there is no such operator.').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await editor.fill('{"$not": {"views": 2}}');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('1–4 of 4').waitFor();
+    expect(new URL(page.url()).searchParams.get('where')).toBe('{"$not":{"views":2}}');
+    await page.getByRole('button', { name: 'Remove the filter by $not' }).click();
     await page.getByText('1–5 of 5').waitFor();
     expect(problems).toEqual([]);
+  });
+
+  test('are filtered by alternatives, put together by keyboard alone', async () => {
+    const { page } = opened;
+    await page.goto(`${base}?views_gte=1`);
+    // An address of before opens as it is, and becomes a condition with the first change.
+    await page.getByText('1–4 of 4').waitFor();
+    await page.getByRole('button', { name: 'views ≥ 1', exact: true }).waitFor();
+    await page.keyboard.press('/');
+    await page.getByLabel('Field', { exact: true }).waitFor();
+    await page.keyboard.type('views');
+    for (const key of ['Tab', 'Tab', '1', 'Tab', 'Tab', 'Enter']) await page.keyboard.press(key);
+    const second = page.getByRole('group', { name: 'Condition 2' });
+    await second.getByLabel('Value').waitFor();
+    for (const key of ['Tab', 'Tab', 'ControlOrMeta+a', '3', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('button', { name: 'views = 1 or views = 3', exact: true }).waitFor();
+    await page.getByText('1–2 of 2').waitFor();
+    expect(new URL(page.url()).searchParams.get('where')).toBe('{"views":{"$gte":1},"$or":[{"views":1},{"views":3}]}');
+    expect(new URL(page.url()).searchParams.get('views_gte')).toBeNull();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'views = 1 or views = 3', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove condition 2' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Remove the filter by views' }).last().click();
+    await page.getByText('1–4 of 4').waitFor();
+    expect(new URL(page.url()).searchParams.get('where')).toBe('{"views":{"$gte":1}}');
   });
 
   test('are walked through by keys: j, k, Enter, Escape, n', async () => {

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
-import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
 import { useQuery } from '../../api/query.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
@@ -15,18 +14,19 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
 import { leaving } from '../../ui/unsaved.tsx';
 import { CollectionPage } from './collection-page.tsx';
-import { chosenColumns, fieldPaths, typeOf, usualColumns } from './columns.ts';
+import { chosenColumns, fieldPaths, usualColumns } from './columns.ts';
 import { ColumnsMenu } from './columns-menu.tsx';
 import { DocumentPanel } from './document-panel.tsx';
 import { DocumentsTable } from './documents-table.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { conditionsOf, listQuery, queryText, typedQuery } from './list-address.ts';
+import { changesFor, partsOf } from './filter-parts.ts';
+import { listQuery, queryText, typedQuery } from './list-address.ts';
 import { NewDocument } from './new-document.tsx';
 import { useFeed } from './renewed-by-feed.ts';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
 import { SearchBox } from './search-box.tsx';
-import { enforcedFields } from './shown-fields.ts';
+import { collectionOf, enforcedFields } from './shown-fields.ts';
 import { ViewsMenu } from './views-menu.tsx';
 
 /** The documents of a collection. Filter, sort, page, columns and what is open stand in the address. */
@@ -45,8 +45,8 @@ export const Documents = () => {
   const rules = collection ? enforcedFields(collection) : [];
   const fields = fieldPaths(rules, page?.items);
   const shown = chosenColumns(query.columns) ?? kept ?? usualColumns(rules, page?.items);
-  const typeAt = (field: string): FieldType | undefined => typeOf(rules, field);
-  const conditions = conditionsOf(query, (field) => typeAt(field) !== undefined);
+  const filtered = collection && collectionOf(collection);
+  const parts = filtered ? partsOf(filtered, query) : [];
   const go = (changes: Readonly<Record<string, string | undefined>>): void => route(addressWith(path, query, changes));
   const { close, insert } = useMemo(() => {
     const show = (what: 'new' | undefined) => (): void =>
@@ -68,7 +68,7 @@ export const Documents = () => {
     keep(text);
     go({ columns: text });
   };
-  const isFiltered = conditions.length > 0 || query.where !== undefined || query.search !== undefined;
+  const isFiltered = parts.length > 0 || query.search !== undefined;
   const isBeside = query.open !== undefined || query.copy !== undefined || query.new !== undefined;
   const acts = (
     <Button kind="main-act" title={keyText('insert')} onClick={insert}>
@@ -80,17 +80,22 @@ export const Documents = () => {
       <div class={isBeside ? 'halves' : undefined}>
         <div class="stack">
           <FilterBar
-            conditions={conditions}
-            where={query.where}
+            collection={filtered}
+            parts={parts}
             fields={fields}
-            typeOf={typeAt}
             adding={adding}
-            onChange={(changes) => go({ ...changes, page: undefined })}
+            onChange={(next) => go({ ...changesFor(query, next), page: undefined })}
           >
             {(rules.some(({ searchable }) => searchable) || query.search) && (
               <SearchBox words={query.search ?? ''} onSearch={(search) => go({ search, page: undefined })} />
             )}
-            <ViewsMenu {...place} present={viewQuery(query, shown.join(','))} />
+            {filtered && (
+              <ViewsMenu
+                projectId={projectId}
+                collection={filtered}
+                present={viewQuery(filtered, query, shown.join(','))}
+              />
+            )}
             <ColumnsMenu shown={shown} fields={fields} onChoose={choose} />
           </FilterBar>
           <RequestLine

@@ -1,100 +1,103 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
+import type { Collection } from '../../../shared/collections/collection.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
-import { ConditionForm } from './condition-form.tsx';
-import type { Condition } from './list-address.ts';
+import { FilterForm } from './filter-form.tsx';
+import { FilterJson } from './filter-json.tsx';
+import { jsonOf, type Part } from './filter-parts.ts';
+import { type Condition, conditionsOf } from './filter-values.ts';
 
 interface Props {
-  readonly conditions: readonly Condition[];
-  /** A condition as JSON, which is typed in the request. */
-  readonly where: string | undefined;
+  /** Undefined until it is known. */
+  readonly collection: Collection | undefined;
+  readonly parts: readonly Part[];
   /** Fields that there are; others can be typed. */
   readonly fields: readonly string[];
-  readonly typeOf: (path: string) => FieldType | undefined;
-  /** Whether a condition is being added. */
+  /** Whether a part is being added. */
   readonly adding: Signal<boolean>;
-  /** Parameters of the address, set or taken out. */
-  readonly onChange: (changes: Readonly<Record<string, string | undefined>>) => void;
+  readonly onChange: (parts: readonly Part[]) => void;
   readonly children: ComponentChildren;
 }
 
-/** The conditions of a list, each as it is sent: to change, to take away, and to add another. */
-export const FilterBar = ({ conditions, where, fields, typeOf, adding, onChange, children }: Props) => {
-  const changing = useSignal<string | undefined>(undefined);
-  const form = (first: Omit<Condition, 'parameter'>, replaced: string | undefined) => {
-    const close = () => {
-      adding.value = false;
-      changing.value = undefined;
-    };
-    return (
-      <ConditionForm
-        key={replaced ?? ''}
+const said = ({ field, operator, text }: Condition): string => `${field} ${t.operators[operator]} ${text}`;
+
+/** What a part is about, and all of it. */
+const namesOf = (part: Part, conditions: readonly Condition[] | undefined): readonly [name: string, text: string] => {
+  if ('parameter' in part) return [part.parameter, `${part.parameter} ${part.text}`];
+  if (conditions) {
+    const fields = [...new Set(conditions.map(({ field }) => field))];
+    return [fields.join(', '), conditions.map(said).join(` ${t.documents.or} `)];
+  }
+  const json = jsonOf(part.filter);
+  return [Object.keys(json).join(', '), JSON.stringify(json)];
+};
+
+/** What a list is filtered by, part by part, of which all must hold: to change, to take away, and to add another. */
+export const FilterBar = ({ collection, parts, fields, adding, onChange, children }: Props) => {
+  const changing = useSignal<number | undefined>(undefined);
+  const asJson = useSignal(false);
+  const show = (what: { readonly adding?: true; readonly at?: number; readonly json?: true }) => {
+    adding.value = what.adding ?? false;
+    changing.value = what.at;
+    asJson.value = what.json ?? false;
+  };
+  const close = () => show({});
+  const change = (next: readonly Part[]) => {
+    close();
+    onChange(next);
+  };
+  const form = (first: readonly Condition[], put: (part: Part) => readonly Part[]) =>
+    collection && (
+      <FilterForm
+        key={changing.value ?? ''}
+        collection={collection}
         first={first}
         fields={fields}
-        typeOf={typeOf}
         onCancel={close}
-        onApply={(parameter, value) => {
-          close();
-          onChange({ ...(replaced === undefined ? {} : { [replaced]: undefined }), [parameter]: value });
-        }}
+        onApply={(filter) => change(put({ filter }))}
       />
     );
-  };
   return (
     <div class="row">
-      {conditions.map(({ parameter, ...condition }) =>
-        changing.value === parameter ? (
-          form(condition, parameter)
-        ) : (
-          <span key={parameter} class="chip">
+      {parts.map((part, at) => {
+        const conditions = collection && 'filter' in part ? conditionsOf(collection, part.filter) : undefined;
+        const [name, text] = namesOf(part, conditions);
+        if (conditions && changing.value === at) return form(conditions, (next) => parts.with(at, next));
+        return (
+          <span key={`${at} ${text}`} class="chip">
             <button
               type="button"
-              class="mono"
-              onClick={() => {
-                adding.value = false;
-                changing.value = parameter;
-              }}
+              class="mono chip-text"
+              title={text}
+              onClick={() => show(conditions ? { at } : { json: true })}
             >
-              {condition.field} {t.operators[condition.operator]} {condition.value}
+              {text}
             </button>
             <button
               type="button"
-              aria-label={t.documents.removeFilter(condition.field)}
-              onClick={() => onChange({ [parameter]: undefined })}
+              aria-label={t.documents.removeFilter(name)}
+              onClick={() => change(parts.toSpliced(at, 1))}
             >
               ✕
             </button>
           </span>
-        ),
-      )}
-      {where && (
-        <span class="chip">
-          <span class="mono chip-text" title={where}>
-            where {where}
-          </span>
-          <button
-            type="button"
-            aria-label={t.documents.removeFilter('where')}
-            onClick={() => onChange({ where: undefined })}
-          >
-            ✕
-          </button>
-        </span>
-      )}
+        );
+      })}
       {adding.value ? (
-        form({ field: fields[0] ?? '_id', operator: 'eq', value: '' }, undefined)
+        form([{ field: fields[0] ?? '_id', operator: '$eq', text: '' }], (next) => [...parts, next])
       ) : (
-        <Button
-          kind="plain"
-          onClick={() => {
-            changing.value = undefined;
-            adding.value = true;
-          }}
-        >
+        <Button kind="plain" onClick={() => show({ adding: true })}>
           + {t.documents.filter}
         </Button>
+      )}
+      {collection && (
+        <Button kind="plain" title={t.documents.whereJson} onClick={() => show({ json: true })}>
+          {t.documents.whereKey}
+        </Button>
+      )}
+      {collection && asJson.value && (
+        <FilterJson collection={collection} parts={parts} onCancel={close} onApply={change} />
       )}
       <span class="grow" />
       {children}

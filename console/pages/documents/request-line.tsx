@@ -50,7 +50,7 @@ export const RequestLine = ({ collectionName, query, onRun }: Props) => {
         aria-label={t.documents.query}
         spellcheck={false}
         autocomplete="off"
-        placeholder="views_gte=5&sort=-views"
+        placeholder={'where={"views":{"$gte":5}}&sort=-views'}
         value={typed.value}
         onInput={({ currentTarget: { value } }) => {
           typed.value = value;

@@ -1,5 +1,8 @@
+import type { Collection } from '../../../shared/collections/collection.ts';
 import { useKept } from '../../ui/kept.ts';
-import { type Address, queryText } from './list-address.ts';
+import { type Address, suffixFilters } from './filter-parameters.ts';
+import { changesFor, partsOf } from './filter-parts.ts';
+import { queryText } from './list-address.ts';
 
 /** A filter, a sort and the columns under a name. */
 export interface SavedView {
@@ -18,10 +21,27 @@ const isView = (value: unknown): value is SavedView =>
 
 const parse = (kept: unknown): readonly SavedView[] => (Array.isArray(kept) ? kept.filter(isView) : []);
 
+/** A query whose filters are `where`, whatever they were when it was kept. */
+const withWhere = (collection: Collection, query: Address): Address => {
+  if (suffixFilters(query).length === 0) return query;
+  const changed = { ...query, ...changesFor(query, partsOf(collection, query)) };
+  return Object.fromEntries(
+    Object.entries(changed).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+  );
+};
+
 /** The views of a collection that this browser keeps. */
-export const useSavedViews = (projectId: string, collectionName: string) =>
-  useKept(`views:${projectId}/${collectionName}`, parse);
+export const useSavedViews = (projectId: string, collection: Collection) => {
+  const [kept, keep] = useKept(`views:${projectId}/${collection.name}`, parse);
+  const views = kept.map(({ name, query }) => {
+    const { columns = '', ...rest } = Object.fromEntries(new URLSearchParams(query));
+    return { name, query: viewQuery(collection, rest, columns) };
+  });
+  return [views, keep] as const;
+};
 
 /** What a view of the present list keeps: neither the page nor what is open. */
-export const viewQuery = (query: Address, columns: string): string =>
-  new URLSearchParams([...new URLSearchParams(queryText(query)), ['columns', columns]]).toString();
+export const viewQuery = (collection: Collection, query: Address, columns: string): string => {
+  const asked = new URLSearchParams(queryText(withWhere(collection, query)));
+  return new URLSearchParams([...asked, ['columns', columns]]).toString();
+};

@@ -25,9 +25,12 @@ const typeNow = (value: unknown): ShownField['type'] => {
 
 const rulesOf = new WeakMap<object, readonly Field[]>();
 
+/** A collection as the service's own checks take it. */
+export const collectionOf = (collection: Data<'get-collection'>): Collection => collection as Collection;
+
 /** The fields that the service enforces in a collection, the owner's of row security included. */
 export const enforcedFields = (collection: Data<'get-collection'>): readonly Field[] => {
-  const known = rulesOf.get(collection) ?? fieldsOf(collection as Collection);
+  const known = rulesOf.get(collection) ?? fieldsOf(collectionOf(collection));
   rulesOf.set(collection, known);
   return known;
 };

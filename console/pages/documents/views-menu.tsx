@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { Collection } from '../../../shared/collections/collection.ts';
 import { t } from '../../text/words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
@@ -9,15 +10,15 @@ import { type SavedView, useSavedViews } from './saved-views.ts';
 
 interface Props {
   readonly projectId: string;
-  readonly collectionName: string;
+  readonly collection: Collection;
   /** The list as it is shown. */
   readonly present: string;
 }
 
 /** Filters, sorts and columns that were given a name: to go back to, to rename, to forget. */
-export const ViewsMenu = ({ projectId, collectionName, present }: Props) => {
-  const [views, keep] = useSavedViews(projectId, collectionName);
-  const base = `/projects/${projectId}/documents/${encodeURIComponent(collectionName)}`;
+export const ViewsMenu = ({ projectId, collection, present }: Props) => {
+  const [views, keep] = useSavedViews(projectId, collection);
+  const base = `/projects/${projectId}/documents/${encodeURIComponent(collection.name)}`;
   const naming = useSignal<SavedView | undefined>(undefined);
   const name = useSignal('');
   const ask = (view: SavedView) => {

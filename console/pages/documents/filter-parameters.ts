@@ -1,0 +1,14 @@
+/** What an address says, by parameter. */
+export type Address = Readonly<Record<string, string>>;
+
+/** Parameters that are the page's own and not the list's. */
+export const own: ReadonlySet<string> = new Set(['open', 'new', 'copy', 'tab', 'columns']);
+
+const reserved: ReadonlySet<string> = new Set([
+  ...own,
+  ...'page limit skip sort cursor include_deleted fields populate expand count meta where search query'.split(' '),
+]);
+
+/** The parameters of an address that are filters: `views_gte=5`. */
+export const suffixFilters = (query: Address): readonly (readonly [name: string, text: string])[] =>
+  Object.entries(query).filter(([name]) => !reserved.has(name));
