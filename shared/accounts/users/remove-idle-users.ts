@@ -1,20 +1,39 @@
-import type { Filter } from 'mongodb';
+import type { Filter, ObjectId, Collection as Users } from 'mongodb';
 import { onManaged } from '../../clients/mongo.ts';
+import { loadCollection } from '../../collections/find-collections.ts';
 import { anonymousIndex } from '../../collections/indexes/indexes.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
+import { type Announcement, isHooked } from '../../events/announced.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { type PageJob, workThroughPages } from '../../work/page-job.ts';
+import { findById } from '../account-store.ts';
 import { listSessions, sessionSeconds } from '../sessions.ts';
+import { userAccounts } from '../stores/users.ts';
+import { announcedUser } from './announced-user.ts';
+import { sealLastView } from './last-view.ts';
 import type { UserRecord } from './user-record.ts';
 
 /** For how long an anonymous user stays after the last session. */
 const idleMs = 30 * 24 * 3600_000;
 
 const dueAt = '_signIn.anonymous.checkAt';
+
+const onUsers = <T>(project: Project, operation: (users: Users<UserRecord>) => Promise<T>): Promise<T> =>
+  onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection)));
+
+/** What webhooks are told of one who goes; nothing where there are none. */
+const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<Announcement>> => {
+  if (!isHooked(project, 'user')) return {};
+  const [users, record] = [
+    await loadCollection(project, usersCollection),
+    await findById(userAccounts(project), _id.toHexString()),
+  ];
+  return record ? { lastView: await sealLastView(users, record) } : {};
+};
 
 /**
  * Looks at one whose last known session has ended: signed in again since, they are looked at when that ends; else they
@@ -25,19 +44,20 @@ const see = async (project: Project, { _id, _signIn }: UserRecord): Promise<bool
   if (!checkAt) return false;
   const seen: Filter<UserRecord> = { _id, [dueAt]: checkAt };
   const [latest] = await listSessions(projectScope(project.id), _id.toHexString());
-  return onManaged(project, async (db) => {
-    const users = db.collection<UserRecord>(usersCollection);
-    if (!latest && idle) return (await users.deleteOne(seen)).deletedCount > 0;
-    const anonymous = latest
-      ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }
-      : { checkAt: new Date(checkAt.getTime() + idleMs), idle: true as const };
-    await users.updateOne(seen, { $set: { '_signIn.anonymous': anonymous } } as object);
-    return false;
-  });
+  if (!latest && idle) {
+    const remove = async (): Promise<boolean> =>
+      (await onUsers(project, (users) => users.deleteOne(seen))).deletedCount > 0;
+    return announcedUser(project, 'user.deleted', _id, remove, await lastWords(project, _id), Boolean);
+  }
+  const anonymous = latest
+    ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }
+    : { checkAt: new Date(checkAt.getTime() + idleMs), idle: true as const };
+  await onUsers(project, (users) => users.updateOne(seen, { $set: { '_signIn.anonymous': anonymous } } as object));
+  return false;
 };
 
 const idleUsers = (project: Project, removed: () => void): PageJob<UserRecord> => ({
-  on: (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection))),
+  on: (operation) => onUsers(project, operation),
   dueAt,
   due: () => ({ [dueAt]: { $lte: new Date(clock.now()) } }),
   projection: { _signIn: 1 },
@@ -57,7 +77,7 @@ export const removeIdleUsers = async (projectId: string): Promise<void> => {
   const project = await findProjectById(projectId);
   if (!project?.hadAnonymous) return;
   // A collection that is older than anonymous users has not got it.
-  await onManaged(project, (db) => db.collection(usersCollection).createIndexes([anonymousIndex]));
+  await onUsers(project, (users) => users.createIndexes([anonymousIndex]));
   let removed = 0;
   await workThroughPages(
     idleUsers(project, () => {

@@ -1,12 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rotate } from '../../../shared/accounts/refresh-sessions.ts';
+import { lastViewOf } from '../../../shared/accounts/users/last-view.ts';
 import { removeIdleUsers } from '../../../shared/accounts/users/remove-idle-users.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { onDeliveries } from '../../../shared/events/delivery-record.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
+import { Receiver } from '../../support/worlds/receiver.ts';
 import { storedUsers } from '../../support/worlds/stored-users.ts';
 import { newCredentials, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+import { makeWebhook } from '../../support/worlds/webhooks.ts';
 
 const dayMs = 24 * 3600_000;
 let project: UsersProject;
@@ -67,6 +71,22 @@ describe('an anonymous user', () => {
     expect(await isThere(user)).toBe(true);
     await runUntil(85, 87);
     expect(await isThere(user)).toBe(false);
+  });
+
+  test('who goes is told of, as they were', async () => {
+    const receiver = await Receiver.start();
+    const hooked = await newUsersProject({ settings: { signIn: { anonymous: true } } });
+    const { _id } = await makeWebhook(hooked, receiver, { events: ['user.deleted'] });
+    const { body } = await hooked.auth<SignIn>('POST', 'anonymous');
+    onDay(90);
+    await removeIdleUsers(hooked.id);
+    await removeIdleUsers(hooked.id);
+    const told = { webhookId: new ObjectId(_id), thing: `user/${body.userId}` };
+    const row = await onDeliveries((rows) => rows.findOne(told));
+    expect(row).toMatchObject({ type: 'user.deleted', nextAt: new Date(clock.now()) });
+    const lastView = await lastViewOf(body.userId, row?.lastView ?? '');
+    expect(lastView).toMatchObject({ user: { _id: body.userId, isAnonymous: true } });
+    await receiver.close();
   });
 
   test('stays for good once upgraded, and others are never looked at', async () => {

@@ -120,14 +120,21 @@ describe('a nudge', () => {
     await send('DELETE', `todos/${_id}?permanent=true`);
     const nobodys = (await send('POST', 'todos', { body: { n: 3 } }))._id;
     const last = (await send('POST', 'todos', { ...bob, body: { n: 4 } }))._id;
-    await bobs.nudgeOf(last, 1);
-    await all.nudgeOf(last, 1);
+    // Who is given a document hears of it; from nobody can one be taken.
+    await send('PATCH', `todos/${nobodys}`, { body: { userId: bobId } });
+    const taken = await project.api('PATCH', `/api/data/todos/${last}`, { body: { userId: annId } });
+    expect([taken.status, taken.body]).toMatchObject([403, { code: 'OWNER_IMMUTABLE' }]);
+    await bobs.nudgeOf(nobodys, 2);
+    await all.nudgeOf(nobodys, 2);
     await anns.nudgeOf(_id, 5);
     const heard = ({ nudges }: EventSocket) => nudges.map(({ _id: id, rev }) => [id, rev]);
     const anns5 = [1, 2, 3, 4, 5].map((rev) => [_id, rev]);
     expect(heard(anns)).toEqual(anns5);
-    expect(heard(bobs)).toEqual([[last, 1]]);
-    expect(heard(all)).toEqual([...anns5, [nobodys, 1], [last, 1]]);
+    expect(heard(bobs)).toEqual([
+      [last, 1],
+      [nobodys, 2],
+    ]);
+    expect(heard(all)).toEqual([...anns5, [nobodys, 1], [last, 1], [nobodys, 2]]);
     expect([anns, bobs, all].flatMap(({ nudges }) => nudges.filter(({ document }) => document))).toEqual([]);
   });
 
