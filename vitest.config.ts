@@ -54,6 +54,7 @@ const thorough = [
   'test/functions/user-auth/enumeration.test.ts',
   'test/functions/user-auth/linking-table.test.ts',
   'test/functions/webhooks/deliveries.test.ts',
+  'test/functions/webhooks/runs.test.ts',
   'test/infra/settings-in-place.test.ts',
   'test/local/doctor.test.ts',
   'test/local/durability.test.ts',

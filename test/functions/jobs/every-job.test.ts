@@ -3,6 +3,7 @@ import { jobs } from '../../../functions/jobs/jobs.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { refuseWhatIsBroken } from '../../support/faults/broken.ts';
 import { killAfter } from '../../support/faults/killed.ts';
+import { deliveries } from '../../support/worlds/due-work/deliveries.ts';
 import type { Due, DueWork } from '../../support/worlds/due-work/due-work.ts';
 import { pages } from '../../support/worlds/due-work/files.ts';
 import { queued } from '../../support/worlds/due-work/queued.ts';
@@ -10,7 +11,7 @@ import { removals } from '../../support/worlds/due-work/removals.ts';
 import { runOf } from '../../support/worlds/operations/operation.ts';
 import { openWorld, type World } from '../../support/worlds/operations/world.ts';
 
-const works: readonly DueWork[] = [...removals, ...pages, ...queued];
+const works: readonly DueWork[] = [...removals, ...pages, ...deliveries, ...queued];
 
 let world: World;
 let passedMs = 0;
@@ -113,7 +114,5 @@ test.each(works.filter(({ tries }) => tries))('$name that fails comes again late
 
 test('every job that works on something durable is among them', () => {
   const others = ['authorize-channel', 'prepare-control', 'rotate-link-keys', 'verify-database-a', 'verify-database-b'];
-  // Those of webhooks deliver what may come twice; their own tests are in test/functions/webhooks.
-  others.push('deliver-webhooks', 'requeue-webhooks');
   expect(new Set([...works.flatMap((work) => work.jobs), ...others])).toEqual(new Set(Object.keys(jobs)));
 });

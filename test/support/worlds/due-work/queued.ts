@@ -20,6 +20,19 @@ import { control, type DueWork } from './due-work.ts';
 
 type Handler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
+const recordOf = (body: string, times: number): SQSRecord =>
+  ({
+    messageId: body,
+    receiptHandle: 'none',
+    body,
+    attributes: { ApproximateReceiveCount: String(times) },
+  }) as SQSRecord;
+
+const purgeOf = (projectId: string): string => JSON.stringify({ task: 'purge-trash', projectId });
+
+/** Projects that have anonymous users to remove. */
+const withIdleUsers = new Set<string>();
+
 /** Hands a message out for the how-manieth time; answers the seconds after which its function wants it again. */
 const delayOf = async (handler: Handler, body: string, times: number): Promise<number> => {
   let delay = -1;
@@ -27,8 +40,7 @@ const delayOf = async (handler: Handler, body: string, times: number): Promise<n
     if (command instanceof ChangeMessageVisibilityCommand) delay = command.input.VisibilityTimeout ?? -1;
     return Promise.resolve({});
   });
-  const attributes = { ApproximateReceiveCount: String(times) };
-  await handler({ Records: [{ messageId: body, receiptHandle: 'none', body, attributes } as SQSRecord] });
+  await handler({ Records: [recordOf(body, times)] });
   sent.mockRestore();
   return delay;
 };
@@ -104,12 +116,42 @@ export const queued: readonly DueWork[] = [
       return {
         done: async () => ((await stored()) > 2 ? 0 : (await stored()) - 1),
         breakIt: async () => breakDatabase(id),
-        delay: (times) => delayOf(runTask, JSON.stringify({ task: 'purge-trash', projectId: id }), times),
+        delay: (times) => delayOf(runTask, purgeOf(id), times),
       };
     },
     run: async (world) => {
       await purgeTrash();
       await world.drain();
+    },
+  },
+  {
+    name: 'an anonymous user without a session',
+    jobs: ['purge-trash', 'run-task'],
+    hours: 2,
+    tries: workTries,
+    add: async (world) => {
+      const { id } = await makeProject(['users']);
+      const mine = { _id: new ObjectId(id) };
+      const set = { 'signIn.anonymous': true, trashDueAt: new Date(clock.now()) };
+      await control(world, 'projects').updateOne(mine, { $set: set });
+      const users = world.at.mongo.db(`p_${id}`).collection('users');
+      const checkAt = new Date(clock.now());
+      await users.insertMany([{ _signIn: { anonymous: { checkAt, idle: true } } }, { email: 'somebody@example.com' }]);
+      const left = async () => Number(await users.countDocuments({ '_signIn.anonymous': { $exists: true } }));
+      withIdleUsers.add(id);
+      return {
+        done: async () => {
+          if ((await left()) > 0) return 0;
+          withIdleUsers.delete(id);
+          return users.countDocuments();
+        },
+        breakIt: async () => breakDatabase(id),
+        delay: (times) => delayOf(runTask, purgeOf(id), times),
+      };
+    },
+    // The clock has a task for every project there is.
+    run: async () => {
+      for (const id of withIdleUsers) await runTask({ Records: [recordOf(purgeOf(id), 1)] });
     },
   },
 ];

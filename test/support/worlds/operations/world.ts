@@ -4,11 +4,12 @@ import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SQSClient } 
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { inject, vi } from 'vitest';
 import { handler as deliverMail } from '../../../../functions/jobs/deliver-mail.ts';
+import { handler as deliverWebhooks } from '../../../../functions/jobs/deliver-webhooks.ts';
 import { handler as runTask } from '../../../../functions/jobs/run-task.ts';
 import { localAccount } from '../../../../infra/local/aws-account.ts';
 import { startInvocations } from '../../../../infra/local/invocations.ts';
 import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
-import { createMailQueue, createWorkQueue } from '../../../../infra/local/queues.ts';
+import { createMailQueue, createWebhookQueue, createWorkQueue } from '../../../../infra/local/queues.ts';
 import { removeDeletedDevelopers } from '../../../../shared/accounts/developers/remove-developers.ts';
 import { closeDynamo } from '../../../../shared/clients/dynamo.ts';
 import { closeLambda } from '../../../../shared/clients/lambda.ts';
@@ -105,6 +106,7 @@ export const openWorld = async (): Promise<World> => {
   const name = randomBytes(4).toString('hex');
   const mailQueue = await createMailQueue(sqs, queues, `mail-${name}`);
   const workQueue = await createWorkQueue(sqs, queues, `work-${name}`);
+  const webhookQueue = await createWebhookQueue(sqs, queues, `webhooks-${name}`);
   const mongoPort = await faults.open('mongodb', targetOf({ address: env.MONGODB_URI ?? '' }));
   const ownPort = await faults.open('own database', { port: own.port });
   permitAddresses(`${own.address},127.0.0.1:${ownPort}`);
@@ -119,6 +121,7 @@ export const openWorld = async (): Promise<World> => {
     MAIL_PROVIDER_URL: await addressOf('provider', env.MAIL_PROVIDER_URL ?? ''),
     MAIL_QUEUE_URL: mailQueue,
     WORK_QUEUE_URL: workQueue,
+    WEBHOOK_QUEUE_URL: webhookQueue,
     MAIL_RETRY_SECONDS: '0',
   });
   await ensureControlIndexes();
@@ -134,6 +137,7 @@ export const openWorld = async (): Promise<World> => {
   const drainAll = async (): Promise<void> => {
     await drain(sqs, past(mailQueue), deliverMail);
     await drain(sqs, past(workQueue), runTask);
+    await drain(sqs, past(webhookQueue), deliverWebhooks);
   };
   return {
     faults,

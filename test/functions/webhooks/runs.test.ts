@@ -1,0 +1,271 @@
+import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { closeMongo, onControl } from '../../../shared/clients/mongo.ts';
+import { requireCollection } from '../../../shared/collections/find-collections.ts';
+import { createCollection } from '../../../shared/collections/lifecycle/create-collection.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { createDocument } from '../../../shared/documents/write/create-documents.ts';
+import { updateDocument } from '../../../shared/documents/write/update-document.ts';
+import { onDeliveries } from '../../../shared/events/delivery-record.ts';
+import { onWebhooks, type WebhookRecord } from '../../../shared/events/webhook-record.ts';
+import { connectDatabase } from '../../../shared/projects/own-database/connect-database.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
+import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { deleteProject } from '../../../shared/projects/update-project.ts';
+import { testWebhook } from '../../../shared/webhooks/deliveries.ts';
+import { postEvent } from '../../../shared/webhooks/post-event.ts';
+import { runWebhook } from '../../../shared/webhooks/run-webhook.ts';
+import { createWebhook } from '../../../shared/webhooks/save-webhook.ts';
+import { noteReceipt } from '../../../shared/webhooks/switch-off.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { eventually } from '../../support/clients/eventually.ts';
+import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
+import { serveVerifiers } from '../../support/worlds/own-project.ts';
+import { useOwnTable } from '../../support/worlds/own-table.ts';
+import { type Received, Receiver, verify } from '../../support/worlds/receiver.ts';
+
+// Runs of this process alone, at times of its own: the stack's look at another control database.
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const start = Date.now();
+
+let receiver: Receiver;
+let own: OwnProject;
+let project: Project;
+
+const at = (ms: number) => vi.spyOn(clock, 'now').mockReturnValue(ms);
+
+beforeAll(async () => {
+  await closeMongo();
+  process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;
+  await useOwnTable();
+  await ensureControlIndexes();
+});
+
+beforeEach(async () => {
+  own = await makeProject([], 'pro');
+  ({ project } = own);
+  receiver = await Receiver.start();
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await onWebhooks((all) => all.deleteMany({}));
+  await receiver.close();
+});
+
+afterAll(closeMongo);
+
+const newWebhook = async (): Promise<ObjectId> => {
+  const { _id } = await createWebhook(project, { url: receiver.url, events: ['user.created'] });
+  return new ObjectId(_id);
+};
+
+const recordOf = async (_id: ObjectId): Promise<WebhookRecord> => {
+  const record = await onWebhooks((all) => all.findOne({ _id }));
+  if (!record) throw new Error('The webhook is gone');
+  return record;
+};
+
+const rowsOf = (webhookId: ObjectId) => onDeliveries((rows) => rows.find({ webhookId }).sort({ _id: -1 }).toArray());
+
+/** Has something to deliver wait, and a run look at it, at a time. */
+const deliverAt = async (webhookId: ObjectId, ms: number): Promise<void> => {
+  at(ms);
+  await testWebhook(project, webhookId.toHexString());
+  await runWebhook(webhookId);
+};
+
+const answering = (status: number): void => {
+  receiver.behaviour = (_received, response) => response.writeHead(status).end();
+};
+
+const mailsTo = (to: string) => onControl((db) => db.collection('mailLogs').find({ to }).toArray());
+const ownersAddress = async (): Promise<string> => {
+  const owner = await onControl((db) => db.collection('developers').findOne({ _id: new ObjectId(own.ownerId) }));
+  return String(owner?.email);
+};
+
+describe('a delivery that fails', () => {
+  test('is tried eight times, after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, and then has failed', async () => {
+    answering(500);
+    const _id = await newWebhook();
+    await deliverAt(_id, start);
+    const waits: number[] = [];
+    for (let now = start; ; ) {
+      const [row] = await rowsOf(_id);
+      if (!row?.nextAt) break;
+      at(row.nextAt.getTime() - 1);
+      await runWebhook(_id);
+      expect(receiver.received).toHaveLength(waits.length + 1);
+      waits.push(row.nextAt.getTime() - now);
+      now = row.nextAt.getTime();
+      at(now);
+      await runWebhook(_id);
+    }
+    expect(waits).toEqual([5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour]);
+    const [row] = await rowsOf(_id);
+    expect(row).toMatchObject({ state: 'failed', nextAt: null });
+    expect(row?.attempts.map(({ status }) => status)).toEqual(Array(8).fill(500));
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    at(clock.now() + 48 * hour);
+    await runWebhook(_id);
+    expect(receiver.received).toHaveLength(8);
+  });
+
+  test('Retry-After never shortens a wait, and lengthens none beyond 24 h', async () => {
+    const _id = await newWebhook();
+    for (const [seconds, wait] of [
+      [1, 5 * second],
+      [100_000_000, 24 * hour],
+    ] as const) {
+      receiver.behaviour = (_received, response) => response.writeHead(503, { 'retry-after': String(seconds) }).end();
+      await deliverAt(_id, start + seconds);
+      const [row] = await rowsOf(_id);
+      expect((row?.nextAt?.getTime() ?? 0) - start - seconds).toBe(wait);
+    }
+  });
+});
+
+describe('a webhook', () => {
+  test('without a success for five days is switched off, not before, and its owner gets one mail', async () => {
+    const _id = await newWebhook();
+    answering(500);
+    await deliverAt(_id, start);
+    await deliverAt(_id, start + 120 * hour - 1);
+    expect((await recordOf(_id)).enabled).toBe(true);
+    expect(await mailsTo(await ownersAddress())).toEqual([]);
+    const record = await recordOf(_id);
+    at(start + 120 * hour);
+    await inParallel(50, () => noteReceipt(project, record, { status: 500, ms: 1 }));
+    expect(await recordOf(_id)).toMatchObject({ enabled: false });
+    expect(await recordOf(_id)).not.toHaveProperty('failingSince');
+    expect(await mailsTo(await ownersAddress())).toMatchObject([{ templateUsed: 'Webhook switched off' }]);
+  });
+
+  test('that succeeds in between begins to count anew', async () => {
+    const _id = await newWebhook();
+    for (const [status, hours] of [
+      [500, 0],
+      [200, 100],
+      [500, 119],
+      [500, 121],
+    ] as const) {
+      answering(status);
+      await deliverAt(_id, start + hours * hour);
+    }
+    expect((await recordOf(_id)).enabled).toBe(true);
+  });
+
+  test('that takes long waits while two such are worked on, and keeps no other waiting', async () => {
+    const [slow, quick, ...others] = await Promise.all(Array.from({ length: 4 }, newWebhook));
+    if (!slow || !quick) throw new Error('There are four');
+    at(start);
+    for (const one of [slow, ...others]) {
+      await noteReceipt(project, await recordOf(one), { status: 200, ms: 5001 });
+      expect((await recordOf(one)).isSlow).toBe(true);
+    }
+    await onWebhooks((all) =>
+      all.updateMany({ _id: { $in: others } }, { $set: { leasedUntil: new Date(start + minute) } }),
+    );
+    await deliverAt(slow, start);
+    expect(receiver.received).toEqual([]);
+    expect(await recordOf(slow)).toMatchObject({ leasedUntil: new Date(0), dueAt: new Date(start + 5 * second) });
+    await deliverAt(quick, start);
+    expect(receiver.received).toHaveLength(1);
+    at(start + minute);
+    await runWebhook(slow);
+    expect(receiver.received).toHaveLength(2);
+    // It answered at once.
+    expect(await recordOf(slow)).not.toHaveProperty('isSlow');
+  });
+
+  test('goes with its project, and its log', async () => {
+    const _id = await newWebhook();
+    await deliverAt(_id, start);
+    expect(await rowsOf(_id)).toHaveLength(1);
+    await deleteProject(await own.owned());
+    at(start + hour);
+    await removeDeletedProjects();
+    expect([await rowsOf(_id), await onWebhooks((all) => all.findOne({ _id }))]).toEqual([[], null]);
+  });
+});
+
+describe('documents of a database of the project’s own', () => {
+  let database: OwnDatabase;
+  let stopVerifiers: () => Promise<void>;
+
+  beforeAll(async () => {
+    database = await startOwnDatabase();
+    stopVerifiers = await serveVerifiers();
+  });
+
+  afterAll(async () => {
+    await stopVerifiers();
+    await database.stop();
+  });
+
+  test('are told of, and wait while it is down, as long as nothing else has to', async () => {
+    await createCollection(project, 'notes', { schema: null, changes: true });
+    await connectDatabase(await own.owned(), database.uri('theirs'));
+    ({ project } = await own.owned());
+    const notes = await requireCollection(project, 'notes');
+    const made = await createWebhook(project, { url: receiver.url, events: ['document.created', 'document.updated'] });
+    const _id = new ObjectId(made._id);
+    const { document } = await createDocument(project, notes, { kind: 'secret' }, { title: 'mine' });
+    await runWebhook(_id);
+    expect(receiver.received.map(({ id }) => id)).toEqual([`${document._id}.1`]);
+    expect(receiver.received[0]?.body.data).toMatchObject({ document: { title: 'mine' } });
+    expect(() => verify(made.secret, receiver.received[0] as Received)).not.toThrow();
+    await updateDocument(project, notes, { kind: 'secret' }, String(document._id), { title: 'later' });
+    await database.proxy.refuse();
+    await testWebhook(project, made._id);
+    await runWebhook(_id);
+    expect(receiver.received.map(({ body }) => body.type)).toEqual(['document.created', 'webhook.test']);
+    await database.proxy.heal();
+    await eventually(async () => {
+      await runWebhook(_id);
+      expect(receiver.received.map(({ id }) => id)).toContain(`${document._id}.2`);
+    });
+    expect(receiver.received.at(-1)?.body.type).toBe('document.updated');
+  });
+});
+
+describe('a receiver', () => {
+  /** The time of a try, which the caller ends. */
+  const limit = (): { readonly asked: number[]; readonly end: () => void } => {
+    const asked: number[] = [];
+    const late = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      asked.push(ms);
+      return late.signal;
+    });
+    return { asked, end: () => late.abort(new DOMException('late', 'TimeoutError')) };
+  };
+
+  test('that does not answer within 15 s has failed, and the log says why', async () => {
+    const { asked, end } = limit();
+    const came = Promise.withResolvers<void>();
+    receiver.behaviour = () => came.resolve();
+    const receipt = postEvent(receiver.url, {}, '{}');
+    await came.promise;
+    end();
+    expect(await receipt).toMatchObject({ status: null, error: 'There was no answer within 15 s.' });
+    expect(asked).toEqual([15 * second]);
+  });
+
+  test('whose answer begins within it and never ends has had the delivery', async () => {
+    const { end } = limit();
+    const onAnswer = () => setImmediate(end);
+    subscribe('http.client.response.finish', onAnswer);
+    receiver.behaviour = (_received, response) => response.writeHead(200).write('a');
+    const receipt = postEvent(receiver.url, {}, '{}');
+    expect(await receipt).toMatchObject({ status: 200 });
+    unsubscribe('http.client.response.finish', onAnswer);
+  });
+});
