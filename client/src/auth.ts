@@ -29,7 +29,18 @@ export interface SignedIn<User> extends Tokens {
   readonly user: User;
 }
 
-/** Where a user is signed in. */
+/** With what a user may sign in. */
+export interface Security {
+  readonly email: string | null;
+  readonly emailVerified: boolean;
+  /** Whether there is a password. */
+  readonly password: boolean;
+  readonly providers: readonly { readonly provider: string; readonly name: string }[];
+  /** How many recovery codes the authenticator app has left; `null` without one. */
+  readonly secondFactor: { readonly recoveryCodes: number } | null;
+}
+
+/** A session of the user's own, and where it was used last. */
 export interface UserSession {
   readonly _id: string;
   readonly current: boolean;
@@ -143,6 +154,10 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     deleteSecondFactorTotp: done<FactorProof>('DELETE', 'second-factor/totp', session.send),
     /** Ends a sign-in that was refused with `SECOND_FACTOR_REQUIRED`, by the `ticket` of that error. */
     secondFactorVerify: enter<FactorProof & { readonly ticket: string }>('second-factor/verify'),
+    /** With what the user may sign in. */
+    security: get<Security>('security'),
+    /** Takes a provider from the account, where another way to sign in is left. */
+    deleteSocial: byId<void>('DELETE', 'social', session.send),
     sessions: get<UserSession[]>('sessions'),
     deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions', session.send),
     /** What anybody may see of a user. */

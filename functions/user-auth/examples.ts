@@ -86,6 +86,11 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     failures: ['INVALID_EXCHANGE_CODE'],
   },
   'list-sessions': {},
+  'unlink-provider': {
+    params: { provider: 'github' },
+    failures: ['PROVIDER_NOT_LINKED', 'LAST_WAY_TO_SIGN_IN', 'REAUTHENTICATION_REQUIRED'],
+  },
+  'get-security': { failures: ['AUTH_DISABLED'] },
   'revoke-session': { params: { id: '6743f0c2a91b5d0012ab34ce' }, failures: ['SESSION_NOT_FOUND'] },
   'get-jwks': { params: { projectId: '6743f0c2a91b5d0012ab34cd' }, failures: ['PROJECT_NOT_FOUND'] },
 });

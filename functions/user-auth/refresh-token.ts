@@ -1,5 +1,6 @@
 import { refresh } from '../../shared/accounts/sign-in.ts';
 import { openedSession, userSignIns } from '../../shared/accounts/stores/users.ts';
+import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
@@ -9,7 +10,7 @@ const route = userAuthRoutes['refresh-token'];
 
 export const handler = usersEndpoint(route).handler(async (event, { project }) => {
   const { token, inHeader } = sentRefreshToken(event, project);
-  const session = await refresh(userSignIns(project), token);
+  const session = await refresh(userSignIns(project), token, clientOf(event));
   return respondExactly(
     route,
     {

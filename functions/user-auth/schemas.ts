@@ -60,6 +60,17 @@ export const MeAnswer = success(User);
 export const ProfileAnswer = v.object({ success: v.literal(true), message: v.string(), user: User });
 export const PublicProfileAnswer = success(PublicUser);
 
+/** With what the user may sign in. */
+export const SecurityAnswer = success(
+  v.object({
+    email: v.nullable(v.string()),
+    emailVerified: v.boolean(),
+    password: v.boolean(),
+    providers: v.array(v.object({ provider: v.string(), name: v.string() })),
+    secondFactor: v.nullable(v.object({ recoveryCodes: v.number() })),
+  }),
+);
+
 export const SessionsAnswer = success(v.array(Session));
 export const RevokedAnswer = success(v.object({ _id: v.string() }));
 

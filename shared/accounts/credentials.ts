@@ -69,8 +69,9 @@ interface Ending {
   readonly except?: string;
   /** Whether personal access tokens end too; they do unless said. */
   readonly tokens?: boolean;
-  /** What else is removed of the account. */
+  /** What else is removed of the account: fields, and members of lists. */
   readonly unset?: Document;
+  readonly pull?: Document;
 }
 
 /**
@@ -82,13 +83,14 @@ export const replaceCredentials = async <R extends AccountRecord>(
   store: AccountStore<R>,
   filter: OneAccount,
   set: Document,
-  { except, tokens = true, unset }: Ending = {},
+  { except, tokens = true, unset, pull }: Ending = {},
 ): Promise<R | undefined> => {
   const revokeTokens = tokens ? store.revokeTokens : undefined;
   await revokeTokens?.(filter._id);
   const updated = await store.change(filter, {
     $set: set,
     ...(unset && { $unset: unset }),
+    ...(pull && { $pull: pull }),
     $inc: { credentialVersion: 1 },
   });
   if (updated) await endSessions(store, updated._id.toHexString(), credentialVersionOf(updated), except);

@@ -42,6 +42,9 @@ const putRefresh = (scope: SessionScope, hash: string, sessionId: string): Put =
   put: { ...refreshKey(scope, hash), sessionId, expiresAt: sessionExpiry() },
 });
 
+/** What a session keeps of the client that used it last, and of no earlier one. */
+const shownOf = ({ ip, userAgent }: Client): Client => ({ ip, userAgent: userAgent.slice(0, maxUserAgentLength) });
+
 /**
  * Opens a session, for 7 days from each rotation of its token. `conditions` must hold at that moment, else 401
  * `INVALID_CREDENTIALS`; items that stay held by others → 503.
@@ -60,8 +63,7 @@ export const startSession = async (
     ...sessionKey(scope, userId, sessionId),
     createdAt: now,
     lastUsedAt: now,
-    ip: client.ip,
-    userAgent: client.userAgent.slice(0, maxUserAgentLength),
+    ...shownOf(client),
     ...(amr.length > 0 && { amr: amr.join(' ') }),
     expiresAt: sessionExpiry(),
   };
@@ -74,9 +76,9 @@ export const startSession = async (
 /**
  * Exchanges a refresh token for the next one of its session; exactly one of any number of parallel callers wins
  * (contract 3, "Rotation"). Everything else is 401 `REFRESH_TOKEN_INVALID`, and a token used more than 10 s after it
- * was exchanged ends the session. Items that stay held by others → 503, and the token stays good.
+ * was exchanged ends the session. The session is `client`'s from then on, where one is given. Items that stay held by others → 503, and the token stays good.
  */
-export const rotate = async (scope: SessionScope, token: string): Promise<RefreshSession> => {
+export const rotate = async (scope: SessionScope, token: string, client?: Client): Promise<RefreshSession> => {
   const old = parseRefreshToken(token);
   if (!old) throw refreshTokenInvalid();
   const { userId, sessionId, amr } = old;
@@ -93,9 +95,9 @@ export const rotate = async (scope: SessionScope, token: string): Promise<Refres
     putRefresh(scope, next.hash, sessionId),
     {
       update: sessionKey(scope, userId, sessionId),
-      change: 'SET lastUsedAt = :nowMs, expiresAt = :until',
+      change: `SET lastUsedAt = :nowMs, expiresAt = :until${client ? ', ip = :ip, userAgent = :userAgent' : ''}`,
       condition: 'attribute_exists(pk) AND expiresAt > :now',
-      values: { nowMs, now, until: sessionExpiry() },
+      values: { nowMs, now, until: sessionExpiry(), ...(client && shownOf(client)) },
     },
   ];
   const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');

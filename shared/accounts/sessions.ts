@@ -9,7 +9,7 @@ import type { Bearer } from './session-jwt.ts';
 /** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
 export type SessionScope = PartitionKey<'project' | 'developers'>;
 
-/** What the sign-in of a session knew of the client, for the list of sessions. */
+/** What is known of the client that used a session last, for the list of sessions. */
 export interface Client {
   readonly ip: string;
   readonly userAgent: string;

@@ -59,20 +59,22 @@ const claimsOf = (token: string | undefined): RefreshToken & { readonly token: s
 export const refresh = async (
   { scope, issueToken }: SigningStore,
   refreshToken: string | undefined,
+  client?: Client,
 ): Promise<OpenedSession> => {
   const claimed = claimsOf(refreshToken);
   const issued = await issueToken(claimed);
-  return { ...issued, ...(await rotate(scope, claimed.token)) };
+  return { ...issued, ...(await rotate(scope, claimed.token, client)) };
 };
 
 /** The same with the account, which is looked up first; one that is gone has its session ended. */
 export const refreshSignIn = async <R extends AccountRecord>(
   store: SigningStore<R>,
   refreshToken: string | undefined,
+  client?: Client,
 ): Promise<SignIn<R>> => {
   const { token, userId } = claimsOf(refreshToken);
   const account = await findById(store, userId);
-  if (account) return { account, session: await refresh(store, token) };
+  if (account) return { account, session: await refresh(store, token, client) };
   await signOut(store.scope, token);
   throw refreshTokenInvalid();
 };

@@ -1,5 +1,6 @@
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
 import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
+import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
@@ -8,7 +9,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['refresh-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
-  const signIn = await refreshSignIn(developerSignIns(), dashboardCookie.get(event));
+  const signIn = await refreshSignIn(developerSignIns(), dashboardCookie.get(event), clientOf(event));
   const cookies = dashboardCookie.set(event, signIn.session.refreshToken);
   return respond(route, { success: true, data: developerAnswer(signIn), message: 'Session refreshed' }, { cookies });
 });

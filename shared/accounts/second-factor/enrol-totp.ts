@@ -2,24 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { seal } from '../../projects/sealed.ts';
-import { type AccountRecord, type AccountStore, enabled, requireAccount } from '../account-store.ts';
+import { type AccountStore, enabled } from '../account-store.ts';
 import { replaceCredentials, unchangedSince } from '../credentials.ts';
 import { countFactorFailure, takeFactorFailureBack } from '../lockout.ts';
+import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
-import { requireRecentSession } from '../sessions.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { base32, otpauthUri, stepOf } from './totp.ts';
 import { type FactorProof, factorPlace, invalidSecondFactor, openSecret, useFactor } from './use-factor.ts';
 
 const alreadySetUp = (): AppError =>
   new AppError('SECOND_FACTOR_EXISTS', 'An authenticator app is set up already. Remove it first.');
-
-/** The account of who has just signed in, and changes what they sign in with. */
-const requireRecent = async <R extends AccountRecord>(store: AccountStore<R>, bearer: Bearer): Promise<R> => {
-  const account = await requireAccount(store, bearer.userId);
-  await requireRecentSession(store.scope, bearer);
-  return account;
-};
 
 /**
  * Begins to set up an authenticator app: the secret is shown this once, and counts once it is confirmed; a later one
@@ -29,7 +22,7 @@ export const startTotp = async (
   store: AccountStore,
   bearer: Bearer,
 ): Promise<{ readonly secret: string; readonly uri: string }> => {
-  const { _id, email = bearer.userId } = await requireRecent(store, bearer);
+  const { _id, email = bearer.userId } = await requireRecentAccount(store, bearer);
   const bytes = randomBytes(20);
   const sealed = await seal(bytes.toString('base64url'), factorPlace(store.scope, bearer.userId));
   const free = { _id, ...enabled, '_signIn.totp': { $exists: false } };
@@ -44,7 +37,7 @@ export const startTotp = async (
  * once. Wrong → 401 `INVALID_SECOND_FACTOR`, counted; of parallel calls one wins, the others are 409.
  */
 export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: string): Promise<readonly string[]> => {
-  const account = await requireRecent(store, bearer);
+  const account = await requireRecentAccount(store, bearer);
   const { totp, totpPending } = account._signIn ?? {};
   if (totp) throw alreadySetUp();
   const place = factorPlace(store.scope, bearer.userId);
@@ -63,7 +56,7 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
 
 /** Removes the authenticator app with one of its codes, or a recovery code; none → 404 `SECOND_FACTOR_NOT_FOUND`. */
 export const removeTotp = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<void> => {
-  const account = await requireRecent(store, bearer);
+  const account = await requireRecentAccount(store, bearer);
   if (!account._signIn?.totp) {
     throw new AppError('SECOND_FACTOR_NOT_FOUND', 'There is no authenticator app to remove.');
   }

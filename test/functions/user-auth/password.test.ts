@@ -134,7 +134,7 @@ describe('sessions', () => {
       _id: expect.stringMatching(/^[0-9a-f]{24}$/),
       createdAt: expect.stringMatching(/Z$/),
       lastUsedAt: expect.stringMatching(/Z$/),
-      userAgent: 'Browser/1.0',
+      userAgent: 'node',
       ip: '127.0.0.1',
       current: false,
     });

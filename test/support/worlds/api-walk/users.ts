@@ -29,6 +29,10 @@ const gitHub = async ({ open }: WalkContext): Promise<void> => {
   const landing = new URL(ended.headers.get('location') ?? '');
   const token = new URLSearchParams(landing.hash.slice(1)).get('token') ?? '';
   await open.run('exchange-code', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
+  const { credentials } = open;
+  open.credentials = { ...credentials, userToken: token };
+  await open.run('unlink-provider');
+  open.credentials = credentials;
 };
 
 interface RecoveryCodes {
@@ -49,6 +53,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   open.credentials = { ...open.credentials, userToken: signedIn.body.accessToken };
   await open.run('get-me');
   await open.run('update-profile');
+  await open.run('get-security');
   const { body } = await open.run<SessionList>('list-sessions');
   await open.run('sign-out', inHeader(refreshed.body.refreshToken));
   await open.run('sign-in');

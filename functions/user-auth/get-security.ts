@@ -1,0 +1,13 @@
+import { requireAccount } from '../../shared/accounts/account-store.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { securityView } from '../../shared/accounts/users/security-view.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['get-security'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer }) => {
+  const data = securityView(await requireAccount(userAccounts(project), bearer.userId));
+  return respondExactly(route, { success: true, data, message: 'Ways to sign in fetched' });
+});

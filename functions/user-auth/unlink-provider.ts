@@ -1,0 +1,12 @@
+import { unlinkProvider } from '../../shared/accounts/social/unlink-provider.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['unlink-provider'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
+  await unlinkProvider(userAccounts(project), bearer, input.params.provider, project.signIn);
+  return respondExactly(route, { success: true, message: 'Provider unlinked' });
+});

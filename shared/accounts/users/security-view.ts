@@ -1,0 +1,37 @@
+import { isOpenIdName } from '../../projects/social/openid-names.ts';
+import { socialProviders } from '../../projects/social-providers.ts';
+import type { Identity } from '../account-store.ts';
+import type { UserRecord } from './user-record.ts';
+
+/** With what a user may sign in, as they see it (contract 3, "Security page"). */
+export interface SecurityView {
+  readonly email: string | null;
+  readonly emailVerified: boolean;
+  /** Whether they have a password of their own. */
+  readonly password: boolean;
+  readonly providers: { readonly provider: Identity['provider']; readonly name: string }[];
+  /** The recovery codes of the authenticator app that are left; `null` without one. */
+  readonly secondFactor: { readonly recoveryCodes: number } | null;
+}
+
+/** A provider's name for people: ours, or what the project calls it. */
+const nameOf = (provider: Identity['provider']): string =>
+  isOpenIdName(provider) ? provider.slice('oidc:'.length) : socialProviders[provider].title;
+
+export const securityView = ({
+  email,
+  emailVerified,
+  password,
+  hasPassword,
+  identities = [],
+  _signIn: { totp } = {},
+}: UserRecord): SecurityView => ({
+  email: email ?? null,
+  emailVerified: emailVerified === true,
+  password: password !== undefined && hasPassword !== false,
+  providers: [...new Set(identities.map(({ provider }) => provider))].map((provider) => ({
+    provider,
+    name: nameOf(provider),
+  })),
+  secondFactor: totp ? { recoveryCodes: totp.recovery.length } : null,
+});
