@@ -130,11 +130,11 @@ const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs =
 export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
   run(mongoSettings().CONTROL_DATABASE, operation);
 
-/** What runs operations on one collection of the control database, as `onControl` does. */
+/** What runs operations on one collection of the control database, which they are given too, as `onControl` does. */
 export const inControl =
   <R extends Document>(name: string) =>
-  <T>(operation: (records: Collection<R>) => Promise<T>): Promise<T> =>
-    onControl((db) => operation(db.collection<R>(name)));
+  <T>(operation: (records: Collection<R>, db: Db) => Promise<T>): Promise<T> =>
+    onControl((db) => operation(db.collection<R>(name), db));
 
 /** Name of a managed project's own database: a join can never leave the project. */
 export const projectDatabaseName = (projectId: string): string => `p_${projectId}`;

@@ -54,7 +54,7 @@ export const requireKnownFields = (users: Collection, body: JsonObject, others: 
 export const listUsers = async (project: Project, request: PageRequest): Promise<Page<ManagedUser>> => {
   const users = await requireCollection(project, usersCollection);
   const found = await findPage<UserRecord>(
-    (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(users.name))),
+    (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(users.name), db)),
     { isDeleted: { $ne: true } },
     request,
     { sort: { _id: -1 } },
