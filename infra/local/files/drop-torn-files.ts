@@ -12,11 +12,35 @@ const isWhole = async (described: string, content: string): Promise<boolean> => 
   }
 };
 
+/** Whether what describes an upload in parts, or one of them, was written to its end. */
+const isReadable = async (described: string): Promise<boolean> => {
+  try {
+    JSON.parse(await readFile(described, 'utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Uploads in parts, and parts of them, whose description is torn; a torn part has another length, and counts as none. */
+const dropTornParts = async (directory: string): Promise<void> => {
+  const folder = path.join(directory, '_multipart');
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  for (const name of names.filter((entry) => entry.endsWith('.json'))) {
+    if (await isReadable(path.join(folder, name))) continue;
+    await rm(path.join(folder, name.endsWith('.upload.json') ? path.dirname(name) : name), {
+      recursive: true,
+      force: true,
+    });
+  }
+};
+
 /**
  * Removes from the S3 emulation's folder every object of which only a part was written when the process was killed.
  * Nobody has been told that it is there, and the emulation would not start on it.
  */
 export const dropTornFiles = async (directory: string): Promise<void> => {
+  await dropTornParts(directory);
   const names = await readdir(path.join(directory, 'buckets'), { recursive: true }).catch(() => []);
   for (const name of names.filter((entry) => entry.endsWith(description))) {
     const described = path.join(directory, 'buckets', name);

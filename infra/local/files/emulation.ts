@@ -114,9 +114,10 @@ export class Emulation {
   }
 
   #ask({ method, url, headers = {}, body }: EmulationRequest): Promise<IncomingMessage> {
+    const isNew = method === 'PUT' || (method === 'POST' && /\?uploads(?:[=&]|$)/.test(url));
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': body.length };
-      const all = { ...(method === 'PUT' ? noteType(headers) : headers), ...length, host: `127.0.0.1:${this.#port}` };
+      const all = { ...(isNew ? noteType(headers) : headers), ...length, host: `127.0.0.1:${this.#port}` };
       request({ host: '127.0.0.1', port: this.#port, method, path: url, headers: all, agent })
         .on('response', (answer) => resolve(showNotedType(answer)))
         .on('error', reject)

@@ -25,7 +25,7 @@ const { port } = await startFauxqs({ port: 0, logger: false, defaultRegion: regi
 const large = await LargeFiles.open(directory);
 const emulation = new Emulation(port, large);
 await emulation.createBucket(bucket);
-await listen(createGuard({ emulation, large, keys, region }), s3Port);
+await listen(createGuard({ emulation, large, keys, region, directory }), s3Port);
 const links = linkKeys && {
   origin: `http://127.0.0.1:${publicPort}`,
   keys: new Map(Object.entries(linkKeys).map(([id, pem]) => [id, createPublicKey(pem)])),

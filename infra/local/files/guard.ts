@@ -9,6 +9,7 @@ import {
 import { uploadCors } from '../../../shared/files/upload-cors.ts';
 import type { Emulation, Stored } from './emulation.ts';
 import type { LargeFiles } from './large-files.ts';
+import { listParts } from './list-parts.ts';
 import { checkWrite, headStatus } from './preconditions.ts';
 import { overridesOf } from './response-overrides.ts';
 import { refuse, S3Error } from './s3-error.ts';
@@ -20,6 +21,8 @@ export interface GuardOptions {
   readonly large: LargeFiles;
   readonly keys: S3Keys;
   readonly region: string;
+  /** Where the emulation keeps its files. */
+  readonly directory: string;
 }
 
 /** What the emulation takes; larger objects are files of our own. */
@@ -93,7 +96,7 @@ const isLarge = ({ method, headers }: IncomingMessage, { query }: S3Target): boo
  * S3 as it is from outside, in front of the emulation: requests are signed with the right keys, in time and to the
  * letter, conditions hold, pages of any origin may upload. Nothing is stored of a request that is refused or cut off.
  */
-export const createGuard = ({ emulation, large, keys, region }: GuardOptions): Server => {
+export const createGuard = ({ emulation, large, keys, region, directory }: GuardOptions): Server => {
   const signatures = new SignatureCheck(keys, region);
   let lastWrite: Promise<unknown> = Promise.resolve();
 
@@ -128,6 +131,7 @@ export const createGuard = ({ emulation, large, keys, region }: GuardOptions): S
     const body = await readBody(request);
     checkDigests(digestsOf(body ?? Buffer.alloc(0)), sha256, md5Of(request));
     const sent = { method, url, headers, body };
+    if (method === 'GET' && target.query.has('uploadId')) return listParts(directory, target);
     if (method === 'GET' || method === 'HEAD') return emulation.send(sent);
     return inTurn(async () => {
       await checkWrite(emulation, request, target.path);

@@ -14,6 +14,7 @@ const refusals = {
   InvalidURI: [400, "Couldn't parse the specified URI."],
   KeyTooLongError: [400, 'Your key is too long'],
   MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  NoSuchUpload: [404, 'The specified multipart upload does not exist.'],
   NotImplemented: [501, 'A header you provided implies functionality that is not implemented.'],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
   RequestTimeTooSkewed: [403, 'The difference between the request time and the current time is too large.'],
