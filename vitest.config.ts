@@ -5,6 +5,7 @@ import { LongestFirst } from './test/support/clients/longest-first.ts';
 const thorough = [
   'test/client/live-offline.test.ts',
   'test/client/live.test.ts',
+  'test/client/upload-in-parts.test.ts',
   'test/console/account-acts.test.ts',
   'test/console/collection-acts.test.ts',
   'test/console/document-lists.test.ts',
@@ -51,6 +52,7 @@ const thorough = [
   'test/functions/storage/sweep-limits.test.ts',
   'test/functions/storage/sweep.test.ts',
   'test/functions/storage/user-uploads.test.ts',
+  'test/functions/storage/parts.test.ts',
   'test/functions/user-auth/enumeration.test.ts',
   'test/functions/user-auth/linking-table.test.ts',
   'test/functions/webhooks/deliveries.test.ts',

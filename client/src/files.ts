@@ -1,7 +1,6 @@
 import { BasaltError } from './basalt-error.ts';
 import { callBack } from './call-back.ts';
 import type { RequestOptions, Send } from './connection.ts';
-import { page } from './page.ts';
 import { Failed, repeated, unanswered } from './repeated.ts';
 
 export interface UploadOptions extends RequestOptions {
@@ -11,6 +10,10 @@ export interface UploadOptions extends RequestOptions {
   readonly onProgress?: (share: number) => void;
   /** Private files are read by links of `sign` alone. */
   readonly visibility?: Visibility;
+  /** Told the path that the file will have; with it, an upload in parts that was cut off is resumed, by any process. */
+  readonly onPath?: (path: string) => void;
+  /** The path of an upload in parts of the same file: only what is missing is uploaded. */
+  readonly resume?: string;
   /** An access token of the user whose file it is: what `auth.token()` says on their page. */
   readonly token?: string;
 }
@@ -58,68 +61,25 @@ export interface FilePage {
   readonly nextCursor?: string;
 }
 
-type Uploader = NonNullable<typeof page.XMLHttpRequest>;
-
-const putWithProgress = (
-  Request: Uploader,
-  url: string,
-  file: Blob,
-  type: string,
-  onProgress: (share: number) => void,
-  signal: AbortSignal | undefined,
-) =>
-  new Promise<number>((resolve, reject) => {
-    const request = new Request();
-    request.open('PUT', url);
-    request.setRequestHeader('content-type', type);
-    request.upload.onprogress = ({ loaded }) => onProgress(loaded / file.size);
-    request.onload = () => resolve(request.status);
-    request.onerror = reject;
-    request.onabort = reject;
-    signal?.addEventListener('abort', () => request.abort(), { once: true });
-    request.send(file);
-  });
+/** Puts bytes to storage by a request that answers a status, as often as it takes. */
+const puts = (once: () => Promise<number>, signal: AbortSignal | undefined): Promise<void> =>
+  repeated(async () => {
+    let status: number;
+    try {
+      status = await once();
+    } catch (cause) {
+      return unanswered(cause);
+    }
+    if (status < 300) return undefined;
+    return new Failed(new BasaltError({ status, code: 'UPLOAD_FAILED', message: `The storage answered ${status}.` }));
+  }, signal);
 
 /** Files of the project with its secret key; with the other one those of the user. */
 export const filesOf = (send: Send, fetching: typeof fetch) => ({
-  /** Puts a file straight into storage, past the API: from its reservation to where it is public. */
+  /** Puts a file straight into storage, past the API: from its reservation to where it is public; over 100 MiB in parts. */
   upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
-    const { filename, onProgress, visibility, token, signal } = options;
-    const { size } = file;
-    const contentType = file.type || 'application/octet-stream';
-    const name = filename ?? ('name' in file ? String(file.name) : 'file');
-    const { signedUrl, filePath } = await send<{ readonly signedUrl: string; readonly filePath: string }>(
-      'POST',
-      '/api/storage/upload-request',
-      {
-        body: { filename: name, contentType, size, visibility },
-        headers: { authorization: token && `Bearer ${token}` },
-        signal,
-      },
-    );
-    const tell = (share: number): void => callBack(() => onProgress?.(share));
-    await repeated(async () => {
-      let status: number;
-      try {
-        status =
-          onProgress && page.XMLHttpRequest
-            ? await putWithProgress(page.XMLHttpRequest, signedUrl, file, contentType, tell, signal)
-            : (
-                await fetching(signedUrl, {
-                  method: 'PUT',
-                  headers: { 'content-type': contentType },
-                  body: file,
-                  signal: signal ?? null,
-                })
-              ).status;
-      } catch (cause) {
-        return unanswered(cause);
-      }
-      if (status < 300) return undefined;
-      return new Failed(new BasaltError({ status, code: 'UPLOAD_FAILED', message: `The storage answered ${status}.` }));
-    }, signal);
-    tell(1);
-    return send<StoredFile>('POST', '/api/storage/upload-confirm', { body: { filePath, size }, signal });
+    const { upload } = await import('./upload.ts');
+    return upload({ send, fetching, puts, callBack }, file, options);
   },
   /** A page of the user's own files, newest first. */
   list: async ({ signal, ...query }: ListOptions & { readonly cursor?: string | undefined } = {}): Promise<FilePage> =>

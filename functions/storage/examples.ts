@@ -10,6 +10,10 @@ export const storageExamples = defineExamples(storageRoutes, {
     body: { filename: 'report.txt', contentType: 'text/plain', size },
     failures: ['STORAGE_QUOTA_EXCEEDED', 'FILE_TOO_LARGE'],
   },
+  'request-parts': {
+    body: { filePath, size },
+    failures: ['FILE_NOT_FOUND', 'SIZE_MISMATCH', 'FILE_TOO_LARGE', 'STORAGE_UNAVAILABLE'],
+  },
   'confirm-upload': {
     body: { filePath, size },
     failures: [

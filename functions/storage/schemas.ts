@@ -30,6 +30,7 @@ export const uploaded = { filePath: text, size };
 
 export const UploadRequestBody = body(requestedUpload);
 export const UploadConfirmBody = body(uploaded);
+export const UploadPartsBody = body({ filePath: text, size: v.optional(size) });
 export const FileBody = body({ path: text });
 export const VisibilityBody = body({ path: text, visibility });
 
@@ -55,6 +56,18 @@ export const LinksBody = body({
 });
 
 export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string() });
+
+/** Bytes all told, of each part but the last, and that have arrived; the next parts that have not. */
+export const UploadPartsAnswer = success(
+  v.object({
+    filePath: v.string(),
+    size: v.number(),
+    partSize: v.number(),
+    uploaded: v.number(),
+    parts: v.array(v.object({ number: v.number(), size: v.number(), signedUrl: v.string() })),
+    expiresAt: v.optional(v.date()),
+  }),
+);
 
 /** A file that is public from now on. */
 export const confirmedUpload = {

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ifThere, onFiles, storageStatus } from '../clients/s3.ts';
+import type { MultipartBucket } from './multipart-bucket.ts';
 
 /** What a bucket tells of an object. `etag` is as the storage writes it, quotes included. */
 export interface StoredObject {
@@ -49,6 +50,8 @@ export interface Bucket {
   copy(copy: Copy): Promise<'copied' | 'refused' | 'missing'>;
   /** Removes up to 1 000 objects; those that are not there do no harm. */
   remove(keys: readonly string[]): Promise<void>;
+  /** For larger files than ours may be, so that our own has none. */
+  readonly parts?: MultipartBucket;
 }
 
 /** Runs a call on one bucket and translates failures; answers of the storage (404, 409, 412) come through. */

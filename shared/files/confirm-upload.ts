@@ -5,6 +5,8 @@ import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { addressOf } from './file-address.ts';
 import { fileKey, fileNotFound, pendingKey, requirePathOf, type Visibility } from './file-path.ts';
+import { publishParts } from './publish-parts.ts';
+import { sizeMismatch } from './size-mismatch.ts';
 import { type FileRef, refOf } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
@@ -16,11 +18,6 @@ export interface ConfirmedUpload {
   readonly warning?: string;
 }
 
-const mismatch = (size: number, stored: number): AppError =>
-  new AppError('SIZE_MISMATCH', `size is ${size}, but the file was uploaded, or announced, with ${stored} bytes.`, {
-    errors: [{ field: 'size', message: `size does not match the ${stored} bytes of the file` }],
-  });
-
 /** Requires the state `confirmed` with this size; any other state is the caller's mistake, or not ready yet. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
   if (!state) throw fileNotFound();
@@ -28,7 +25,7 @@ const requireConfirmed = (state: UploadState | undefined, size: number): void =>
     const message = 'The file has not arrived yet. Finish the upload to the signed URL, then try again.';
     throw new AppError('UPLOAD_NOT_READY', message, { retryAfter: 1 });
   }
-  if (state.size !== size) throw mismatch(size, state.size);
+  if (state.size !== size) throw sizeMismatch(size, state.size);
 };
 
 /**
@@ -52,12 +49,12 @@ const settle = async (
   { stored, copied }: { readonly stored: StoredObject; readonly copied: boolean },
   size: number,
 ): Promise<void> => {
-  if (stored.size !== size) throw mismatch(size, stored.size);
+  if (stored.size !== size) throw sizeMismatch(size, stored.size);
   const state = await charge(ref, stored, requested);
   // What another confirmation has charged is elsewhere by now, or this copy would not have been made.
   const isLeft = !state || (copied && (state.kind === 'requested' || state.visibility !== requested.visibility));
   if (isLeft) await bucket.remove([fileKey(ref.filePath, requested.visibility)]);
-  if (state?.kind === 'requested') throw mismatch(size, state.size);
+  if (state?.kind === 'requested') throw sizeMismatch(size, state.size);
   requireConfirmed(state, size);
 };
 
@@ -81,6 +78,35 @@ export interface ConfirmOptions {
   readonly prove?: (bucket: Bucket, key: string, stored: StoredObject) => Promise<void>;
 }
 
+/** Puts a requested upload to where the file belongs; `null` where it has not arrived, or not all of it. */
+const publishRequested = async (
+  ref: FileRef,
+  requested: { readonly bucket: Bucket; readonly state: UploadState; readonly pending: StoredObject | null },
+  size: number,
+  prove: ConfirmOptions['prove'] = async () => undefined,
+) => {
+  const { bucket, state, pending } = requested;
+  const { uploadId } = state;
+  if (uploadId === undefined || !bucket.parts) {
+    if (!pending) return null;
+    if (pending.size !== size) throw sizeMismatch(size, pending.size);
+    if (state.isUnproven) await prove(bucket, pendingKey(ref.filePath), pending);
+    return publish(bucket, ref, state, pending);
+  }
+  if (state.size !== size) throw sizeMismatch(size, state.size);
+  const key = fileKey(ref.filePath, state.visibility);
+  const published = await publishParts({ ...bucket, parts: bucket.parts }, { key, uploadId }, size);
+  if (!published || !state.isUnproven) return published;
+  // Only what is put together can be looked at, which nobody has a link to until it is charged.
+  try {
+    await prove(bucket, key, published.stored);
+  } catch (error) {
+    await bucket.remove([key]);
+    throw error;
+  }
+  return published;
+};
+
 /**
  * Step three of an upload (contract 4): makes a file of it and charges its size, once, however often it is confirmed.
  * Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed, foreign, never
@@ -98,10 +124,8 @@ export const confirmUpload = async (
   // A path that is confirmed gets no copy again: the file may have been made private since.
   const [state, pending] = await Promise.all([stateOf(ref), bucket.head(pendingKey(filePath))]);
   if (caller?.kind === 'publishable' && state?.owner !== caller.userId) throw fileNotFound();
-  if (state?.kind === 'requested' && pending) {
-    if (pending.size !== size) throw mismatch(size, pending.size);
-    if (state.isUnproven) await prove?.(bucket, pendingKey(filePath), pending);
-    const published = await publish(bucket, ref, state, pending);
+  if (state?.kind === 'requested' && (pending || state.uploadId !== undefined)) {
+    const published = await publishRequested(ref, { bucket, state, pending }, size, prove);
     const news = { event: 'file.confirmed', thing: `file/${filePath}` } as const;
     if (published) await announced(project, news, () => settle(bucket, ref, state, published, size));
     else requireConfirmed(await stateOf(ref), size);

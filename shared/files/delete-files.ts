@@ -2,10 +2,11 @@ import { describeError, log } from '../core/log.ts';
 import { announced } from '../events/announced.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { bucketOf } from './bucket-of.ts';
-import { fileKeys, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
+import { fileKey, fileKeys, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
 import { findFile } from './list-files.ts';
+import type { MultipartUpload } from './multipart-bucket.ts';
 import { refOf } from './upload-items.ts';
-import { discharge } from './upload-states.ts';
+import { discharge, expire, stateOf } from './upload-states.ts';
 
 /** Takes a file out of the table and its size out of the quota; false where there is no such file (any more). */
 const forget = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
@@ -28,22 +29,36 @@ const objectsAt = (filePath: string): string[] => [pendingKey(filePath), ...file
  * Removes the bytes of files that are deleted already. Where their storage does not do it now the sweep does: it was
  * told so with the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
  */
-const removeBytes = async (project: Project, filePaths: readonly string[]): Promise<void> => {
+const removeBytes = async (project: Project, filePaths: readonly string[], upload?: MultipartUpload): Promise<void> => {
   try {
-    await (await bucketOf(project)).remove(filePaths.flatMap(objectsAt));
+    const bucket = await bucketOf(project);
+    if (upload) await bucket.parts?.abort(upload);
+    await bucket.remove(filePaths.flatMap(objectsAt));
   } catch (error) {
     const message = 'Bytes of deleted files wait for the sweep';
     log.warn({ message, project: project.id, error: describeError(error) });
   }
 };
 
+/** Gives up an upload in parts that is not confirmed, and what it has reserved; false where there is none. */
+const giveUp = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
+  if (project.storage.kind === 'managed' || !isPathOf(project.id, filePath)) return false;
+  const ref = refOf(project, filePath);
+  const state = await stateOf(ref);
+  if (state?.uploadId === undefined || (caller?.kind === 'publishable' && state.owner !== caller.userId)) return false;
+  const { uploadId, size, visibility } = state;
+  if (!(await expire(ref, size))) return false;
+  await removeBytes(project, [filePath], { key: fileKey(filePath, visibility), uploadId });
+  return true;
+};
+
 /**
- * Deletes a confirmed file, of users their own, and frees what it was charged, once (contract 4). Malformed, foreign,
- * unconfirmed or gone → 404 `FILE_NOT_FOUND`. Bytes that its storage does not remove in time are the sweep's.
+ * Deletes a confirmed file, of users their own, and frees what it was charged, once, or gives up an upload in parts
+ * (contract 4). Malformed, foreign, unconfirmed otherwise or gone → 404 `FILE_NOT_FOUND`. Bytes that its storage does not remove in time are the sweep's.
  */
 export const deleteFile = async (project: Project, filePath: string, caller?: Caller): Promise<void> => {
-  if (!(await forget(project, filePath, caller))) throw fileNotFound();
-  await removeBytes(project, [filePath]);
+  if (await forget(project, filePath, caller)) await removeBytes(project, [filePath]);
+  else if (!(await giveUp(project, filePath, caller))) throw fileNotFound();
 };
 
 /** Deletes up to 100 files as `deleteFile` does, their bytes in one go; a path that is no file stops no other. */

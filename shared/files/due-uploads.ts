@@ -6,6 +6,7 @@ import * as kinds from '../table/keys.ts';
 import { transact } from '../table/transact.ts';
 import type { Put } from '../table/write-input.ts';
 import { type Backoff, delayAfter } from '../work/retries.ts';
+import type { MultipartUpload } from './multipart-bucket.ts';
 import { managedStorageId } from './storage-keys.ts';
 import type { FileRef } from './upload-items.ts';
 
@@ -19,6 +20,8 @@ export const longestLinkMs = 7 * 24 * hour;
 const waitMs = {
   /** A requested upload keeps its place in the quota this long. */
   requested: 24 * hour,
+  /** Not before the request has ended whose parts they are. */
+  begun: 24 * hour,
   /** A presigned URL lasts 10 minutes; until then something may yet come to a place that was emptied. */
   deleted: 15 * minute,
   /** Longer than a run has a file for itself that makes it public or private. */
@@ -58,6 +61,9 @@ interface Due extends FileRef {
   readonly due: number;
   readonly first: number;
   readonly tries: number;
+  /** An upload in parts, and where it was to lie, which is to be given up. */
+  readonly uploadId?: string;
+  readonly objectKey?: string;
 }
 
 const putDue = ({ move, ...item }: Due): Put => ({
@@ -72,9 +78,10 @@ const putDue = ({ move, ...item }: Due): Put => ({
 });
 
 /** Asks the sweep to look at a path later: part of the transaction that makes it necessary. */
-export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: Move): Put => {
+export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: Move, upload?: MultipartUpload): Put => {
   const due = clock.now() + waitMs[move];
-  return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0 });
+  const parts = upload && { uploadId: upload.uploadId, objectKey: upload.key };
+  return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0, ...parts });
 };
 
 export interface DueEntry extends Due {

@@ -11,6 +11,7 @@ import { timedOwn } from '../clients/timed.ts';
 import { AppError } from '../core/errors.ts';
 import { inLanes } from '../work/job.ts';
 import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
+import { multipartBucket } from './multipart-bucket.ts';
 import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
 import { portOf } from './try-storage.ts';
 
@@ -123,11 +124,12 @@ const lanes = 10;
 export const externalBucket = (
   place: Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>,
   keys: StorageKeys,
-): Bucket => {
+): Required<Bucket> => {
   const on = onExternal(place, keys);
   const bucket = s3Bucket(on);
   return {
     ...bucket,
+    parts: multipartBucket(on),
 
     // Not every storage minds the condition that nothing is at the target, so it is also looked at.
     copy: async (copy) => ((await bucket.head(copy.to)) ? 'refused' : bucket.copy(copy)),

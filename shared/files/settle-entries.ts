@@ -47,6 +47,9 @@ const bucketFor = async ({ projectId, storageId }: DueEntry): Promise<Bucket | u
   return project && storageIdOf(project.storage) === storageId ? bucketOf(project) : undefined;
 };
 
+/** The upload in parts that an entry asks to give up, if it is one. */
+const uploadIn = ({ uploadId, objectKey: key }: DueEntry) => (uploadId && key ? [{ key, uploadId }] : []);
+
 const placeOf = ({ projectId, storageId }: DueEntry): string =>
   storageId === managedStorageId ? managedStorageId : `${projectId} ${storageId}`;
 
@@ -85,7 +88,11 @@ export class Settlement {
     if (failures >= mostFailures(first.storageId)) return false;
     const all = [first, ...more].flatMap((entry) => found.get(entry)?.keys ?? []);
     try {
-      await timed(externalLimitMs, async () => (await bucketFor(first))?.remove(all));
+      await timed(externalLimitMs, async () => {
+        const bucket = await bucketFor(first);
+        await inLanes([first, ...more].flatMap(uploadIn), lanes, async (upload) => bucket?.parts?.abort(upload));
+        await bucket?.remove(all);
+      });
       return true;
     } catch (error) {
       this.#failures.set(place, failures + 1);

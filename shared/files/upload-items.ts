@@ -32,6 +32,8 @@ export type UploadItem = Key &
     readonly requestedAt: number;
     /** Whose content has to be what it was announced as: 1, as a user announced it. */
     readonly unproven?: 1 | undefined;
+    /** The storage's id of its upload in parts, once that has begun. */
+    readonly uploadId?: string | undefined;
   };
 
 /** A confirmed file; `confirmedAt` in ms since 1970. `openedAt`, `movingUntil`, `mover`: see `move-file.ts`. */

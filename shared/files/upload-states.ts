@@ -4,6 +4,7 @@ import type { Update } from '../table/write-input.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-uploads.ts';
 import type { Visibility } from './file-path.ts';
+import type { MultipartUpload } from './multipart-bucket.ts';
 import {
   type FileItem,
   type FileRef,
@@ -27,6 +28,9 @@ export interface UploadState {
   readonly owner: string | undefined;
   /** Whether its content has yet to be looked at. */
   readonly isUnproven: boolean;
+  readonly contentType: string;
+  /** The storage's id of its upload in parts, of a requested one for which that has begun. */
+  readonly uploadId: string | undefined;
 }
 
 const given = 'attribute_exists(pk)';
@@ -63,14 +67,15 @@ export const reserve = async (
   return refusal === undefined;
 };
 
-type Known = (Ownership & Pick<UploadItem, 'bytes' | 'unproven'>) | undefined;
+type Known = (Ownership & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>) | undefined;
 
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
   const found = file ?? upload;
   if (!found) return undefined;
-  const { bytes: size, visibility = 'public', owner } = found;
+  const { bytes: size, visibility = 'public', owner, contentType } = found;
   const isUnproven = !file && upload?.unproven === 1;
-  return { kind: file ? 'confirmed' : 'requested', size, visibility, owner, isUnproven };
+  const uploadId = file ? undefined : upload?.uploadId;
+  return { kind: file ? 'confirmed' : 'requested', size, visibility, owner, isUnproven, contentType, uploadId };
 };
 
 /**
@@ -99,7 +104,24 @@ export const charge = async (
   ]);
   return found
     ? stateFrom(found.map(({ item: known }) => known))
-    : { kind: 'confirmed', size, visibility, owner, isUnproven: false };
+    : { kind: 'confirmed', size, visibility, owner, isUnproven: false, contentType, uploadId: undefined };
+};
+
+/**
+ * Writes down that a requested upload comes in parts, unless that has begun already. Returns the id by which it does;
+ * `undefined` where it is no longer requested. What is left of it then is given up a day later.
+ */
+export const keepUploadId = async (ref: FileRef, upload: MultipartUpload): Promise<string | undefined> => {
+  const found = await transact<UploadItem>([
+    {
+      update: uploadKey(ref),
+      change: 'SET uploadId = :uploadId',
+      condition: `${given} AND attribute_not_exists(uploadId)`,
+      values: { uploadId: upload.uploadId },
+    },
+    putDueEntry(ref, 'begun', upload),
+  ]);
+  return found ? found[0]?.item?.uploadId : upload.uploadId;
 };
 
 /** requested → expired: gives back what was reserved. False where it is no longer requested. */

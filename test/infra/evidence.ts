@@ -75,6 +75,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'files/list-files.ts#listFiles',
     'files/list-own-files.ts#listOwnFiles',
     'files/request-upload.ts#requestUpload',
+    'files/upload-parts.ts#requestParts',
     'files/move-file.ts#changeVisibility',
     'files/links/sign-links.ts#signLinks',
     'files/sweep-uploads.ts#sweepUploads',

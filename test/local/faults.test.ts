@@ -62,6 +62,7 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['sign-in-by-code', 400],
   ['sign-in-with-factor', 401],
   ['request-upload', 200],
+  ['request-parts', 404],
   ['confirm-upload', 404],
   ['delete-file', 404],
   ['change-visibility', 404],

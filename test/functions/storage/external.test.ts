@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -10,7 +10,8 @@ import { fileKey, pendingKey } from '../../../shared/files/file-path.ts';
 import { listFiles, storageUsage } from '../../../shared/files/list-files.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
 import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
-import type { Project } from '../../../shared/projects/project.ts';
+import { requestParts } from '../../../shared/files/upload-parts.ts';
+import type { Caller, Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, placeFor, startOtherStorage } from '../../support/clients/other-storage.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
@@ -105,6 +106,16 @@ describe('a project with a storage of its own', () => {
     expect(await storageUsage(project)).toMatchObject({ used: used + 5, files: files + 1 });
   });
 
+  test('takes files in parts, which are missing until they are there', async () => {
+    const { filePath } = await request(5);
+    const caller: Caller = { kind: 'secret' };
+    const [part] = (await requestParts(project, caller, { filePath })).parts;
+    expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'UPLOAD_NOT_READY' });
+    expect(await put(part?.signedUrl ?? '', 'hello')).toBe(200);
+    expect(await requestParts(project, caller, { filePath })).toMatchObject({ uploaded: 5, parts: [] });
+    expect(await (await fetch((await confirmUpload(project, filePath, 5)).url ?? '')).text()).toBe('hello');
+  });
+
   test('409 UPLOAD_NOT_READY and 400 SIZE_MISMATCH as with ours', async () => {
     const { filePath } = await request(5);
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'UPLOAD_NOT_READY' });
@@ -147,12 +158,26 @@ describe('files stay known under the storage they were put into', () => {
 });
 
 describe('the sweep', () => {
+  const hour = 3600 * 1000;
+  let start = 0;
+
+  /** Sets the clock to so many hours after a test began. */
+  const atHour = (hours: number): void => {
+    clock.now = () => realNow() + start + hours * hour;
+  };
+
+  // Each begins after the last sweep of the one before, which leaves nothing to do up to its time.
+  beforeEach(() => {
+    start += 72 * hour;
+    atHour(0);
+  });
+
   test('ends reservations of projects that are gone or have another storage by now, and is not stopped by them', async () => {
     const gone = await storage.project();
     await request(5, gone);
     const ours: Project = { ...gone, storage: { kind: 'managed' } };
     await requestUpload(ours, { filename: 'a', contentType: 'a/b', size: 7 });
-    clock.now = () => realNow() + 25 * 3600 * 1000;
+    atHour(25);
     await sweepUploads();
     expect(await storageUsage(gone)).toMatchObject({ held: 0 });
     expect(await storageUsage(ours)).toMatchObject({ held: 0 });
@@ -165,7 +190,7 @@ describe('the sweep', () => {
     await connect(id, storage);
     const keys = [pendingKey(filePath), fileKey(filePath, 'public')];
     for (const key of keys) await bucket().put(key, Buffer.from('theirs'), 'text/plain');
-    clock.now = () => realNow() + 25 * 3600 * 1000;
+    atHour(25);
     expect(await sweepUploads()).toBeGreaterThan(0);
     expect(await storageUsage({ ...owner, storage: former })).toMatchObject({ held: 0 });
     for (const key of keys) expect(await bucket().head(key)).not.toBeNull();
@@ -178,13 +203,12 @@ describe('the sweep', () => {
     await put(signedUrl, 'hello');
     const key = new URL(signedUrl).pathname.split(`/${storage.bucket}/`)[1] ?? '';
     await connect(owner.id, { ...storage, keys: { ...storage.keys, secretAccessKey: 'revoked' } });
-    let hours = 25;
-    clock.now = () => realNow() + hours * 3600 * 1000;
+    atHour(25);
     await sweepUploads();
     expect(await storageUsage(owner.project)).toMatchObject({ held: 0 });
     expect(await bucket().head(key)).not.toBeNull();
     await connect(owner.id, storage);
-    hours = 48;
+    atHour(48);
     expect(await sweepUploads()).toBe(1);
     expect(await bucket().head(key)).toBeNull();
   });

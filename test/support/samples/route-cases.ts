@@ -227,6 +227,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
     text: '{{name}}',
   },
   'request-upload': { filename: 'sample.txt', contentType: 'text/plain', size: 6, visibility: 'public' },
+  'request-parts': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
   'confirm-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
   'delete-file': { path: `${'f'.repeat(24)}/sample` },
   'change-visibility': { path: `${'f'.repeat(24)}/sample`, visibility: 'private' },

@@ -91,8 +91,19 @@ export const walkTransfers = async ({ dashboard }: WalkContext): Promise<void> =
   await dashboard.run('delete-transfer', unwanted);
 };
 
+/** An upload in parts, as soon as it goes to the project's own storage. */
+const walkParts = async (open: WalkContext['open'], endpoint: string): Promise<void> => {
+  const filePath = await eventually(async () => {
+    const { body } = await open.run<{ readonly signedUrl: string; readonly filePath: string }>('request-upload');
+    if (!body.signedUrl.startsWith(endpoint)) throw new Error('It still goes to ours');
+    return body.filePath;
+  });
+  await open.run('request-parts', { body: { filePath, size: undefined } });
+  await open.run('delete-file', { body: { path: filePath } });
+};
+
 /** What a developer reads last, and the end of the project. */
-export const walkEnd = async ({ dashboard, databaseUri, externalS3 }: WalkContext): Promise<void> => {
+export const walkEnd = async ({ open, dashboard, databaseUri, externalS3 }: WalkContext): Promise<void> => {
   await dashboard.run('list-audit-entries');
   await dashboard.run('get-usage');
   await dashboard.run('get-request-stats', {
@@ -100,6 +111,7 @@ export const walkEnd = async ({ dashboard, databaseUri, externalS3 }: WalkContex
   });
   await dashboard.run('list-missing-indexes');
   await dashboard.run('connect-storage', { body: { ...externalS3 } });
+  await walkParts(open, externalS3.endpoint);
   await dashboard.run('disconnect-storage');
   await dashboard.run('get-database');
   await dashboard.run('connect-database', { body: { uri: databaseUri } });

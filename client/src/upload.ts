@@ -1,0 +1,127 @@
+import type { RequestOptions, Send } from './connection.ts';
+import type { StoredFile, UploadOptions } from './files.ts';
+import type { Page } from './page.ts';
+
+// Loaded by the first upload, and given what the client has of its own already.
+
+/** What an upload is made with: requests to the service, and how one to the storage is repeated. */
+interface Tools {
+  readonly send: Send;
+  readonly fetching: typeof fetch;
+  readonly puts: (once: () => Promise<number>, signal: AbortSignal | undefined) => Promise<void>;
+  readonly callBack: (call: () => void) => void;
+}
+
+/** Puts bytes to a signed URL; `onLoaded` is told how many have gone, in browsers on the way. */
+type Put = (url: string, bytes: Blob, onLoaded: (loaded: number) => void) => Promise<void>;
+
+type Uploader = NonNullable<Page['XMLHttpRequest']>;
+
+const putWithProgress = (
+  Request: Uploader,
+  url: string,
+  body: Blob,
+  type: string,
+  onLoaded: (loaded: number) => void,
+  signal: AbortSignal | undefined,
+) =>
+  new Promise<number>((resolve, reject) => {
+    const request = new Request();
+    request.open('PUT', url);
+    request.setRequestHeader('content-type', type);
+    request.upload.onprogress = ({ loaded }) => onLoaded(loaded);
+    request.onload = () => resolve(request.status);
+    request.onerror = reject;
+    request.onabort = reject;
+    signal?.addEventListener('abort', () => request.abort(), { once: true });
+    request.send(body);
+  });
+
+/** What the service says of an upload in parts: bytes that are there, and the next parts that are not. */
+interface Missing {
+  readonly partSize: number;
+  readonly uploaded: number;
+  readonly parts: readonly { readonly number: number; readonly size: number; readonly signedUrl: string }[];
+}
+
+const lanes = 4;
+
+/**
+ * Uploads what is missing of a file, four parts at a time, until nothing is: of one that was cut off it is the rest.
+ * `tell` is told the bytes that are there.
+ */
+const uploadParts = async (
+  send: Send,
+  put: Put,
+  file: Blob,
+  filePath: string,
+  { signal }: RequestOptions,
+  tell: (bytes: number) => void,
+): Promise<void> => {
+  for (;;) {
+    const body = { filePath, size: file.size };
+    const { data } = await send<{ readonly data: Missing }>('POST', '/api/storage/upload-parts', { body, signal });
+    const { partSize, uploaded, parts } = data;
+    if (parts.length === 0) return;
+    const loaded = new Map<number, number>();
+    const left = [...parts];
+    const lane = async (): Promise<void> => {
+      for (let part = left.shift(); part; part = left.shift()) {
+        const { number, size, signedUrl } = part;
+        const start = (number - 1) * partSize;
+        const onLoaded = (bytes: number): void => {
+          loaded.set(number, bytes);
+          tell(uploaded + [...loaded.values()].reduce((sum, one) => sum + one, 0));
+        };
+        await put(signedUrl, file.slice(start, start + size), onLoaded);
+        onLoaded(size);
+      }
+    };
+    tell(uploaded);
+    // One that fails ends the others too, before it is thrown.
+    const ended = await Promise.allSettled(
+      Array.from({ length: lanes }, () =>
+        lane().catch((error: unknown) => {
+          left.length = 0;
+          throw error;
+        }),
+      ),
+    );
+    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+  }
+};
+
+/** From so many bytes on a file goes in parts, which a bucket of the project's own takes. */
+const inParts = 100 * 1024 * 1024;
+
+/** Uploads a file from its request, or where an earlier upload of it stopped, to its confirmation. */
+export const upload = async (
+  { send, fetching, puts, callBack }: Tools,
+  file: Blob,
+  { filename, onProgress, visibility, token, signal, onPath, resume }: UploadOptions,
+): Promise<StoredFile> => {
+  const { size } = file;
+  const type = file.type || 'application/octet-stream';
+  const name = filename ?? ('name' in file ? String(file.name) : 'file');
+  const requested = resume
+    ? { filePath: resume }
+    : await send<{ readonly signedUrl?: string; readonly filePath: string }>('POST', '/api/storage/upload-request', {
+        body: { filename: name, contentType: type, size, visibility },
+        headers: { authorization: token && `Bearer ${token}` },
+        signal,
+      });
+  const { signedUrl, filePath } = requested;
+  callBack(() => onPath?.(filePath));
+  const tell = (bytes: number): void => callBack(() => onProgress?.(bytes / size));
+  const put: Put = (url, body, onLoaded) =>
+    puts(async () => {
+      const { XMLHttpRequest }: Page = globalThis as Page;
+      if (onProgress && XMLHttpRequest) return putWithProgress(XMLHttpRequest, url, body, type, onLoaded, signal);
+      const headers = { 'content-type': type };
+      return (await fetching(url, { method: 'PUT', headers, body, signal: signal ?? null })).status;
+    }, signal);
+  if (signedUrl && size <= inParts) await put(signedUrl, file, tell);
+  else await uploadParts(send, put, file, filePath, { signal }, tell);
+  tell(size);
+  return send<StoredFile>('POST', '/api/storage/upload-confirm', { body: { filePath, size }, signal });
+};

@@ -1,0 +1,11 @@
+import { requestParts } from '../../shared/files/upload-parts.ts';
+import { uploadEndpoint } from '../../shared/http/endpoint.ts';
+import { respond } from '../../shared/http/reply.ts';
+import { storageRoutes } from './routes.ts';
+
+const route = storageRoutes['request-parts'];
+
+export const handler = uploadEndpoint(route).handler(async (_event, { project, caller, input }) => {
+  const data = await requestParts(project, caller, input.body);
+  return respond(route, { success: true, data, message: 'Parts fetched' });
+});

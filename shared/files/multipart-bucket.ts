@@ -1,0 +1,101 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  ListPartsCommand,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { ifThere, storageStatus } from '../clients/s3.ts';
+import type { OnBucket } from './bucket.ts';
+import type { FilePart, StoredPart } from './parts.ts';
+
+/** An object that is uploaded in parts, and the storage's id of that upload. */
+export interface MultipartUpload {
+  readonly key: string;
+  readonly uploadId: string;
+}
+
+/** What a bucket does for objects that are uploaded in parts; failures are those of a `Bucket`. */
+export interface MultipartBucket {
+  begin(key: string, contentType: string): Promise<string>;
+  /** A URL to which exactly `size` bytes may be PUT as a part, for some seconds. Made without a network call. */
+  presign(upload: MultipartUpload, part: FilePart, expiresIn: number): Promise<string>;
+  /** The parts that are there; `undefined` where there is no such upload, as after it was completed. */
+  list(upload: MultipartUpload): Promise<readonly StoredPart[] | undefined>;
+  /**
+   * Makes exactly these parts the object, where nothing is yet: `refused` where one of them has changed or something is
+   * there already; `missing` where there is no such upload (any more).
+   */
+  complete(upload: MultipartUpload, parts: readonly StoredPart[]): Promise<'completed' | 'refused' | 'missing'>;
+  /** Gives an upload up; one that is not there does no harm. */
+  abort(upload: MultipartUpload): Promise<void>;
+}
+
+/** More pages than any upload of ours has: a storage that never ends its list is not followed. */
+const mostPages = 20;
+
+const changed = new Set(['InvalidPart', 'InvalidPartOrder', 'EntityTooSmall', 'PreconditionFailed']);
+
+/** Requests with S3's own headers alone, so that none has to be allowed to pages besides those of an upload. */
+const signableHeaders = new Set(['content-length']);
+
+const target = ({ key, uploadId }: MultipartUpload, Bucket: string) => ({ Bucket, Key: key, UploadId: uploadId });
+
+export const multipartBucket = (on: OnBucket): MultipartBucket => ({
+  begin: (Key, ContentType) =>
+    on(async (client, Bucket) => {
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType }));
+      if (!UploadId) throw new Error('The storage gave no id for the upload');
+      return UploadId;
+    }),
+
+  presign: (upload, { number, size }, expiresIn) =>
+    on((client, Bucket) =>
+      getSignedUrl(
+        client,
+        new UploadPartCommand({ ...target(upload, Bucket), PartNumber: number, ContentLength: size }),
+        { expiresIn, signableHeaders },
+      ),
+    ),
+
+  list: async (upload) => {
+    const parts: StoredPart[] = [];
+    let after: string | undefined;
+    for (let page = 0; page < mostPages; page++) {
+      const command = (Bucket: string) => new ListPartsCommand({ ...target(upload, Bucket), PartNumberMarker: after });
+      const answer = await ifThere(on((client, Bucket) => client.send(command(Bucket))));
+      if (!answer) return undefined;
+      for (const { PartNumber: number = 0, Size: size = 0, ETag: etag = '' } of answer.Parts ?? []) {
+        parts.push({ number, size, etag });
+      }
+      if (!answer.IsTruncated) return parts;
+      after = answer.NextPartNumberMarker;
+    }
+    return parts;
+  },
+
+  complete: async (upload, parts) => {
+    const Parts = parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag }));
+    try {
+      const done = await ifThere(
+        on(async (client, Bucket) => {
+          const command = { ...target(upload, Bucket), MultipartUpload: { Parts }, IfNoneMatch: '*' };
+          return client.send(new CompleteMultipartUploadCommand(command)).catch((error: unknown) => {
+            if (changed.has((error as Error).name)) return 'refused' as const;
+            throw error;
+          });
+        }),
+      );
+      if (done === undefined) return 'missing';
+      return done === 'refused' ? 'refused' : 'completed';
+    } catch (error) {
+      if (storageStatus(error) === 412 || storageStatus(error) === 409) return 'refused';
+      throw error;
+    }
+  },
+
+  abort: async (upload) => {
+    await ifThere(on((client, Bucket) => client.send(new AbortMultipartUploadCommand(target(upload, Bucket)))));
+  },
+});
