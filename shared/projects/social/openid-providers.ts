@@ -59,12 +59,14 @@ const appleProfile = v.pipe(
 
 const slackTeam = 'https://slack.com/team_id';
 
+/** What most of those below have in common. */
+const openid = { ...usual, scopes: ['openid', 'email', 'profile'], profile: userinfo } as const;
+
 /** Providers that speak OpenID Connect. */
 export const openidProviders = {
   google: {
-    ...usual,
+    ...openid,
     title: 'Google',
-    scopes: ['openid', 'email', 'profile'],
     urls: {
       authorization: 'https://accounts.google.com/o/oauth2/v2/auth',
       token: 'https://oauth2.googleapis.com/token',
@@ -82,7 +84,7 @@ export const openidProviders = {
   },
   /** Its `email` can be set by the administrator of any tenant: https://learn.microsoft.com/entra/identity-platform/claims-validation */
   microsoft: {
-    ...usual,
+    ...openid,
     title: 'Microsoft',
     scopes: ['openid', 'profile'],
     urls: {
@@ -90,7 +92,6 @@ export const openidProviders = {
       token: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
     },
     profileUrls: { user: 'https://graph.microsoft.com/oidc/userinfo' },
-    profile: userinfo,
     verifiesAddresses: false,
   },
   apple: {
@@ -111,39 +112,33 @@ export const openidProviders = {
     parameters: { response_mode: 'form_post' },
   },
   gitlab: {
-    ...usual,
+    ...openid,
     title: 'GitLab',
-    scopes: ['openid', 'email', 'profile'],
     urls: { authorization: 'https://gitlab.com/oauth/authorize', token: 'https://gitlab.com/oauth/token' },
     profileUrls: { user: 'https://gitlab.com/oauth/userinfo' },
-    profile: userinfo,
   },
   linkedin: {
-    ...usual,
+    ...openid,
     title: 'LinkedIn',
-    scopes: ['openid', 'email', 'profile'],
     urls: {
       authorization: 'https://www.linkedin.com/oauth/v2/authorization',
       token: 'https://www.linkedin.com/oauth/v2/accessToken',
     },
     profileUrls: { user: 'https://api.linkedin.com/v2/userinfo' },
-    profile: userinfo,
     hasPkce: false,
   },
   twitch: {
-    ...usual,
+    ...openid,
     title: 'Twitch',
     scopes: ['openid', 'user:read:email'],
     urls: { authorization: 'https://id.twitch.tv/oauth2/authorize', token: 'https://id.twitch.tv/oauth2/token' },
     profileUrls: { user: 'https://id.twitch.tv/oauth2/userinfo' },
-    profile: userinfo,
     hasPkce: false,
     parameters: { claims: '{"userinfo":{"email":null,"email_verified":null,"preferred_username":null}}' },
   },
   slack: {
-    ...usual,
+    ...openid,
     title: 'Slack',
-    scopes: ['openid', 'email', 'profile'],
     urls: {
       authorization: 'https://slack.com/openid/connect/authorize',
       token: 'https://slack.com/api/openid.connect.token',
