@@ -14,55 +14,50 @@ const leaves = (value: Json | undefined, [key, ...rest]: readonly string[]): rea
   return isRecord(value) ? leaves(value[key], rest) : [undefined];
 };
 
-const equals = (value: Json | undefined, operand: Json): boolean =>
-  operand === null ? value === null || value === undefined : value === operand;
+type Value = Json | undefined;
+const isOf = (operand: Json) => (value: Value) => (value ?? null) === operand;
+const above = (a: Value, b: Value) =>
+  a !== undefined && b !== undefined && a !== null && b !== null && typeof a === typeof b && a > b;
+const textOf = (value: Value) => (typeof value === 'string' ? [value] : []);
+const listOf = (operand: Value): readonly Json[] => (Array.isArray(operand) ? operand : []);
 
-const ordered = (value: Json | undefined, operand: Json, holds: (a: Json, b: Json) => boolean): boolean =>
-  typeof value === typeof operand && value !== null && value !== undefined && holds(value, operand);
-
-/** Whether one operator holds for the values that a path leads to, by the contract: in arrays an element is enough. */
-const passes = (found: readonly (Json | undefined)[], operator: string, operand: Json, inElement = false): boolean => {
-  const values = inElement ? found : found.flatMap((value) => (Array.isArray(value) ? [value, ...value] : [value]));
-  const one = (fits: (value: Json | undefined) => boolean): boolean => values.some(fits);
-  const text = (fits: (value: string) => boolean) => one((value) => typeof value === 'string' && fits(value));
-  const list = Array.isArray(operand) ? operand : [];
-  const rules: Readonly<Record<string, () => boolean>> = {
-    $eq: () => one((value) => equals(value, operand)),
-    $ne: () => !one((value) => equals(value, operand)),
-    $gt: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a > b)),
-    $gte: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a >= b)),
-    $lt: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a < b)),
-    $lte: () => one((value) => ordered(value, operand, (a, b) => a !== null && b !== null && a <= b)),
-    $in: () => list.some((item) => one((value) => equals(value, item))),
-    $nin: () => !list.some((item) => one((value) => equals(value, item))),
-    $all: () => list.length > 0 && list.every((item) => one((value) => equals(value, item))),
-    $exists: () => one((value) => value !== undefined) === operand,
-    $size: () => found.some((value) => Array.isArray(value) && value.length === operand),
-    $regex: () => text((value) => new RegExp(String(operand), 'u').test(value)),
-    $contains: () => text((value) => value.includes(String(operand))),
-    $startsWith: () => text((value) => value.startsWith(String(operand))),
-    $endsWith: () => text((value) => value.endsWith(String(operand))),
-    $elemMatch: () => found.some((value) => Array.isArray(value) && value.some((element) => fits(element, operand))),
+/** Each operator for all that a path leads to, `found`, and with elements of arrays, of which one is enough, `each`. */
+const operators: Readonly<Record<string, (operand: Json, each: readonly Value[], found: readonly Value[]) => boolean>> =
+  {
+    $eq: (operand, each) => each.some(isOf(operand)),
+    $ne: (operand, each) => !each.some(isOf(operand)),
+    $gt: (operand, each) => each.some((value) => above(value, operand)),
+    $gte: (operand, each) => each.some((value) => above(value, operand) || isOf(operand)(value)),
+    $lt: (operand, each) => each.some((value) => above(operand, value)),
+    $lte: (operand, each) => each.some((value) => above(operand, value) || isOf(operand)(value)),
+    $in: (operand, each) => listOf(operand).some((one) => each.some(isOf(one))),
+    $nin: (operand, each) => !listOf(operand).some((one) => each.some(isOf(one))),
+    $all: (operand, each) => listOf(operand).length > 0 && listOf(operand).every((one) => each.some(isOf(one))),
+    $exists: (operand, each) => each.some((value) => value !== undefined) === operand,
+    $size: (operand, _each, found) => found.some((value) => Array.isArray(value) && value.length === operand),
+    $regex: (operand, each) => each.flatMap(textOf).some((text) => new RegExp(String(operand), 'u').test(text)),
+    $contains: (operand, each) => each.flatMap(textOf).some((text) => text.includes(String(operand))),
+    $startsWith: (operand, each) => each.flatMap(textOf).some((text) => text.startsWith(String(operand))),
+    $endsWith: (operand, each) => each.flatMap(textOf).some((text) => text.endsWith(String(operand))),
+    $elemMatch: (operand, _each, found) => found.flatMap(listOf).some((element) => elementHolds(element, operand)),
   };
-  return rules[operator]?.() ?? false;
-};
 
-const fits = (element: Json, condition: Json): boolean => {
+const elementHolds = (element: Json, condition: Json): boolean => {
   if (!isRecord(condition)) return false;
-  const isTests = Object.keys(condition).every((key) => /^\$(?!and$|or$|not$)/.test(key));
-  if (!isTests) return isRecord(element) && holds(element, condition);
-  return Object.entries(condition).every(([operator, operand]) => passes([element], operator, operand, true));
+  if (!Object.keys(condition).every((key) => key in operators)) return isRecord(element) && holds(element, condition);
+  return Object.entries(condition).every(([name, operand]) => operators[name]?.(operand, [element], [element]));
 };
 
 /** Whether a condition holds for a document: the rules of the contract, in the plainest code. */
 export const holds = (document: JsonRecord, condition: JsonRecord): boolean =>
   Object.entries(condition).every(([key, value]) => {
     if (key === '$not') return isRecord(value) && !holds(document, value);
-    if (key === '$and') return Array.isArray(value) && value.every((member) => holds(document, member));
-    if (key === '$or') return Array.isArray(value) && value.some((member) => holds(document, member));
+    if (key === '$and') return listOf(value).every((member) => isRecord(member) && holds(document, member));
+    if (key === '$or') return listOf(value).some((member) => isRecord(member) && holds(document, member));
     const found = leaves(document, key.split('.'));
-    if (!isRecord(value)) return passes(found, '$eq', value);
-    return Object.entries(value).every(([operator, operand]) => passes(found, operator, operand));
+    const each = found.flatMap((one) => (Array.isArray(one) ? [one, ...one] : [one]));
+    const tests = isRecord(value) ? value : { $eq: value };
+    return Object.entries(tests).every(([name, operand]) => operators[name]?.(operand, each, found));
   });
 
 /** What values of a field are drawn from, so that conditions and documents meet. */
