@@ -179,7 +179,7 @@ export const en = {
     condition: (number: number) => `Condition ${number}`,
     removeCondition: (number: number) => `Remove condition ${number}`,
     whereJson: 'The filter as JSON',
-    whereKey: 'JSON',
+    filterTooLong: 'In an address a filter has at most 8 KiB. Longer ones are sent by POST …/query of the API.',
     removeFilter: (field: string) => `Remove the filter by ${field}`,
     total: (from: number, to: number, total: number, capped: boolean) =>
       total === 0 ? 'None' : `${from}–${to} of ${capped ? 'more than ' : ''}${total}`,

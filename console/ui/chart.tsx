@@ -47,9 +47,11 @@ export const Chart = ({ label, bars }: { readonly label: string; readonly bars: 
           );
         })}
       </svg>
-      <figcaption class="small muted">
-        {t.usage.most(label, most)} · {bars[0]?.label} – {bars.at(-1)?.label}
-      </figcaption>
+      <div class="ends small muted">
+        <span>{bars[0]?.label}</span>
+        <span>{bars.at(-1)?.label}</span>
+      </div>
+      <figcaption class="small">{t.usage.most(label, most)}</figcaption>
     </figure>
   );
 };

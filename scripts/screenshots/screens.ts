@@ -20,7 +20,7 @@ const press =
 
 /** Opens the first row of the list. */
 const openRow = async (page: Page): Promise<void> => {
-  await page.locator('main table tbody tr').first().click();
+  await page.locator('main table tbody tr a').first().click();
   await page.getByRole('button', { name: 'Close' }).waitFor();
 };
 
@@ -45,7 +45,7 @@ export const screens: readonly Screen[] = [
   { name: 'documents', path: '/documents/plants' },
   {
     name: 'filter',
-    path: `/documents/plants?where=${encodeURIComponent('{"price":{"$lt":30},"$or":[{"light":"full sun"},{"stock":{"$gte":20}}]}')}&sort=-price`,
+    path: `/documents/plants?where=${encodeURIComponent('{"price":{"$lt":30},"$or":[{"tags":"shade"},{"stock":{"$gte":20}}]}')}&sort=-price`,
     act: press('price < 30'),
   },
   { name: 'document', path: '/documents/plants', act: openRow },

@@ -126,13 +126,16 @@ describe('lists of documents', () => {
     expect(other.problems).toEqual([]);
     await page.goto(`${base}?where=${encodeURIComponent('{"$or":[{"views":1},{"views":3}]}')}`);
     await page.getByText('1–2 of 2').waitFor();
-    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    await page.getByRole('button', { name: 'The filter as JSON' }).click();
     const editor = page.getByRole('textbox', { name: 'The filter as JSON' });
     await editor.getByText('$or').waitFor();
     await editor.fill('{"$not": {"views": {"$foo": 1}}}');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('alert').getByText('Filter "$not.views.$foo": there is no such operator.').waitFor();
     expect(await obstacles(page)).toEqual([]);
+    await editor.fill(JSON.stringify({ title: { $in: Array.from({ length: 500 }, (_, at) => `${at}`.repeat(6)) } }));
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('alert').getByText('a filter has at most 8 KiB').waitFor();
     await editor.fill('{"$not": {"views": 2}}');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByText('1–4 of 4').waitFor();

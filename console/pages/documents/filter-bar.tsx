@@ -5,7 +5,7 @@ import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterForm } from './filter-form.tsx';
 import { FilterJson } from './filter-json.tsx';
-import { jsonOf, type Part } from './filter-parts.ts';
+import { isSendable, jsonOf, type Part } from './filter-parts.ts';
 import { type Condition, conditionsOf } from './filter-values.ts';
 
 interface Props {
@@ -43,7 +43,9 @@ export const FilterBar = ({ collection, parts, fields, adding, onChange, childre
     asJson.value = what.json ?? false;
   };
   const close = () => show({});
+  /** What is thrown stands in the form that it was typed in. */
   const change = (next: readonly Part[]) => {
+    if (!isSendable(next)) throw new Error(t.documents.filterTooLong);
     close();
     onChange(next);
   };
@@ -77,7 +79,10 @@ export const FilterBar = ({ collection, parts, fields, adding, onChange, childre
             <button
               type="button"
               aria-label={t.documents.removeFilter(name)}
-              onClick={() => change(parts.toSpliced(at, 1))}
+              onClick={() => {
+                close();
+                onChange(parts.toSpliced(at, 1));
+              }}
             >
               ✕
             </button>
@@ -92,8 +97,13 @@ export const FilterBar = ({ collection, parts, fields, adding, onChange, childre
         </Button>
       )}
       {collection && (
-        <Button kind="plain" title={t.documents.whereJson} onClick={() => show({ json: true })}>
-          {t.documents.whereKey}
+        <Button
+          kind="plain"
+          title={t.documents.whereJson}
+          aria-label={t.documents.whereJson}
+          onClick={() => show({ json: true })}
+        >
+          <span class="mono">{'{ }'}</span>
         </Button>
       )}
       {collection && asJson.value && (

@@ -90,3 +90,9 @@ export const changesFor = (query: Address, parts: readonly Part[]): Readonly<Rec
   ...Object.fromEntries(parts.flatMap((part) => ('filter' in part ? [] : [[part.parameter, part.text]]))),
   ...(parts.some((part) => 'filter' in part) && { where: whereText(parts) }),
 });
+
+const maxSent = 8 * 1024;
+
+/** Whether a list takes a filter in its address, as long as it is there. */
+export const isSendable = (parts: readonly Part[]): boolean =>
+  encodeURIComponent(whereText(parts) ?? '').length <= maxSent;
