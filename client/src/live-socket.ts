@@ -14,9 +14,17 @@ interface Ticket {
 
 interface Message {
   readonly type: string;
+  readonly id?: string;
   /** JSON of what was published. */
   readonly event: string;
-  readonly connectionTimeoutMs: number;
+}
+
+/** A socket, which all that is watched of an app shares; each is told of what is its own, by its id, and of the end. */
+interface Line {
+  readonly ears: Map<string, (type: string, event: string) => void>;
+  readonly say: (message: object) => void;
+  readonly close: () => void;
+  isReady: boolean;
 }
 
 export interface Listener {
@@ -30,9 +38,50 @@ const silentMs = 150_000;
 
 const base64url = (text: string): string => btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 
+const lines = new WeakMap<Send, Line>();
+let ids = 0;
+
+const connect = (send: Send, url: string, authorization: object): Line => {
+  const socket = new WebSocket(url, ['aws-appsync-event-ws', `header-${base64url(JSON.stringify(authorization))}`]);
+  const ears: Line['ears'] = new Map();
+  const tell = (type: string): void => {
+    for (const ear of ears.values()) ear(type, '');
+  };
+  const say = (message: object): void => socket.send(JSON.stringify(message));
+  const close = (): void => {
+    clearTimeout(silence);
+    line.isReady = false;
+    if (lines.get(send) === line) lines.delete(send);
+    socket.close();
+  };
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  const listen = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(close, silentMs);
+  };
+  const line: Line = { ears, say, close, isReady: false };
+  lines.set(send, line);
+  listen();
+  socket.onopen = () => say({ type: 'connection_init' });
+  socket.onmessage = ({ data }) => {
+    listen();
+    const { type, id, event } = JSON.parse(data as string) as Message;
+    if (type === 'connection_ack') {
+      line.isReady = true;
+      tell(type);
+    } else if (id) ears.get(id)?.(type, event);
+    else if (type.endsWith('error')) close();
+  };
+  socket.onclose = socket.onerror = () => {
+    close();
+    tell('error');
+  };
+  return line;
+};
+
 /**
- * Hears the changes of a collection on a connection of its own until that ends or the signal ends it; `false` where
- * there is nothing to hear.
+ * Hears the changes of a collection until the connection ends, or the signal ends it; `false` where there is nothing to
+ * hear.
  */
 export const hear = async (
   send: Send,
@@ -44,31 +93,26 @@ export const hear = async (
   const { url, ticket, channels } = (await send<Ticket>('POST', '/api/realtime/tickets', asked)).data;
   if (!url || !globalThis.WebSocket || signal.aborted) return false;
   const authorization = { Authorization: ticket, host: new URL(url).host.replace('-realtime', '') };
-  const socket = new WebSocket(url, ['aws-appsync-event-ws', `header-${base64url(JSON.stringify(authorization))}`]);
-  const close = (): void => socket.close();
-  const say = (message: object): void => socket.send(JSON.stringify(message));
-  let silence: ReturnType<typeof setTimeout> | undefined;
-  const listen = (): void => {
-    clearTimeout(silence);
-    silence = setTimeout(close, silentMs);
-  };
-  signal.addEventListener('abort', close);
-  listen();
+  const line = lines.get(send) ?? connect(send, url, authorization);
+  const { ears, say, close } = line;
+  ids += 1;
+  const id = String(ids);
+  const subscribe = (): void => say({ type: 'subscribe', id, channel: channels[name], authorization });
   return new Promise((resolve) => {
-    socket.onopen = () => say({ type: 'connection_init' });
-    socket.onmessage = ({ data }) => {
-      listen();
-      const { type, event } = JSON.parse(data as string) as Message;
-      if (type === 'connection_ack') say({ type: 'subscribe', id: name, channel: channels[name], authorization });
-      else if (type === 'subscribe_success') onConnected();
-      else if (type === 'data') onChange(JSON.parse(event) as Change);
-      else if (type.endsWith('error')) close();
-    };
-    socket.onclose = socket.onerror = () => {
-      clearTimeout(silence);
-      signal.removeEventListener('abort', close);
-      close();
+    const leave = (): void => {
+      ears.delete(id);
+      signal.removeEventListener('abort', leave);
+      if (ears.size === 0) close();
+      else if (line.isReady) say({ type: 'unsubscribe', id });
       resolve(true);
     };
+    signal.addEventListener('abort', leave);
+    ears.set(id, (type, event) => {
+      if (type === 'connection_ack') subscribe();
+      else if (type === 'subscribe_success') onConnected();
+      else if (type === 'data') onChange(JSON.parse(event) as Change);
+      else if (type.endsWith('error')) leave();
+    });
+    if (line.isReady) subscribe();
   });
 };

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { type AnyShape, type Basalt, basalt, type Options } from '../../client/src/index.ts';
+import { eventually } from '../support/clients/eventually.ts';
 import { Watching } from '../support/clients/watching.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
@@ -105,6 +106,39 @@ describe('live', () => {
     await server.insert({ n: 1 });
     await watching.until(({ length }) => length === 1);
     expect(ended.shown).toHaveLength(before);
+  });
+
+  test('of everything in an app shares a socket, of which each hears its own, and which ends with the last', async () => {
+    const sockets: WebSocket[] = [];
+    const Real = WebSocket;
+    vi.stubGlobal(
+      'WebSocket',
+      class extends Real {
+        constructor(url: string, protocols: string[]) {
+          super(url, protocols);
+          sockets.push(this);
+        }
+      },
+    );
+    const [one, other] = [await posts(), await posts()];
+    const app = appOf();
+    const watchings = [watch(app, one), watch(app, other, { n: 1 }), watch(app, one, { n: 2 })];
+    await Promise.all(watchings.map((watching) => watching.until(() => true)));
+    const server = asServer();
+    for (const name of [one, other]) for (const n of [1, 2]) await server.collection(name).insert({ n });
+    const [all, ones, twos] = watchings;
+    await all?.until(({ length }) => length === 2);
+    await ones?.until(({ length }) => length === 1);
+    await twos?.until(({ length }) => length === 1);
+    twos?.end();
+    const { _id } = await server.collection(one).insert({ n: 2 });
+    expect(ids((await all?.until(({ length }) => length === 3)) ?? [])[0]).toBe(_id);
+    expect(twos?.latest).toHaveLength(1);
+    await eventually(() => expect(sockets).toHaveLength(1));
+    const ended = new Promise((resolve) => sockets[0]?.addEventListener('close', resolve));
+    for (const watching of watchings) watching.end();
+    await ended;
+    await watch(app, one).until(({ length }) => length === 3);
   });
 
   test.each([
