@@ -19,11 +19,11 @@ let browser: Awaited<ReturnType<typeof openChromium>>;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'basalt-client-site-'));
   await buildClient(folder);
-  const script = await readFile(join(folder, 'dist/index.js'));
-  server = createServer(({ url }, response) => {
-    const isScript = url === '/client.js';
-    response.writeHead(200, { 'content-type': isScript ? 'text/javascript' : 'text/html' });
-    response.end(isScript ? script : '<!doctype html><title>App</title><link rel="icon" href="data:,">');
+  server = createServer(async ({ url = '' }, response) => {
+    const [, name] = /^\/([a-z]+\.js)$/.exec(url) ?? [];
+    const script = name && (await readFile(join(folder, 'dist', name)));
+    response.writeHead(200, { 'content-type': script ? 'text/javascript' : 'text/html' });
+    response.end(script || '<!doctype html><title>App</title><link rel="icon" href="data:,">');
   });
   site = `http://localhost:${await listen(server, 0)}`;
   [project, browser] = await Promise.all([newShop(), openChromium()]);
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** A script for a page that has the client as `app`. */
 const withApp = (lines: string, key = project.publishableKey): string => `(async () => {
-  const { basalt, BasaltError } = await import('/client.js');
+  const { basalt, BasaltError } = await import('/index.js');
   const app = basalt(${JSON.stringify(inject('stack').baseUrl)}, ${JSON.stringify(key)});
   ${lines}
 })()`;

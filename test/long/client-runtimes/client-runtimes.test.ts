@@ -72,6 +72,7 @@ describe('the client does the same in', () => {
     if (missing) skip(missing);
     await copyFile(path.join(here, 'smoke.mjs'), path.join(folder, 'smoke.mjs'));
     await copyFile(path.join(folder, 'dist/index.js'), path.join(folder, 'client.mjs'));
+    await copyFile(path.join(folder, 'dist/upload.js'), path.join(folder, 'upload.js'));
     const port = await freePorts();
     const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -81,6 +82,7 @@ const config :Workerd.Config = (
         (name = "worker.mjs", esModule = embed "worker.mjs"),
         (name = "smoke.mjs", esModule = embed "smoke.mjs"),
         (name = "client.mjs", esModule = embed "client.mjs"),
+        (name = "upload.js", esModule = embed "upload.js"),
       ],
       bindings = [(name = "PROJECT", text = ${JSON.stringify(project)})],
       globalOutbound = "outside",
