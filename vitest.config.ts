@@ -19,6 +19,7 @@ const thorough = [
   'test/console/mail.test.ts',
   'test/console/references.test.ts',
   'test/console/renewal.test.ts',
+  'test/console/second-factor.test.ts',
   'test/console/settings-acts.test.ts',
   'test/console/settings.test.ts',
   'test/console/transfer-acts.test.ts',

@@ -17,6 +17,7 @@ import { Redirect } from './ui/redirect.tsx';
 const Projects = lazy(() => import('./pages/projects/projects.tsx').then((page) => page.Projects));
 const SignUp = lazy(() => import('./pages/sign-in/sign-up.tsx').then((page) => page.SignUp));
 const ResetPassword = lazy(() => import('./pages/sign-in/reset-password.tsx').then((page) => page.ResetPassword));
+const SignInByCode = lazy(() => import('./pages/sign-in/sign-in-by-code.tsx').then((page) => page.SignInByCode));
 const GithubReturn = lazy(() => import('./pages/sign-in/github-return.tsx').then((page) => page.GithubReturn));
 const VerifyEmail = lazy(() => import('./pages/sign-in/verify-email.tsx').then((page) => page.VerifyEmail));
 const AcceptInvitation = lazy(() =>
@@ -37,7 +38,7 @@ const Usage = lazy(() => import('./pages/usage/usage.tsx').then((page) => page.U
 const Settings = lazy(() => import('./pages/settings/settings.tsx').then((page) => page.Settings));
 const Account = lazy(() => import('./pages/account/account.tsx').then((page) => page.Account));
 
-const githubReturn = '/auth/callback';
+const [githubReturn, byCode] = ['/auth/callback', '/auth/code'];
 
 const Signed = ({ path }: { readonly path: string }) => (
   <Frame>
@@ -76,6 +77,7 @@ const Unsigned = () => (
     <Route path="/reset-password" component={ResetPassword} />
     <Route path="/verify-email" component={VerifyEmail} />
     <Route path={githubReturn} component={GithubReturn} />
+    <Route path={byCode} component={SignInByCode} />
     <Route default component={Redirect} />
   </Router>
 );
@@ -107,6 +109,6 @@ export const Pages = () => {
       </div>
     ) : null;
   }
-  // Who comes back from GitHub may be signed in already, as somebody else.
-  return developer.value === null || path === githubReturn ? <Unsigned /> : <Signed path={path} />;
+  // Who comes back from GitHub, or by a mail, may be signed in already, as somebody else.
+  return developer.value === null || path === githubReturn || path === byCode ? <Unsigned /> : <Signed path={path} />;
 };

@@ -16,6 +16,8 @@ export class Problem extends Error {
   /** When the same request may succeed, in ms since 1970: as the service asks, for 429 and 503. */
   readonly againAt: number | undefined;
   readonly fields: readonly FieldProblem[];
+  /** What a sign-in goes on with, where its second factor is asked for. */
+  readonly ticket: string | undefined;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>, retryAfter?: number) {
     super(typeof body.message === 'string' ? body.message : '');
@@ -24,6 +26,7 @@ export class Problem extends Error {
     this.requestId = typeof body.requestId === 'string' ? body.requestId : undefined;
     const passes = status === 429 || status === 503;
     this.againAt = passes ? Date.now() + (retryAfter ?? defaultWaitSeconds) * 1000 : undefined;
+    this.ticket = typeof body.ticket === 'string' ? body.ticket : undefined;
     this.fields = Array.isArray(body.errors) ? (body.errors as FieldProblem[]) : [];
   }
 }

@@ -18,13 +18,16 @@ export const Button = ({ kind, type = 'button', ...rest }: Props) => (
 export const LinkButton = ({
   kind,
   href,
+  download,
   children,
 }: {
   readonly kind?: Kind;
   readonly href: string;
+  /** The name of the file that it leads to, which is kept instead of shown. */
+  readonly download?: string;
   readonly children: ComponentChildren;
 }) => (
-  <a class={classOf(kind)} href={href}>
+  <a class={classOf(kind)} href={href} download={download}>
     {children}
   </a>
 );

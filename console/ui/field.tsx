@@ -2,7 +2,17 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, InputHTMLAttributes, TargetedEvent } from 'preact';
 import { useId } from 'preact/hooks';
 
-type Kept = 'autocomplete' | 'max' | 'min' | 'maxLength' | 'onInput' | 'pattern' | 'placeholder' | 'required' | 'value';
+type Kept =
+  | 'autocomplete'
+  | 'inputMode'
+  | 'max'
+  | 'min'
+  | 'maxLength'
+  | 'onInput'
+  | 'pattern'
+  | 'placeholder'
+  | 'required'
+  | 'value';
 
 export interface FieldProps extends Pick<InputHTMLAttributes<HTMLInputElement>, Kept> {
   readonly type?: 'date' | 'datetime-local' | 'email' | 'password' | 'text' | 'search' | 'url';

@@ -1,6 +1,8 @@
 import { useLocation } from 'preact-iso/router';
 import { type Problem, problemOf } from '../api/problem.ts';
+import { signOut } from '../api/sign-out.ts';
 import { t } from '../text/words.ts';
+import { Act } from './act.tsx';
 import { Button, LinkButton } from './button.tsx';
 import { Countdown } from './countdown.tsx';
 
@@ -34,6 +36,11 @@ export const ProblemNote = ({
         <p class="small muted">
           {code} · {t.problem.requestId} <span class="mono">{requestId}</span>
         </p>
+      )}
+      {code === 'REAUTHENTICATION_REQUIRED' && (
+        <div class="row">
+          <Act onAct={signOut}>{t.problem.signInAgain}</Act>
+        </div>
       )}
       {(onRetry || status === 404) && (
         <div class="row">

@@ -1,6 +1,6 @@
 import { useQuery } from '../api/query.ts';
-import { request } from '../api/request.ts';
-import { developer, signedOut } from '../api/session.ts';
+import { developer } from '../api/session.ts';
+import { signOut } from '../api/sign-out.ts';
 import { type Theme, theme } from '../api/theme.ts';
 import { t } from '../text/words.ts';
 import { Brand } from './brand.tsx';
@@ -8,11 +8,6 @@ import { keyText } from './keys.ts';
 import { Menu } from './menu.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
-
-const signOut = async (): Promise<void> => {
-  await request('sign-out-developer', {});
-  signedOut();
-};
 
 const ProjectMenu = ({ projectId }: { readonly projectId: string }) => {
   const { data } = useQuery('list-projects', { query: { limit: 100 } }).value;

@@ -33,13 +33,21 @@ const edit =
     await page.getByRole('link', { name: tab, exact: true }).click();
   };
 
+/** Shows what an authenticator app is set up with. */
+const setUpApp = async (page: Page): Promise<void> => {
+  await press('Set up an authenticator app')(page);
+  await page.getByRole('button', { name: 'Confirm', exact: true }).scrollIntoViewIfNeeded();
+};
+
 /** Every screen of the console. */
 export const screens: readonly Screen[] = [
   { name: 'sign-in', path: '//sign-in', as: 'stranger' },
+  { name: 'sign-in-by-code', path: '//auth/code', as: 'stranger' },
   { name: 'sign-up', path: '//sign-up', as: 'stranger' },
   { name: 'reset-password', path: '//reset-password', as: 'stranger' },
   { name: 'projects', path: '//' },
   { name: 'account', path: '//account' },
+  { name: 'second-factor', path: '//account', act: setUpApp },
   { name: 'first-steps', path: '', as: 'beginner' },
   { name: 'overview', path: '' },
   { name: 'documents', path: '/documents/plants' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { onControl } from '../../shared/clients/mongo.ts';
+import { shownCode } from '../support/clients/authenticator.ts';
 import { obstacles, openChromium } from '../support/clients/chromium.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -28,6 +29,31 @@ describe('signing in with GitHub', () => {
     expect(page.url()).not.toContain('token');
     await page.goto(`${consoleUrl()}/account`);
     await page.getByText('linus@example.com').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('asks for the second factor of who has one, and leads to where one wanted to be', async () => {
+    const { page, problems } = await browser.newPage();
+    const enter = async () => {
+      await page.goto(`${consoleUrl()}/account`);
+      await page.getByRole('button', { name: 'Continue with GitHub' }).click();
+      await page.getByRole('button', { name: /linus/i }).click();
+    };
+    await enter();
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
+    const secret = await page.getByRole('region', { name: 'Secret for the app' }).textContent();
+    await page.getByLabel('Code of the app').fill(shownCode(secret ?? ''));
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    const codes = await page.getByRole('region', { name: 'Recovery codes' }).textContent();
+    await page.getByTitle('Account').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await enter();
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    expect(page.url()).not.toContain('ticket');
+    await page.getByLabel('Recovery code').fill(codes?.split('\n')[0] ?? '');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('heading', { name: 'Account' }).waitFor();
     expect(problems).toEqual([]);
   });
 

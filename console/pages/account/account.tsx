@@ -17,6 +17,7 @@ import { Switch } from '../../ui/switch.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { SecondFactor } from './second-factor.tsx';
 import { Tokens } from './tokens.tsx';
 
 type Session = Item<'list-developer-sessions'>;
@@ -141,6 +142,7 @@ export const Account = () => {
         <div class="measure">
           <Password />
         </div>
+        <SecondFactor isOn={who.secondFactor} />
         <h2>{t.users.sessions}</h2>
         <List
           row="list-developer-sessions"

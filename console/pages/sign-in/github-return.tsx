@@ -8,14 +8,20 @@ import { t } from '../../text/words.ts';
 import { Alone } from '../../ui/alone.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { takePlace } from './place-after.ts';
+import { SecondStep } from './second-step.tsx';
 
 /** Where a sign-in with GitHub ends: what the address carries is traded for a session, once. */
 export const GithubReturn = () => {
   const { query, route } = useLocation();
   const problem = useSignal<Problem | undefined>(undefined);
+  const ticket = useSignal<string | null>(null);
+  const goOn = () => route(takePlace(), true);
   useEffect(() => {
-    const token = new URLSearchParams(location.hash.slice(1)).get('token');
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    const token = fragment.get('token');
+    ticket.value = fragment.get('ticket');
     history.replaceState(null, '', location.pathname);
+    if (ticket.value !== null) return;
     if (query.error || !token || !query.rtCode) {
       problem.value = problemOf(new Error(query.error ?? t.problem.unknown));
       return;
@@ -23,13 +29,14 @@ export const GithubReturn = () => {
     request('exchange-developer-code', { body: { token, rtCode: query.rtCode } }).then(
       ({ data }) => {
         signedIn(data);
-        route(takePlace(), true);
+        goOn();
       },
       (error: unknown) => {
         problem.value = problemOf(error);
       },
     );
   }, []);
+  if (ticket.value !== null) return <SecondStep ticket={ticket.value} onDone={goOn} />;
   return (
     <Alone title={t.signIn.github}>
       {problem.value ? <ProblemNote problem={problem.value} /> : <p class="muted">{t.loading}</p>}

@@ -1,22 +1,25 @@
+import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
-import { signedIn } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
 import { EmailField, PasswordField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
 import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { enter } from './enter.ts';
 import { GithubButton } from './github-button.tsx';
 import { placeAfter } from './place-after.ts';
+import { SecondStep } from './second-step.tsx';
 
 export const SignIn = () => {
   const { query, route } = useLocation();
   const { draft, set } = useDraft({ email: '', password: '' });
+  const ticket = useSignal<string | undefined>(undefined);
+  const goOn = () => route(placeAfter(query.to), true);
   const submit = async () => {
-    const { data } = await request('sign-in-developer', { body: draft.value });
-    signedIn(data);
-    route(placeAfter(query.to), true);
+    ticket.value = await enter(request('sign-in-developer', { body: draft.value }), goOn);
   };
+  if (ticket.value !== undefined) return <SecondStep ticket={ticket.value} onDone={goOn} />;
   return (
     <Alone title={t.signIn.title}>
       <Form act={t.signIn.act} onSubmit={submit}>
@@ -28,6 +31,9 @@ export const SignIn = () => {
         )}
       </Form>
       <GithubButton to={query.to} />
+      <p class="muted">
+        <a href={`/auth/code${query.to ? `?to=${encodeURIComponent(query.to)}` : ''}`}>{t.signIn.byCode}</a>
+      </p>
       <p class="muted">
         {t.signIn.newHere} <a href="/sign-up">{t.signIn.signUp}</a> · <a href="/reset-password">{t.signIn.forgot}</a>
       </p>
