@@ -36,7 +36,8 @@ const edit =
 /** Shows what an authenticator app is set up with. */
 const setUpApp = async (page: Page): Promise<void> => {
   await press('Set up an authenticator app')(page);
-  await page.getByRole('button', { name: 'Confirm', exact: true }).scrollIntoViewIfNeeded();
+  await page.getByRole('button', { name: 'Confirm', exact: true }).waitFor();
+  await page.evaluate("document.querySelector('.qr-code').scrollIntoView({ block: 'center' })");
 };
 
 /** Every screen of the console. */
