@@ -104,6 +104,22 @@ describe('long aggregations of a project', () => {
       body: { pipeline },
     });
 
+  test('429 for each of 17 more at once while one is at it, with when to come again; another project has its turn', async () => {
+    const [busy, quiet] = [turnsOf(newId().toHexString()), turnsOf(newId().toHexString())];
+    const held = await hold({ ...busy, leaseMs: 600_000 });
+    const more = Promise.allSettled(
+      Array.from({ length: 17 }, () => inTurn({ ...busy, patienceMs: 0 }, async () => 'never')),
+    );
+    expect(await inTurn(quiet, async () => 'theirs')).toBe('theirs');
+    for (const one of await more) {
+      expect(one).toMatchObject({ status: 'rejected', reason: refused });
+      const { retryAfter } = (one as PromiseRejectedResult).reason as AppError;
+      expect(retryAfter).toBeGreaterThan(0);
+    }
+    await held.end();
+    expect(await inTurn(busy, async () => 'the next')).toBe('the next');
+  });
+
   test('429 TOO_MANY_AGGREGATIONS beyond one at a time, which says what to do; quick ones go on, and the next has a turn', async () => {
     const many = ['a', 'b', 'c'].flatMap((name) => [{ $set: { [name]: range } }, { $unwind: `$${name}` }]);
     const endless = [...many, { $group: { _id: null, n: { $sum: '$c' } } }];
