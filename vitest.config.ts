@@ -56,6 +56,8 @@ const thorough = [
   'test/functions/storage/parts.test.ts',
   'test/functions/user-auth/enumeration.test.ts',
   'test/functions/user-auth/linking-table.test.ts',
+  'test/functions/user-auth/own-passkeys.test.ts',
+  'test/functions/user-auth/passkey-steps.test.ts',
   'test/functions/webhooks/deliveries.test.ts',
   'test/functions/webhooks/runs.test.ts',
   'test/infra/settings-in-place.test.ts',

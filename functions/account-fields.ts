@@ -25,6 +25,12 @@ export const accountFields = {
   factorCode: v.pipe(text, v.metadata({ description: 'Six digits of the authenticator app.' })),
   recoveryCode: v.pipe(text, v.metadata({ description: 'One of those that were shown once, XXXX-XXXX.' })),
   ticket: v.pipe(text, v.metadata({ description: 'From the refusal SECOND_FACTOR_REQUIRED.' })),
+  passkeyName: v.pipe(
+    text,
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(64, 'must have at most 64 characters'),
+  ),
   exchangeToken: v.pipe(text, v.metadata({ description: 'The access token from the fragment of the landing page.' })),
   rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
 } as const;

@@ -1,5 +1,5 @@
 import { BasaltError } from './basalt-error.ts';
-import type { RequestOptions, Send } from './connection.ts';
+import type { Parts, RequestOptions, Send } from './connection.ts';
 import { page } from './page.ts';
 import type { UserOf } from './schema.ts';
 import { type Session, type Tokens, tokenMode } from './session.ts';
@@ -47,6 +47,40 @@ export interface UserSession {
   readonly [field: string]: unknown;
 }
 
+/** A credential of the browser that signs a user in. */
+export interface Passkey {
+  readonly _id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  /** There may be a copy of it: it signs in no longer. */
+  readonly locked: boolean;
+}
+
+/** What the browser's `PublicKeyCredential` parses. */
+export interface PasskeyOptions {
+  readonly challenge: string;
+  readonly [field: string]: unknown;
+}
+
+/** What `toJSON` of the browser's credential writes. */
+export interface PasskeyResponse {
+  readonly response: unknown;
+}
+
+export interface PasskeyChoice extends RequestOptions {
+  readonly mediation?: 'conditional' | undefined;
+}
+
+/** What browsers have on pages with HTTPS and on localhost. */
+const passkeysHere = ({ PublicKeyCredential: parser, navigator } = page) => {
+  const credentials = navigator?.credentials;
+  if (parser && credentials) return { parser, credentials };
+  throw new BasaltError({ code: 'PASSKEYS_UNAVAILABLE', message: 'Passkeys need a page with HTTPS.' });
+};
+
+const json = (credential: unknown): unknown => (credential as { toJSON(): unknown }).toJSON();
+
 const prefix = '/api/userAuth/';
 
 /** What the address of a callback page says; a sign-in that failed, or wants a second factor, is thrown. */
@@ -63,9 +97,9 @@ const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): S
 };
 
 /** A route that takes a body, or none; and one that takes an id before it. */
-type Route<Body, Answer> = (body: Body, options?: RequestOptions) => Promise<Answer>;
-type Plain<Answer> = (options?: RequestOptions) => Promise<Answer>;
-type ById<Answer> = (id: string, options?: RequestOptions) => Promise<Answer>;
+type Route<Body, Answer> = (body: Body, options?: Parts) => Promise<Answer>;
+type Plain<Answer> = (options?: Parts) => Promise<Answer>;
+type ById<Answer> = (id: string, options?: Parts) => Promise<Answer>;
 
 /** Accounts of the app's users, with the publishable key; who signs in stays so until `logout`. */
 export const authOf = <S>(url: string, key: string, send: Send, session: Session) => {
@@ -86,15 +120,34 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       await session.save(answer);
       return answer;
     };
-  /** A route that answers `data`, or another field. */
+  const data = async <Answer>(method: string, path: string, parts?: Parts, as = session.send): Promise<Answer> =>
+    (await as<{ readonly data: Answer }>(method, prefix + path, parts)).data;
+  /** Routes that answer `data`: read, begun without a body, sent one, or of one thing. */
   const get =
     <Answer>(path: string): Plain<Answer> =>
-    async (options) =>
-      (await session.send<{ readonly data: Answer }>('GET', prefix + path, options)).data;
+    (options) =>
+      data('GET', path, options);
+  const begin =
+    <Answer>(path: string, as = session.send): Plain<Answer> =>
+    (options) =>
+      data('POST', path, options, as);
+  const post =
+    <Answer, Body>(path: string, as = session.send): Route<Body, Answer> =>
+    (body, options) =>
+      data('POST', path, { body, ...options }, as);
   const byId =
     <Answer>(method: string, path: string, as = send): ById<Answer> =>
-    async (id, options) =>
-      (await as<{ readonly data: Answer }>(method, `${prefix}${path}/${encodeURIComponent(id)}`, options)).data;
+    (id, options) =>
+      data(method, `${path}/${encodeURIComponent(id)}`, options, as);
+
+  const confirm = post<{ readonly recoveryCodes: string[] }, { readonly code: string }>('second-factor/totp/confirm');
+  const exchange = post<{ readonly refreshToken: string }, SocialCode>('social/exchange', send);
+  const registration = begin<PasskeyOptions>('passkeys/registration');
+  const registered = post<Passkey, PasskeyResponse & { readonly name?: string | undefined }>(
+    'passkeys/registration/verify',
+  );
+  const authentication = begin<PasskeyOptions>('passkeys/authentication', send);
+  const authenticated = enter<PasskeyResponse>('passkeys/authentication/verify');
 
   return {
     /** Opens an account and signs it in; other fields are those of the `users` schema. */
@@ -134,23 +187,10 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       session.send,
     ),
     /** Begins to set up an authenticator app: `uri` is for a QR code. */
-    secondFactorTotp: async (options?: RequestOptions): Promise<{ readonly secret: string; readonly uri: string }> =>
-      (
-        await session.send<{ readonly data: { readonly secret: string; readonly uri: string } }>(
-          'POST',
-          `${prefix}second-factor/totp`,
-          options,
-        )
-      ).data,
+    secondFactorTotp: begin<{ readonly secret: string; readonly uri: string }>('second-factor/totp'),
     /** Has it count from now on; the recovery codes are shown this once. */
     secondFactorTotpConfirm: async (body: { readonly code: string }, options?: RequestOptions): Promise<string[]> =>
-      (
-        await session.send<{ readonly data: { readonly recoveryCodes: string[] } }>(
-          'POST',
-          `${prefix}second-factor/totp/confirm`,
-          { body, ...options },
-        )
-      ).data.recoveryCodes,
+      (await confirm(body, options)).recoveryCodes,
     deleteSecondFactorTotp: done<FactorProof>('DELETE', 'second-factor/totp', session.send),
     /** Ends a sign-in that was refused with `SECOND_FACTOR_REQUIRED`, by the `ticket` of that error. */
     secondFactorVerify: enter<FactorProof & { readonly ticket: string }>('second-factor/verify'),
@@ -158,6 +198,27 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     security: get<Security>('security'),
     /** Takes a provider from the account, where another way to sign in is left. */
     deleteSocial: byId<void>('DELETE', 'social', session.send),
+    passkeys: get<Passkey[]>('passkeys'),
+    updatePasskey: (id: string, body: { readonly name: string }, options?: RequestOptions): Promise<Passkey> =>
+      byId<Passkey>('PATCH', 'passkeys', session.send)(id, { body, ...options }),
+    deletePasskey: byId<{ readonly _id: string }>('DELETE', 'passkeys', session.send),
+    /** Has the browser make a passkey for who is signed in. */
+    addPasskey: async (name?: string, options?: RequestOptions): Promise<Passkey> => {
+      const { parser, credentials } = passkeysHere();
+      const publicKey = parser.parseCreationOptionsFromJSON(await registration(options));
+      return registered({ response: json(await credentials.create({ publicKey, ...options })), name }, options);
+    },
+    /** Signs in by a passkey that the person chooses; `mediation: 'conditional'` offers them in a form's field. */
+    loginByPasskey: async (options: PasskeyChoice = {}): Promise<SignedIn<User>> => {
+      const { parser, credentials } = passkeysHere();
+      const publicKey = parser.parseRequestOptionsFromJSON(await authentication(options));
+      return authenticated({ response: json(await credentials.get({ publicKey, ...options })) }, options);
+    },
+    /** The steps of these two, for a page that does the browser's part itself. */
+    passkeysRegistration: registration,
+    passkeysRegistrationVerify: registered,
+    passkeysAuthentication: authentication,
+    passkeysAuthenticationVerify: authenticated,
     sessions: get<UserSession[]>('sessions'),
     deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions', session.send),
     /** What anybody may see of a user. */
@@ -167,18 +228,13 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       `${url}${prefix}social/${encodeURIComponent(provider)}/start?x-api-key=${encodeURIComponent(key)}`,
     /** The same of whoever is signed in anonymously, so that the account stays theirs. */
     socialStart: async (provider: string, options?: RequestOptions): Promise<string> => {
-      const path = `${prefix}social/${encodeURIComponent(provider)}/start`;
-      const parts = { credentials: 'include', ...options } as const;
-      return (await session.send<{ readonly data: { readonly url: string } }>('POST', path, parts)).data.url;
+      const start = begin<{ readonly url: string }>(`social/${encodeURIComponent(provider)}/start`);
+      return (await start({ credentials: 'include', ...options })).url;
     },
     /** Signs in with what the callback page was given, which is taken from its address. */
     exchange: async (body: SocialCode = codeIn(), options?: RequestOptions): Promise<void> => {
-      const { data } = await send<{ readonly data: { readonly refreshToken: string } }>(
-        'POST',
-        `${prefix}social/exchange`,
-        { body, ...options },
-      );
-      await session.save({ accessToken: body.token, refreshToken: data.refreshToken });
+      const { refreshToken } = await exchange(body, options);
+      await session.save({ accessToken: body.token, refreshToken });
     },
   };
 };

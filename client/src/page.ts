@@ -15,6 +15,13 @@ interface Upload {
 export interface Page {
   readonly location?: { readonly search: string; readonly hash: string };
   readonly XMLHttpRequest?: new () => Upload;
+  readonly navigator?: {
+    readonly credentials?: { create(options: object): Promise<unknown>; get(options: object): Promise<unknown> };
+  };
+  readonly PublicKeyCredential?: {
+    parseCreationOptionsFromJSON(options: object): object;
+    parseRequestOptionsFromJSON(options: object): object;
+  };
   readonly reportError?: (error: unknown) => void;
 }
 

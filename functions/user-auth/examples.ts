@@ -67,6 +67,47 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', recoveryCode: '7KQM-3XWT' },
     failures: ['INVALID_SECOND_FACTOR', 'ACCOUNT_LOCKED'],
   },
+  'start-registration': { failures: ['SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'] },
+  'register-passkey': {
+    body: {
+      response: {
+        id: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
+        rawId: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
+        type: 'public-key',
+        response: { clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0', attestationObject: 'o2NmbXRkbm9uZQ' },
+      },
+      name: 'Phone',
+    },
+    failures: ['INVALID_PASSKEY', 'SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'],
+  },
+  'start-passkey-sign-in': { failures: ['SITE_URL_REQUIRED', 'SIGN_IN_DISABLED'] },
+  'sign-in-with-passkey': {
+    headers: { 'x-refresh-token-mode': 'header' },
+    body: {
+      response: {
+        id: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
+        rawId: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
+        type: 'public-key',
+        response: {
+          clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0',
+          authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ',
+          signature: 'MEUCIQDTGVxhrKL0jYvVqO0y',
+          userHandle: 'Z0PwwqkbXQASqzTN',
+        },
+      },
+    },
+    failures: ['INVALID_CREDENTIALS', 'SITE_URL_REQUIRED', 'SIGN_IN_DISABLED'],
+  },
+  'list-passkeys': {},
+  'rename-passkey': {
+    params: { id: '6743f0c2a91b5d0012ab34ce' },
+    body: { name: 'Phone' },
+    failures: ['PASSKEY_NOT_FOUND'],
+  },
+  'delete-passkey': {
+    params: { id: '6743f0c2a91b5d0012ab34ce' },
+    failures: ['PASSKEY_NOT_FOUND', 'REAUTHENTICATION_REQUIRED'],
+  },
   'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
   'begin-sign-in': {
     params: { provider: 'github' },

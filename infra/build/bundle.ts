@@ -9,6 +9,7 @@ import { writeCodeCaches } from './code-cache.ts';
 import { leanDriver } from './driver/lean-driver.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
+import { leanWebauthn } from './webauthn/lean-webauthn.ts';
 
 export interface Bundle {
   /** `<area>-<name>`; the bundle is `<name>/main.cjs` in the output folder. */
@@ -48,7 +49,7 @@ export const bundling = {
     '@aws-sdk/credential-provider-node': join(root, 'infra/build/aws-credentials.ts'),
   },
   external: driverExtras,
-  plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions, leanDriver],
+  plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions, leanDriver, leanWebauthn],
   outExtension: { '.js': '.cjs' },
 } as const satisfies BuildOptions;
 

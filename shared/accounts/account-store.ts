@@ -5,6 +5,7 @@ import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
 import type { OpenIdName } from '../projects/social/openid-names.ts';
 import type { SocialProviderName } from '../projects/social-providers.ts';
 import { canonicalEmail } from './email.ts';
+import type { Passkey } from './passkeys/passkey.ts';
 import type { SessionScope } from './sessions.ts';
 
 /**
@@ -25,6 +26,7 @@ export interface SignInState {
   readonly totp?: { readonly sealed: string; readonly lastStep: number; readonly recovery: readonly string[] };
   /** A secret that is not confirmed yet. */
   readonly totpPending?: string;
+  readonly passkeys?: readonly Passkey[];
   /** Of an anonymous user: when to look whether they are still signed in; `idle` once that was found not to be so. */
   readonly anonymous?: { readonly checkAt: Date; readonly idle?: true };
 }

@@ -104,6 +104,7 @@ export const otherWays: Document = {
   '_signIn.anonymous': '',
   '_signIn.totp': '',
   '_signIn.totpPending': '',
+  '_signIn.passkeys': '',
 };
 
 /**

@@ -44,6 +44,8 @@ export const gate = { in: accounts, sk: 'gate#{userId}', by: 'accounts' } as con
 export const signInState = { in: accounts, sk: 'state#{hash}', by: 'accounts' } as const;
 /** A sign-in that waits for its second factor, and how often that was tried. Expires after 5 minutes. */
 export const ticket = { in: accounts, sk: 'ticket#{hash}', by: 'accounts' } as const;
+/** What a passkey has to sign, for a sign-in or for a user who adds it. Expires after 5 minutes. */
+export const challenge = { in: accounts, sk: 'challenge#{hash}', by: 'accounts' } as const;
 /** Failed sign-ins of an address, from one place or from anywhere. Expires with its window. */
 export const lockout = { in: ['lock'], sk: 'failures', by: 'accounts' } as const;
 

@@ -5,6 +5,9 @@ import { userAuthRoutes } from '../../functions/user-auth/routes.ts';
 /** What the client sees to by itself, and where it sends the browser. */
 const withoutEntry = new Set(['/api/userAuth/refresh-token', '/api/userAuth/social/{provider}/start']);
 
+/** What needs a browser, which is asked before us. */
+const withPasskeys = new Set(['addPasskey', 'loginByPasskey']);
+
 const hour = btoa(JSON.stringify({ iat: 0, exp: 3600 }));
 const accessToken = `.${hour}.`;
 
@@ -20,7 +23,9 @@ const asked = async (): Promise<Map<string, string>> => {
   for (const [name, act] of Object.entries(app.auth)) {
     await app.auth.login({ email: 'a', password: 'b' });
     fetching.mockClear();
-    await (act as (first: unknown) => unknown)(name === 'exchange' ? { token: accessToken, rtCode: 'c' } : 'x');
+    const done = (act as (first: unknown) => unknown)(name === 'exchange' ? { token: accessToken, rtCode: 'c' } : 'x');
+    if (withPasskeys.has(name)) await expect(done).rejects.toMatchObject({ code: 'PASSKEYS_UNAVAILABLE' });
+    else await done;
     const [address, init] = fetching.mock.calls[0] ?? [];
     if (address) found.set(name, plain(init?.method ?? '', new URL(String(address)).pathname));
   }

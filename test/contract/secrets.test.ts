@@ -23,6 +23,12 @@ import { type Answer, call, type RequestOptions } from '../support/clients/clien
 import { eventually } from '../support/clients/eventually.ts';
 import { codeIn, mailTo, tokenIn } from '../support/clients/inbox.ts';
 import { LanguageModel } from '../support/clients/language-model.ts';
+import {
+  type CreationOptions,
+  makePasskey,
+  type RequestOptions as PasskeyRequestOptions,
+  usePasskey,
+} from '../support/clients/passkey-device.ts';
 import { landingOf } from '../support/clients/social.ts';
 import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
 import { eventOf, signedHeaders } from '../support/clients/webhook.ts';
@@ -36,7 +42,7 @@ import {
 } from '../support/samples/route-cases.ts';
 import { put } from '../support/worlds/files.ts';
 import { type OwnDatabase, startOwnDatabase } from '../support/worlds/own-database.ts';
-import { claimsOf, users } from '../support/worlds/users.ts';
+import { claimsOf, site, users } from '../support/worlds/users.ts';
 
 /*
  * A stack of its own that logs all it ever logs; every route is called well and badly, then every answer and every line
@@ -242,6 +248,16 @@ const signInOtherwise = async (key: string): Promise<void> => {
   const [first, second] = recoveryCodes;
   await signIn('sign-in-with-factor', { key, body: { ticket, recoveryCode: first } });
   await act('remove-totp', { token, body: { recoveryCode: second } });
+  const { data: creation } = (await act('start-registration', { token })).body as { data: CreationOptions };
+  const { credential, response } = makePasskey(creation, { origin: site });
+  await act('register-passkey', { token, body: { response } });
+  const { data: request } = (await act('start-passkey-sign-in', {})).body as { data: PasskeyRequestOptions };
+  await signIn('sign-in-with-passkey', { key, body: { response: usePasskey(credential, request, { origin: site }) } });
+  const stored = credential.cose.toString('base64url');
+  secrets.push({ what: 'key of a passkey', value: stored });
+  const [{ _id = '' } = {}] = (await act('list-passkeys', { token })).body.data as { _id?: string }[];
+  await send(routeNamed('rename-passkey'), { id: _id }, { key, token, body: { name: 'Phone' } });
+  await send(routeNamed('delete-passkey'), { id: _id }, { key, token });
 };
 
 /** A webhook with its log, its test and another secret; and a ticket for what changes. */
@@ -649,7 +665,7 @@ beforeAll(async () => {
   const settings = {
     authEnabled: true,
     siteUrl: 'https://app.example.com',
-    signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
+    signIn: { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' },
     socialProviders,
     providerApiKey,
     providerWebhookSecret: webhookSecret,
@@ -710,6 +726,7 @@ beforeAll(async () => {
     'start-totp',
     'confirm-totp',
     'sign-in-with-factor',
+    'sign-in-with-passkey',
     'create-webhook',
     'rotate-webhook-secret',
     'create-ticket',

@@ -13,6 +13,8 @@ const run = promisify(execFile);
 /** The two that describe the APIs, which are made without the packages that do so. */
 export const descriptions = ['service-get-openapi', 'dashboard-service-get-dashboard-openapi'] as const;
 
+export const verifyPasskeys: readonly string[] = ['user-auth-register-passkey', 'user-auth-sign-in-with-passkey'];
+
 /** What the SDK of the mail provider imports for mails in React, which nobody sends. */
 const ofReactMails = '@react-email/render';
 
@@ -95,6 +97,11 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
     const packages = data.flatMap(({ parts }) => parts.map(({ from }) => from));
     expect(packages).toContain('mongodb');
     expect(packages.filter((from) => /^@(aws-sdk|aws-crypto|smithy)\//.test(from))).toEqual([]);
+  });
+
+  test('functions that verify passkeys have the package for that, and no others', () => {
+    const having = [...bundles.values()].filter(({ parts }) => parts.some(({ from }) => from.includes('webauthn')));
+    expect(having.map(({ name }) => name).sort()).toEqual(names.filter((name) => verifyPasskeys.includes(name)).sort());
   });
 
   describe('functions that hash passwords', () => {

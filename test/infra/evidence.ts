@@ -127,6 +127,8 @@ export const sessionEvidence: readonly string[] = [
   'accounts/sessions.ts#requireRecentSession',
   'accounts/second-factor/ticket.ts#secondFactorRequired',
   'accounts/second-factor/ticket.ts#countTicketTry',
+  'accounts/passkeys/challenge.ts#issueChallenge',
+  'accounts/passkeys/challenge.ts#consumeChallenge',
 ];
 
 /** Where the dashboard's API deals with those of users, for a developer, and a job does. */

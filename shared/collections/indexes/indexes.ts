@@ -81,13 +81,18 @@ const feedIndexes = (rls: RowSecurity): readonly IndexDescription[] =>
 export const feedKeys = (ownerField?: string): Readonly<Record<string, 1>> =>
   ownerField === undefined ? { _pos: 1 } : { [ownerField]: 1, _pos: 1 };
 
-/** One account an identity of a provider, and one a place of the plan, whoever signs up at once. */
-const userIndexes: readonly IndexDescription[] = ['identities.key', 'planSlot'].map((key) => ({
+const oneUserEach = (key: string): IndexDescription => ({
   name: `${managedPrefix}${key}`,
   key: { [key]: 1 },
   unique: true,
   partialFilterExpression: { [key]: { $exists: true } },
-}));
+});
+
+/** One account a passkey. */
+export const passkeyIndex: IndexDescription = oneUserEach('_signIn.passkeys.id');
+
+/** One account an identity of a provider, and one a place of the plan, whoever signs up at once. */
+const userIndexes: readonly IndexDescription[] = [...['identities.key', 'planSlot'].map(oneUserEach), passkeyIndex];
 
 /** Finds anonymous users whose sessions have ended. */
 export const anonymousIndex: IndexDescription = {

@@ -3,8 +3,12 @@ import { handler as getJwks } from '../../../functions/user-auth/get-jwks.ts';
 import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
 import { handler as getPublicProfile } from '../../../functions/user-auth/get-public-profile.ts';
 import { handler as refreshToken } from '../../../functions/user-auth/refresh-token.ts';
+import { handler as registerPasskey } from '../../../functions/user-auth/register-passkey.ts';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { handler as signInByCode } from '../../../functions/user-auth/sign-in-by-code.ts';
+import { handler as signInWithPasskey } from '../../../functions/user-auth/sign-in-with-passkey.ts';
+import { handler as startPasskeySignIn } from '../../../functions/user-auth/start-passkey-sign-in.ts';
+import { handler as startRegistration } from '../../../functions/user-auth/start-registration.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
@@ -12,6 +16,12 @@ import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.t
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import {
+  type CreationOptions,
+  makePasskey,
+  type RequestOptions,
+  usePasskey,
+} from '../../support/clients/passkey-device.ts';
 import { changeStoredUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
@@ -34,7 +44,7 @@ const run =
     invoke(handler, { key: project.publishableKey, ...options });
 
 beforeAll(async () => {
-  project = await newUsersProject({ settings: { signIn: { emailCode: true } } });
+  project = await newUsersProject({ settings: { signIn: { emailCode: true, passkey: true } } });
   user = await project.newUser({ username: 'ann' });
   const frozen = Date.now();
   // A stopped clock keeps the project record warm for as long as the tests take.
@@ -63,6 +73,21 @@ describe('a warm request costs, besides the count of requests', () => {
   test('sign-in with a wrong password: 1 find and two counts of failures', async () => {
     const commands = await commandsOf(run(logIn, { body: { email: user.email, password: 'not the password' } }));
     expect(commands).toEqual([count, count, count, find]);
+  });
+
+  test('sign-in by passkey: 1 find, 1 write and 1 transaction, besides the use of the challenge', async () => {
+    const options = await invoke(startRegistration, { key: project.publishableKey, token: user.token });
+    const { credential, response } = makePasskey(options.body.data as CreationOptions);
+    await run(registerPasskey, { token: user.token, body: { response } })();
+    const asked = await invoke(startPasskeySignIn, { key: project.publishableKey });
+    const request = asked.body.data as RequestOptions;
+    const body = { response: usePasskey(credential, request) };
+    const commands = await commandsOf(run(signInWithPasskey, { body }));
+    expect(commands).toEqual([transaction, count, count, 'mongodb find', 'mongodb findAndModify'].sort());
+    const nobody = { response: usePasskey({ ...credential, userHandle: 'A'.repeat(16) }, request) };
+    const other = { response: usePasskey({ ...credential, id: 'AAAA' }, request) };
+    for (const sent of [nobody, other])
+      expect(await commandsOf(run(signInWithPasskey, { body: sent }))).toEqual([count, find]);
   });
 
   test('sign-in by code: 1 find, 1 write and 1 transaction, besides the count of tries', async () => {

@@ -36,6 +36,8 @@ describe('the credential window', () => {
     const narrow = Object.values(userAuthRoutes).flatMap((row) => ('credential' in row ? row.id : []));
     expect(narrow.sort()).toEqual([
       'confirm-totp',
+      'delete-passkey',
+      'register-passkey',
       'remove-totp',
       'request-password-reset',
       'resend-verification-otp',
@@ -44,8 +46,11 @@ describe('the credential window', () => {
       'sign-in',
       'sign-in-by-code',
       'sign-in-with-factor',
+      'sign-in-with-passkey',
       'sign-up',
       'sign-up-anonymously',
+      'start-passkey-sign-in',
+      'start-registration',
       'start-totp',
       'upgrade-anonymous',
       'verify-email',

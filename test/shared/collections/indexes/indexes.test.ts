@@ -157,7 +157,7 @@ describe('the indexes of a collection', () => {
       expect.objectContaining({ name: 'basalt_unique_String_email', unique: true }),
       { name: 'basalt_read_email', key: { email: 1, _id: 1 } },
       { name: 'basalt_read_username', key: { username: 1, _id: 1 } },
-      ...['identities.key', 'planSlot'].map((key) => ({
+      ...['identities.key', 'planSlot', '_signIn.passkeys.id'].map((key) => ({
         name: `basalt_${key}`,
         key: { [key]: 1 },
         unique: true,

@@ -1,5 +1,6 @@
 import { shownCode } from '../../clients/authenticator.ts';
 import { Browser, formWith, target } from '../../clients/browser.ts';
+import { type CreationOptions, makePasskey, type RequestOptions, usePasskey } from '../../clients/passkey-device.ts';
 import { put } from '../files.ts';
 import { mailedCode, prepare, type WalkContext } from './context.ts';
 
@@ -39,6 +40,19 @@ interface RecoveryCodes {
   readonly data: { readonly recoveryCodes: readonly string[] };
 }
 
+const passkey = async ({ open }: WalkContext): Promise<void> => {
+  const origin = 'https://shop.example.com';
+  const begun = await open.run<{ readonly data: CreationOptions }>('start-registration');
+  const { credential, response } = makePasskey(begun.body.data, { origin });
+  const added = await open.run<{ readonly data: { readonly _id: string } }>('register-passkey', { body: { response } });
+  const asked = await open.run<{ readonly data: RequestOptions }>('start-passkey-sign-in');
+  await open.run('sign-in-with-passkey', { body: { response: usePasskey(credential, asked.body.data, { origin }) } });
+  await open.run('list-passkeys');
+  const own = { params: { id: added.body.data._id } };
+  await open.run('rename-passkey', own);
+  await open.run('delete-passkey', own);
+};
+
 /** An end user's account, from sign-up to a session that somebody else ends. */
 export const walkUsers = async (context: WalkContext): Promise<void> => {
   const { open, dashboard } = context;
@@ -63,7 +77,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   await open.run('request-password-reset');
   await open.run('reset-password', { body: { otp: await mailedCode(context, email, /reset/i) } });
   await prepare(context, 'PATCH', `/api/projects/${projectId}`, {
-    signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
+    signIn: { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' },
   });
   await open.run('send-code');
   await open.run('sign-in-by-code', { body: { code: await mailedCode(context, email, /your code/i) } });
@@ -80,6 +94,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
     body: { ticket: refused.body.ticket, recoveryCode: first },
   });
   await open.run('remove-totp', { body: { recoveryCode: second } });
+  await passkey(context);
   open.credentials = credentials;
   await open.run('get-jwks');
   await gitHub(context);

@@ -1,0 +1,13 @@
+import { deletePasskey } from '../../shared/accounts/passkeys/own-passkeys.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['delete-passkey'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
+  const { id } = input.params;
+  await deletePasskey(userAccounts(project), bearer, id);
+  return respondExactly(route, { success: true, data: { _id: id }, message: 'Passkey deleted' });
+});

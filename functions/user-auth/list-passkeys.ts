@@ -1,0 +1,12 @@
+import { listPasskeys } from '../../shared/accounts/passkeys/own-passkeys.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['list-passkeys'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer }) => {
+  const data = await listPasskeys(userAccounts(project), bearer);
+  return respondExactly(route, { success: true, data, message: 'Passkeys fetched' });
+});

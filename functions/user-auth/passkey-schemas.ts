@@ -1,0 +1,50 @@
+import * as v from 'valibot';
+import { accountFields } from '../account-fields.ts';
+import { JsonObject, success } from '../schemas.ts';
+
+const { passkeyName } = accountFields;
+const description = 'What toJSON of the PublicKeyCredential writes.';
+const response = v.pipe(JsonObject, v.metadata({ description }));
+export const RegisteredBody = v.pipe(JsonObject, v.object({ response, name: v.optional(passkeyName) }));
+export const AuthenticatedBody = v.pipe(JsonObject, v.object({ response }));
+export const PasskeyNameBody = v.pipe(JsonObject, v.object({ name: passkeyName }));
+
+const Passkey = v.object({
+  _id: v.string(),
+  name: v.string(),
+  createdAt: v.date(),
+  lastUsedAt: v.nullable(v.date()),
+  locked: v.boolean(),
+});
+export const PasskeyAnswer = success(Passkey);
+export const PasskeysAnswer = success(v.array(Passkey));
+
+const ofPublicKey = v.literal('public-key');
+
+/** What `PublicKeyCredential.parseCreationOptionsFromJSON` takes. */
+export const RegistrationAnswer = success(
+  v.object({
+    rp: v.object({ id: v.string(), name: v.string() }),
+    user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
+    challenge: v.string(),
+    pubKeyCredParams: v.array(v.object({ type: ofPublicKey, alg: v.number() })),
+    timeout: v.number(),
+    excludeCredentials: v.array(v.object({ type: ofPublicKey, id: v.string() })),
+    authenticatorSelection: v.object({
+      residentKey: v.literal('required'),
+      requireResidentKey: v.literal(true),
+      userVerification: v.literal('required'),
+    }),
+    attestation: v.literal('none'),
+  }),
+);
+
+/** What `PublicKeyCredential.parseRequestOptionsFromJSON` takes. */
+export const AuthenticationAnswer = success(
+  v.object({
+    rpId: v.string(),
+    challenge: v.string(),
+    timeout: v.number(),
+    userVerification: v.literal('required'),
+  }),
+);

@@ -1,0 +1,13 @@
+import { registerPasskey } from '../../shared/accounts/passkeys/register-passkey.ts';
+import { relyingParty } from '../../shared/accounts/passkeys/relying-party.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['register-passkey'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
+  const data = await registerPasskey(userAccounts(project), relyingParty(project), bearer, input.body);
+  return respondExactly(route, { success: true, data, message: 'Passkey added' });
+});

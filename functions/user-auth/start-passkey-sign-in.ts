@@ -1,0 +1,13 @@
+import { relyingParty } from '../../shared/accounts/passkeys/relying-party.ts';
+import { startPasskeySignIn } from '../../shared/accounts/passkeys/start-passkey-sign-in.ts';
+import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { projectScope } from '../../shared/table/item-key.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['start-passkey-sign-in'];
+
+export const handler = usersEndpoint(route).handler(async (_event, { project }) => {
+  const data = await startPasskeySignIn(projectScope(project.id), relyingParty(project));
+  return respondExactly(route, { success: true, data, message: 'Sign in with these options' });
+});

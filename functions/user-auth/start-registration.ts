@@ -1,0 +1,11 @@
+import { startUserRegistration } from '../../shared/accounts/users/start-registration.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['start-registration'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer }) => {
+  const data = await startUserRegistration(project, bearer);
+  return respondExactly(route, { success: true, data, message: 'Make a passkey with these options' });
+});
