@@ -368,12 +368,37 @@ const keepFiles = async (parameters: Record<string, string>, key: string, token:
   }
 };
 
+/** The signature of a link, which the route alone that makes it may show. */
+const noteLink = (what: string, url: string, route: string): void => {
+  const signature = new URL(url).searchParams.get('X-Amz-Signature') ?? '';
+  secrets.push({ what, value: signature, shownBy: [route] });
+};
+
+/** An upload in parts, as soon as uploads go to the project's own storage. */
+const keepParts = async (key: string, endpoint: string): Promise<void> => {
+  const filePath = await eventually(async () => {
+    const { body } = await send(routeNamed('request-upload'), {}, { key, body: sampleBodies['request-upload'] });
+    const { signedUrl, filePath: path } = body as unknown as Upload;
+    noteLink('signature of an upload elsewhere', signedUrl, 'request-upload');
+    if (!signedUrl.startsWith(endpoint)) throw new Error('It still goes to ours');
+    return path;
+  });
+  const { body } = await send(routeNamed('request-parts'), {}, { key, body: { filePath } });
+  for (const { signedUrl } of (body.data as { parts: readonly Upload[] }).parts) {
+    noteLink('signature of a part', signedUrl, 'request-parts');
+  }
+  await send(routeNamed('delete-file'), {}, { key, body: { path: filePath } });
+};
+
 /** A storage of the developer's own, which our stack may reach; what is kept of it, and of what it is reached with. */
-const keepAStorage = async (parameters: Record<string, string>, token: string): Promise<void> => {
+const keepAStorage = async (parameters: Record<string, string>, token: string, key: string): Promise<void> => {
   const body = inject('externalS3');
   await send(routeNamed('connect-storage'), parameters, { token, body });
-  secrets.push({ what: 'key of a storage', value: body.secretAccessKey }, { what: 'its id', value: body.accessKeyId });
+  secrets.push({ what: 'key of a storage', value: body.secretAccessKey });
+  // What is signed for a storage names the key that it is signed with.
+  secrets.push({ what: 'its id', value: body.accessKeyId, shownBy: ['request-upload', 'request-parts'] });
   await noteStoredSecrets(parameters.projectId ?? '');
+  await keepParts(key, body.endpoint);
   await send(routeNamed('delete-files'), parameters, { token, body: sampleBodies['delete-files'] });
   await send(routeNamed('disconnect-storage'), parameters, { token });
 };
@@ -482,10 +507,6 @@ const keepDocuments = async (parameters: Record<string, string>, token: string):
   const act = (id: string, body?: unknown, more: Record<string, string> = {}) =>
     send(routeNamed(id), { ...parameters, ...more }, { token, ...(body === undefined ? {} : { body }) });
   const idOf = ({ body }: Answer<Record<string, unknown>>) => ({ id: (body.data as { _id: string })._id });
-  const noteLink = (what: string, url: string, route: string): void => {
-    const signature = new URL(url).searchParams.get('X-Amz-Signature') ?? '';
-    secrets.push({ what, value: signature, shownBy: [route] });
-  };
   const document = idOf(await act('create-project-document', { text: inDocuments }));
   await act('update-project-document', { n: 1 }, document);
   await act('get-project-document', undefined, document);
@@ -678,7 +699,7 @@ beforeAll(async () => {
   // Before another database is connected: the data API may take 5 s to hear of the way back.
   await trashADocument(parameters, secretKey);
   await keepFiles(parameters, secretKey, token);
-  await keepAStorage(parameters, token);
+  await keepAStorage(parameters, token, secretKey);
   await keepADatabase(parameters, token, secretKey);
   await keepAudiences(projectId, secretKey, token);
   await takeEvents(projectId);

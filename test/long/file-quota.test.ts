@@ -1,0 +1,196 @@
+import { randomInt } from 'node:crypto';
+import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { onControl } from '../../shared/clients/mongo.ts';
+import { onFiles } from '../../shared/clients/s3.ts';
+import { clock } from '../../shared/core/clock.ts';
+import { AppError } from '../../shared/core/errors.ts';
+import { confirmUpload } from '../../shared/files/confirm-upload.ts';
+import { deleteFile } from '../../shared/files/delete-files.ts';
+import { onExternal } from '../../shared/files/external-bucket.ts';
+import { fileKey } from '../../shared/files/file-path.ts';
+import { storageUsage } from '../../shared/files/list-files.ts';
+import { changeVisibility } from '../../shared/files/move-file.ts';
+import { requestUpload } from '../../shared/files/request-upload.ts';
+import { storageIdOf } from '../../shared/files/storage-keys.ts';
+import { sweepUploads } from '../../shared/files/sweep-uploads.ts';
+import { type FileItem, filePathOf, type UploadItem } from '../../shared/files/upload-items.ts';
+import { requestParts } from '../../shared/files/upload-parts.ts';
+import type { Project } from '../../shared/projects/project.ts';
+import { list } from '../../shared/table/item.ts';
+import { projectScope } from '../../shared/table/item-key.ts';
+import { type OtherStorage, placeFor, startOtherStorage } from '../support/clients/other-storage.ts';
+import { killAfter } from '../support/faults/killed.ts';
+import { put } from '../support/worlds/files.ts';
+import { useOwnTable } from '../support/worlds/own-table.ts';
+import { newProject } from '../support/worlds/project.ts';
+import { storageProject } from '../support/worlds/storage-project.ts';
+
+const uploads = 500;
+const hour = 3600 * 1000;
+
+let storage: OtherStorage;
+let passedMs = 0;
+
+/** The clock goes on, so that what a run that died has for itself is free again. */
+const pass = (ms: number): void => {
+  passedMs += ms;
+  vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + passedMs);
+};
+
+beforeAll(async () => {
+  await useOwnTable();
+  storage = await startOtherStorage();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+afterAll(() => storage.stop());
+
+/** A path, and what callers were told of it: `unsure` where a run of it died, which may have done it or not. */
+interface Known {
+  readonly filePath: string;
+  readonly size: number;
+  told: 'there' | 'gone' | 'unsure';
+}
+
+/** Objects of a project in a storage: their keys and sizes. */
+const objectsOf = async ({ id, storage: place }: Project): Promise<ReadonlyMap<string, number>> => {
+  const found = new Map<string, number>();
+  const collect = async (client: S3Client, Bucket: string): Promise<void> => {
+    for (const folder of ['files', 'private', 'pending']) {
+      let ContinuationToken: string | undefined;
+      do {
+        const page = await client.send(
+          new ListObjectsV2Command({ Bucket, Prefix: `${folder}/${id}/`, ContinuationToken }),
+        );
+        for (const { Key = '', Size = 0 } of page.Contents ?? []) found.set(Key, Size);
+        ContinuationToken = page.NextContinuationToken;
+      } while (ContinuationToken !== undefined);
+    }
+  };
+  await (place.kind === 'managed' ? onFiles(collect) : onExternal(place, storage.keys)(collect));
+  return found;
+};
+
+/** What the table says: confirmed files, and bytes of requests. */
+const itemsOf = async (project: Project) => {
+  const items = await list<FileItem & UploadItem>({ partition: projectScope(project.id) });
+  const files = items.filter(({ sk }) => sk.startsWith('file#'));
+  const requested = items.filter(({ sk }) => sk.startsWith('upload#'));
+  const sum = (some: readonly { readonly bytes: number }[]): number => some.reduce((all, { bytes }) => all + bytes, 0);
+  return { files, used: sum(files), requested: sum(requested) };
+};
+
+const expectCounted = async (project: Project, why: string): Promise<void> => {
+  const { files, used, requested } = await itemsOf(project);
+  const usage = await storageUsage(project);
+  expect(usage, why).toMatchObject({ used, held: used + requested, files: files.length });
+};
+
+const requested = async (project: Project, known: Known[]): Promise<Known> => {
+  const size = randomInt(1, 3000);
+  const visibility = randomInt(3) === 0 ? 'private' : 'public';
+  const upload = { filename: 'a.txt', contentType: 'text/plain', size, visibility } as const;
+  const { signedUrl, filePath } = await requestUpload(project, upload);
+  const path: Known = { filePath, size, told: 'unsure' };
+  known.push(path);
+  const inParts = project.storage.kind === 'external' && randomInt(2) === 0;
+  const [part] = inParts ? (await requestParts(project, { kind: 'secret' }, { filePath })).parts : [];
+  await put(part?.signedUrl ?? signedUrl, Buffer.alloc(size, 'a'));
+  return path;
+};
+
+/** Confirms, deletes or moves a file; what was told of it before has to hold, and what is told now is noted. */
+const acts: readonly ((project: Project, path: Known) => Promise<void>)[] = [
+  async (project, path) => {
+    const before = path.told;
+    await confirmUpload(project, path.filePath, path.size);
+    expect(before).not.toBe('gone');
+    path.told = 'there';
+  },
+  async (project, path) => {
+    const before = path.told;
+    path.told = 'unsure';
+    await deleteFile(project, path.filePath);
+    expect(before).not.toBe('gone');
+    path.told = 'gone';
+  },
+  async (project, path) => {
+    await changeVisibility(project, path.filePath, randomInt(2) === 0 ? 'private' : 'public');
+    expect(path.told).not.toBe('gone');
+  },
+];
+
+const codeOf = (error: unknown): string => (error instanceof AppError ? error.code : String(error));
+
+/** Uploads a file, and perhaps more to any that is known; `dies`: its process ends at some step, and is heard of no more. */
+const step = async (project: Project, known: Known[], dies: boolean): Promise<void> => {
+  const before = new Map(known.map((path) => [path, path.told]));
+  try {
+    const path = await requested(project, known);
+    if (randomInt(10) > 0) await acts[0]?.(project, path);
+    const other = known[randomInt(known.length)];
+    if (other && randomInt(2) === 0) await acts[randomInt(acts.length)]?.(project, other);
+  } catch (error) {
+    if (dies) return;
+    const code = codeOf(error);
+    expect(['FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'TOO_MANY_WRITERS']).toContain(code);
+    // What is there is found, and only a deletion that died may have made it otherwise.
+    for (const [path, told] of before)
+      if (path.told !== told && told === 'there') expect(code).not.toBe('FILE_NOT_FOUND');
+  }
+};
+
+test(`the quota is right to the byte after ${uploads} random uploads, deletions and moves whose processes die, and so is the storage`, async () => {
+  const ours = storageProject('pro');
+  const { id } = await newProject();
+  const place = await placeFor(id, storage, storage.publicHost);
+  await onControl((db) => db.collection('projects').updateOne({ _id: new ObjectId(id) }, { $set: { storage: place } }));
+  const projects: readonly Project[] = [ours, { ...ours, id, storage: place }];
+  const known = projects.map((): Known[] => []);
+  const each = (act: (project: Project, paths: Known[]) => Promise<unknown>) =>
+    Promise.all(projects.map((project, at) => act(project, known[at] ?? [])));
+
+  let died = 0;
+  for (let count = 0; count < uploads / projects.length; count++) {
+    pass(2000);
+    const killed = count % 3 === 0 ? killAfter(randomInt(14)) : undefined;
+    await each((project, paths) => step(project, paths, killed !== undefined));
+    if (killed?.hit() !== undefined) died++;
+    vi.restoreAllMocks();
+    pass(0);
+    if (count % 25 === 0) await each((project) => expectCounted(project, `after ${count}`));
+  }
+  expect(died).toBeGreaterThan(uploads / projects.length / 10);
+
+  // A day later and again, until nothing is due: moves look once more after the week that a link lives.
+  for (const hours of [25, 1, 2, 24, 150, 1, 2, 4]) {
+    pass(hours * hour);
+    killAfter(randomInt(30));
+    await sweepUploads().catch(() => undefined);
+    vi.restoreAllMocks();
+    pass(0);
+    await sweepUploads();
+  }
+  await each(async (project, paths) => {
+    await expectCounted(project, 'at the end');
+    const { files, requested: waiting } = await itemsOf(project);
+    expect(waiting).toBe(0);
+    const storageId = storageIdOf(project.storage);
+    const places = files.map((file) => [
+      fileKey(filePathOf(project.id, storageId, file), file.visibility ?? 'public'),
+      file.bytes,
+    ]);
+    expect(Object.fromEntries(await objectsOf(project))).toEqual(Object.fromEntries(places));
+    const stored = new Set(files.map((file) => filePathOf(project.id, storageId, file)));
+    const wrong = paths.filter(
+      ({ filePath, told }) => told !== 'unsure' && stored.has(filePath) !== (told === 'there'),
+    );
+    expect(wrong).toEqual([]);
+    expect(stored.size).toBeGreaterThan(uploads / projects.length / 4);
+  });
+});
