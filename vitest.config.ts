@@ -5,6 +5,7 @@ import { LongestFirst } from './test/support/clients/longest-first.ts';
 const thorough = [
   'test/client/live-offline.test.ts',
   'test/client/live.test.ts',
+  'test/client/passkeys.test.ts',
   'test/client/upload-in-parts.test.ts',
   'test/console/account-acts.test.ts',
   'test/console/collection-acts.test.ts',
