@@ -8,7 +8,7 @@ import {
   PasskeysAnswer,
   RegisteredBody,
   RegistrationAnswer,
-} from './passkey-schemas.ts';
+} from '../passkey-schemas.ts';
 import {
   BegunAnswer,
   CallbackQuery,

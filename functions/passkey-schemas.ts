@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { accountFields } from '../account-fields.ts';
-import { JsonObject, success } from '../schemas.ts';
+import { accountFields } from './account-fields.ts';
+import { JsonObject, success } from './schemas.ts';
 
 const { passkeyName } = accountFields;
 const description = 'What toJSON of the PublicKeyCredential writes.';
