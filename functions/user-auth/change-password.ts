@@ -1,5 +1,7 @@
+import { findById } from '../../shared/accounts/account-store.ts';
 import { changePassword } from '../../shared/accounts/change-password.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
@@ -8,6 +10,8 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['change-password'];
 
 export const handler = userEndpoint(route).handler(async (event, { project, bearer, input }) => {
-  await changePassword(userAccounts(project), bearer, input.body, clientOf(event));
+  const store = userAccounts(project);
+  await changePassword(store, bearer, input.body, clientOf(event));
+  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.passwordChanged);
   return respondExactly(route, { success: true, message: 'Password changed' });
 });

@@ -1,5 +1,7 @@
+import { findById } from '../../shared/accounts/account-store.ts';
 import { confirmTotp } from '../../shared/accounts/second-factor/enrol-totp.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -7,6 +9,8 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['confirm-totp'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
-  const recoveryCodes = await confirmTotp(userAccounts(project), bearer, input.body.code);
+  const store = userAccounts(project);
+  const recoveryCodes = await confirmTotp(store, bearer, input.body.code);
+  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.factorAdded);
   return respondExactly(route, { success: true, data: { recoveryCodes }, message: 'Keep these codes in a safe place' });
 });

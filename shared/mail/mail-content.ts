@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
 import { open, seal } from '../projects/sealed.ts';
-import { type AccountKey, builtInTemplates } from './templates/built-in.ts';
+import { type AccountKey, builtInTemplates, mustShow } from './templates/built-in.ts';
 import { findOwnByKey } from './templates/find-template.ts';
 import { carriesProof, type MailContent, renderTemplate } from './templates/render-template.ts';
 
@@ -18,11 +18,16 @@ interface AccountMail {
   readonly siteName: string;
 }
 
-/** `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good. */
+/** `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good; or `change`. */
 type AccountVariables = Readonly<Record<string, string>>;
 
-const renderOwn = (own: MailContent, siteName: string, variables: AccountVariables): MailContent | null => {
-  if (!carriesProof(own, variables.link ? ['link', 'code'] : ['code'])) return null;
+const renderOwn = (
+  own: MailContent,
+  { template, siteName }: Pick<AccountMail, 'template' | 'siteName'>,
+  variables: AccountVariables,
+): MailContent | null => {
+  const shown = mustShow[template].filter((name) => variables[name]);
+  if (!carriesProof(own, shown)) return null;
   try {
     const rendered = renderTemplate({ ...own, name: '', siteName }, variables);
     return rendered.subject.trim() === '' ? null : rendered;
@@ -34,16 +39,15 @@ const renderOwn = (own: MailContent, siteName: string, variables: AccountVariabl
 
 /**
  * What a mail of user accounts says where the project has this template of its own, or `null`. Its own takes the place
- * of the built-in one only where the mail still brings the link or the code along: nobody is to be locked out by a
- * template.
+ * of the built-in one only where the mail still brings along what it is for: nobody is to be locked out by a template.
  */
 export const accountMailFrom = (
   own: MailContent | null,
-  { template, siteName }: Pick<AccountMail, 'template' | 'siteName'>,
+  mail: Pick<AccountMail, 'template' | 'siteName'>,
   variables: AccountVariables,
 ): MailContent =>
-  (own && renderOwn(own, siteName, variables)) ??
-  renderTemplate({ ...builtInTemplates[template], siteName }, variables);
+  (own && renderOwn(own, mail, variables)) ??
+  renderTemplate({ ...builtInTemplates[mail.template], siteName: mail.siteName }, variables);
 
 /** The words of a mail of user accounts: the project's own template, or the built-in one (contract 5, "Templates"). */
 export const renderAccountMail = async (mail: AccountMail, variables: AccountVariables): Promise<MailContent> => {
@@ -60,8 +64,7 @@ interface WrittenMail extends MailContent {
 /** A mail of user accounts, which is put into words when it is sent. */
 export interface UnwrittenMail extends Pick<AccountMail, 'template'> {
   readonly kind: 'account';
-  /** `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good. */
-  readonly variables: Readonly<Record<string, string>>;
+  readonly variables: AccountVariables;
 }
 
 /** What a job is to send. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { restoreItem } from '../../table/single-use.ts';
-import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
+import { type AccountFilter, type AccountRecord, type AccountStore, enabled } from '../account-store.ts';
 import { otherWays, ownPassword, replaceCredentials } from '../credentials.ts';
 import { canonicalEmail } from '../email.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
@@ -88,15 +88,21 @@ export const verifyEmail = async (store: AccountStore, proof: EmailProof): Promi
  * somebody else left who had opened the account with it is gone. A token or code that is wrong, used or expired → 400
  * `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
  */
-export const resetPassword = async (store: AccountStore, proof: EmailProof, newPassword: string): Promise<void> => {
+export const resetPassword = async (
+  store: AccountStore,
+  proof: EmailProof,
+  newPassword: string,
+): Promise<AccountRecord | undefined> => {
   const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
+  let changed: AccountRecord | undefined;
   await withProof(store.scope, 'reset', proof, async (owner) => {
     const set = { ...ownPassword(store, hash), emailVerified: true };
     const replace = (filter: AccountFilter, ending = {}) =>
       replaceCredentials(store, { ...owner, ...enabled, ...filter }, set, ending);
-    const updated =
+    changed =
       (await replace({ emailVerified: true })) ??
       (await replace({ emailVerified: { $ne: true } }, { unset: otherWays }));
-    return updated !== undefined;
+    return changed !== undefined;
   });
+  return changed;
 };

@@ -1,9 +1,8 @@
 import { describeError, log } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
-import { countAccountMail, overAccountLimit } from '../../mail/outbox/account-mail-limit.ts';
-import { queueMail } from '../../mail/outbox/queue-mail.ts';
 import { type AccountRecord, type AccountStore, findByEmail, type MailOrigin } from '../account-store.ts';
 import { canonicalEmail } from '../email.ts';
+import { queueAccountMail } from '../queue-account-mail.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { codeSeconds, endCooldown, type IssuedTokens, issueTokens, type TokenPlace } from './token-items.ts';
 
@@ -24,22 +23,12 @@ interface TokenMail {
   readonly tokens: IssuedTokens;
 }
 
-const queue = async (
-  { project, siteName, siteUrl, usingByok = false }: MailOrigin,
-  { kind, to, tokens: { token, code } }: TokenMail,
-): Promise<void> => {
-  const isCounted = project !== null && !usingByok;
-  const isWithin = !isCounted || (await countAccountMail(project, { toNobody: to === null }));
-  await queueMail({
-    projectId: project?.id ?? null,
+const queue = (origin: MailOrigin, { kind, to, tokens: { token, code } }: TokenMail): Promise<void> =>
+  queueAccountMail(origin, {
     template: templates[kind],
     to,
-    variables: { link: linkTo(siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) },
-    siteName,
-    usingByok,
-    ...(!isWithin && { refusal: overAccountLimit }),
+    variables: { link: linkTo(origin.siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) },
   });
-};
 
 /** Ends the cooldown of a mail that could not be queued. */
 const letTryAgain = async (place: TokenPlace, { token }: IssuedTokens): Promise<void> => {

@@ -16,6 +16,8 @@ export interface SocialReturn<R extends AccountRecord> {
   readonly credentials: (provider: IdentityProvider) => Promise<ClientCredentials>;
   /** How accounts are opened; what stands against accounts at all is thrown. */
   readonly opening: () => Promise<OpenAccount<R>>;
+  /** Is told of a provider that an account there already has been given. */
+  readonly onLinked?: (account: R, provider: IdentityProvider) => Promise<void>;
   /** What the landing page is told of the account. */
   readonly told: (linked: LinkedAccount<R>) => Readonly<Record<string, string>>;
 }
@@ -81,7 +83,7 @@ const openFor = async (
  * the access token and `rtCode`, with a `ticket` for the second factor, or with `error` (contract 3, "Social", and 6, "Developer accounts").
  */
 export const finishSignIn = <R extends AccountRecord>(
-  { store, siteUrl, credentials, opening, told }: SocialReturn<R>,
+  { store, siteUrl, credentials, opening, onLinked, told }: SocialReturn<R>,
   load: ProviderLoad,
   sent: ProviderReturn,
   client: Client,
@@ -95,6 +97,7 @@ export const finishSignIn = <R extends AccountRecord>(
     const tokens = await redeemCode(provider, app, code, verifier);
     const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
     const linked = await linkAccount(store, open, provider, profile, begunBy);
+    if (linked.linkedByEmail) await onLinked?.(linked.account, provider);
     const session = await openFor(store, linked.account, client, provider);
     if ('ticket' in session) {
       const url = landingUrl(site, { provider: provider.name });

@@ -1,5 +1,5 @@
 import { isOpenIdName } from '../../projects/social/openid-names.ts';
-import { socialProviders } from '../../projects/social-providers.ts';
+import { type SocialProviderName, socialProviders } from '../../projects/social-providers.ts';
 import type { Identity } from '../account-store.ts';
 import type { UserRecord } from './user-record.ts';
 
@@ -15,8 +15,10 @@ export interface SecurityView {
 }
 
 /** A provider's name for people: ours, or what the project calls it. */
-const nameOf = (provider: Identity['provider']): string =>
-  isOpenIdName(provider) ? provider.slice('oidc:'.length) : socialProviders[provider].title;
+export const nameOfProvider = (provider: string): string =>
+  isOpenIdName(provider)
+    ? provider.slice('oidc:'.length)
+    : (socialProviders[provider as SocialProviderName]?.title ?? provider);
 
 export const securityView = ({
   email,
@@ -31,7 +33,7 @@ export const securityView = ({
   password: password !== undefined && hasPassword !== false,
   providers: [...new Set(identities.map(({ provider }) => provider))].map((provider) => ({
     provider,
-    name: nameOf(provider),
+    name: nameOfProvider(provider),
   })),
   secondFactor: totp ? { recoveryCodes: totp.recovery.length } : null,
 });

@@ -1,7 +1,19 @@
 import { button, code, letter, paragraph, token } from './layout.ts';
 import type { BuiltIn } from './render-template.ts';
 
-export type AccountKey = 'verification' | 'password-reset' | 'sign-in-code';
+/** What a mail of user accounts must not go without: the words that one variable of the list has, at least. */
+export const mustShow = {
+  verification: ['link', 'code'],
+  'password-reset': ['link', 'code'],
+  'sign-in-code': ['link', 'code'],
+  'account-change': ['change'],
+} as const;
+
+export type AccountKey = keyof typeof mustShow;
+
+/** The same by the key of a project's own template; `undefined` for any other. */
+export const mustShowOf = (key: string | null): readonly string[] | undefined =>
+  key !== null && Object.hasOwn(mustShow, key) ? mustShow[key as AccountKey] : undefined;
 
 export type BuiltInKey = AccountKey | 'welcome' | 'welcome-2' | 'otp' | 'invite';
 
@@ -94,6 +106,16 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
       'Somebody, hopefully you, wants to sign in to {{siteName}} with this e-mail address.',
       'Sign in',
       'If it was not you, ignore this mail, and tell nobody the code.',
+    ),
+  },
+  'account-change': {
+    name: 'Account change',
+    ...letter(
+      'Your account at {{siteName}} has changed',
+      paragraph('{{change}}'),
+      paragraph(
+        'If it was you, there is nothing to do. If not, set a new password at {{siteName}}, which ends all other sessions.',
+      ),
     ),
   },
 };

@@ -1,6 +1,7 @@
 import type { IndexDescription, ObjectId } from 'mongodb';
 import { inControl } from '../../clients/mongo.ts';
 import { AppError } from '../../core/errors.ts';
+import { mustShowOf } from './built-in.ts';
 import { carriesProof, type MailContent } from './render-template.ts';
 
 /** A template of a project's own, in `control.mailTemplates`. */
@@ -39,9 +40,6 @@ export const comparable = (text: string): string => text.normalize('NFC').trim()
 
 export const onTemplates = inControl<TemplateRecord>('mailTemplates');
 
-/** Keys under which a template takes the place of a mail of user accounts. */
-const accountKeys: ReadonlySet<string | null> = new Set(['verification', 'password-reset', 'sign-in-code']);
-
 export const templateExists = (): AppError =>
   new AppError(
     'TEMPLATE_EXISTS',
@@ -64,10 +62,11 @@ export const requireUsable = (template: MailContent & Pick<TemplateRecord, 'keyK
   if (template.html === null && template.text === null) {
     throw new AppError('INVALID_MAIL', 'Provide at least one of html or text content.');
   }
-  if (accountKeys.has(template.keyKey) && !carriesProof(template, ['link', 'code'])) {
+  const needed = mustShowOf(template.keyKey);
+  if (needed && !carriesProof(template, needed)) {
     throw new AppError(
       'INVALID_MAIL',
-      `A template with the key ${template.keyKey} must show {{link}} or {{code}}, in its html and in its text.`,
+      `A template with the key ${template.keyKey} must show ${needed.map((name) => `{{${name}}}`).join(' or ')}, in its html and in its text.`,
     );
   }
 };

@@ -152,7 +152,7 @@ describe('the mails', () => {
 });
 
 describe.each(kinds)('a %s token', (kind) => {
-  const confirm = (proof: object): Promise<void> =>
+  const confirm = (proof: object): Promise<unknown> =>
     kind === 'verify'
       ? verifyEmail(userAccounts(domain), proof)
       : resetPassword(userAccounts(domain), proof, newPassword);
@@ -285,7 +285,7 @@ describe.each(kinds)('a %s token', (kind) => {
     await expect(confirm({ email, otp: 'AAAA-AAAA' })).rejects.toMatchObject(rejected);
     later(2000);
     await expect(confirm({ email, otp: code })).rejects.toMatchObject(rejected);
-    await expect(confirm({ token })).resolves.toBeUndefined();
+    await confirm({ token });
   });
 
   test('INVALID_EMAIL_TOKEN for a link after its time, whether or not the table has cleaned up', async () => {
@@ -295,7 +295,7 @@ describe.each(kinds)('a %s token', (kind) => {
     const late = await project.newUser();
     const expired = await issue(kind, late);
     later(hours * 3600_000);
-    await expect(confirm({ token: good.token })).resolves.toBeUndefined();
+    await confirm({ token: good.token });
     later(62_000);
     await expect(confirm({ token: expired.token })).rejects.toMatchObject(rejected);
   });

@@ -1,0 +1,124 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { accountChanges } from '../../../shared/accounts/tell-of-change.ts';
+import { accountMailFrom } from '../../../shared/mail/mail-content.ts';
+import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { shownCode } from '../../support/clients/authenticator.ts';
+import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
+import { editUser, newSocialProject, signInWith } from '../../support/clients/social.ts';
+import { changeStoredUsers } from '../../support/worlds/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+
+const changed = /^Your account at .* has changed$/;
+const newPassword = 'another horse battery';
+
+let project: UsersProject;
+
+beforeAll(async () => {
+  project = await newUsersProject({ settings: { signIn: { secondFactor: 'optional' } } });
+});
+
+/** How many such mails to an address have been accepted: their log is there before an act is answered. */
+const accepted = (email: string) =>
+  onMailLogs((logs) => logs.countDocuments({ to: email, templateUsed: 'account-change' }));
+
+/** Somebody who has verified their address, or has not. */
+const newUser = async (emailVerified = true) => {
+  const user = await project.newUser();
+  await changeStoredUsers(project, { email: user.email }, { emailVerified });
+  return user;
+};
+
+type User = Awaited<ReturnType<typeof newUser>>;
+
+const changePassword = ({ token, password }: User, currentPassword = password) =>
+  project.auth('PUT', 'change-password', { token, body: { currentPassword, newPassword } });
+
+const setUp = async ({ token }: User): Promise<string> => {
+  const begun = await project.auth<{ data: { secret: string } }>('POST', 'second-factor/totp', { token });
+  const body = { code: shownCode(begun.body.data.secret) };
+  const done = await project.auth<{ data: { recoveryCodes: string[] } }>('POST', 'second-factor/totp/confirm', {
+    token,
+    body,
+  });
+  return done.body.data.recoveryCodes[0] ?? '';
+};
+
+describe('who has verified their address is told by one mail', () => {
+  test('that the password was changed', async () => {
+    const user = await newUser();
+    expect((await changePassword(user)).status).toBe(200);
+    expect(await accepted(user.email)).toBe(1);
+    const { subject, text } = await mailAbout(user.email, changed);
+    expect(subject).toBe('Your account at test project has changed');
+    expect(text).toContain(accountChanges.passwordChanged);
+  });
+
+  test('that it was set anew', async () => {
+    const user = await newUser();
+    await project.auth('POST', 'request-password-reset', { body: { email: user.email } });
+    const otp = codeIn(await mailAbout(user.email, /^Reset/));
+    const reset = await project.auth('POST', 'reset-password', { body: { email: user.email, otp, newPassword } });
+    expect(reset.status).toBe(200);
+    expect((await mailAbout(user.email, changed)).text).toContain(accountChanges.passwordChanged);
+    expect(await accepted(user.email)).toBe(1);
+  });
+
+  test('that a second factor was set up, and that it was removed', async () => {
+    const user = await newUser();
+    const recoveryCode = await setUp(user);
+    expect((await mailAbout(user.email, changed)).text).toContain(accountChanges.factorAdded);
+    const { token } = user;
+    expect((await project.auth('DELETE', 'second-factor/totp', { token, body: { recoveryCode } })).status).toBe(200);
+    expect(await accepted(user.email)).toBe(2);
+  });
+
+  test('that a provider was linked by their address, once, and that it was unlinked', async () => {
+    const social = await newSocialProject();
+    const first = await signInWith(social, 'google', 'ada@example.com');
+    const linked = await signInWith(social, 'github', 'ada');
+    expect(linked).toMatchObject({ userId: first.userId, linkedByEmail: 'true' });
+    const logs = { projectId: new ObjectId(social.id), templateUsed: 'account-change' };
+    const told = () => onMailLogs((mails) => mails.countDocuments(logs));
+    expect(await told()).toBe(1);
+    await signInWith(social, 'github', 'ada');
+    expect(await told()).toBe(1);
+    const email = `${social.id}@example.com`;
+    await editUser(social, { _id: new ObjectId(first.userId) }, { $set: { email } });
+    const again = await signInWith(social, 'google', 'ada@example.com');
+    const path = '/api/userAuth/social/github';
+    expect((await social.api('DELETE', path, { key: social.publishableKey, token: again.token })).status).toBe(200);
+    expect((await mailAbout(email, changed)).text).toContain('Signing in with GitHub was removed.');
+  });
+});
+
+describe('nobody is told', () => {
+  test('at an address that was never verified, which may be somebody else’s', async () => {
+    const user = await newUser(false);
+    await setUp(user);
+    expect((await changePassword(user)).status).toBe(200);
+    expect(await accepted(user.email)).toBe(0);
+  });
+
+  test('of what was refused', async () => {
+    const user = await newUser();
+    expect((await changePassword(user, 'a wrong password')).status).toBe(401);
+    expect(await accepted(user.email)).toBe(0);
+  });
+});
+
+describe('the words', () => {
+  test('of a provider lead nowhere, whatever its project calls it', () => {
+    expect(accountChanges.providerLinked('Win at https://evil.example now')).toBe(
+      'Signing in with Win at now was added.',
+    );
+    expect(accountChanges.providerUnlinked('<b>acme</b>\r\nBcc: x@example.com')).not.toMatch(/[<>@\r\n]/);
+  });
+
+  test('may be the project’s own where they show what has changed', () => {
+    const mail = { template: 'account-change', siteName: 'Acme' } as const;
+    const own = (text: string) => accountMailFrom({ subject: 'News', html: null, text }, mail, { change: 'It is so.' });
+    expect(own('{{siteName}}: {{change}}').text).toBe('Acme: It is so.');
+    expect(own('Nothing').text).toContain('It is so.');
+  });
+});
