@@ -9,6 +9,12 @@ export const shownFields = (collection: Collection): readonly Field[] =>
     ? fieldsOf(collection).filter(({ key }) => key !== 'password' && key !== emailVerifiedField)
     : fieldsOf(collection);
 
+/** What a read answers: anonymous users, and those of some identity providers, have no address. */
+export const readFields = (collection: Collection): readonly Field[] =>
+  shownFields(collection).map((field) =>
+    collection.name === usersCollection && field.key === 'email' ? { ...field, required: false } : field,
+  );
+
 /** What an insert says: the owner is filled in for who writes with a token, so it may be left out. */
 export const insertedFields = (collection: Collection): readonly Field[] =>
   shownFields(collection).map((field) =>

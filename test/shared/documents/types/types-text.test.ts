@@ -140,10 +140,11 @@ const right = [
   product('const sku: string | undefined = p.lines?.[0]?.sku;'),
   "const n: Schema['notes']['filter'] = { a: 5, 'b.c': { $gt: 3 }, $or: [{ a: 1 }], $not: { x: null } };",
   "const n: Schema['notes']['insert'] = { anything: { goes: [true, null] } };",
-  "const u = {} as Schema['users']['document']; const email: string = u.email, verified: boolean = u.emailVerified;",
+  "const u = {} as Schema['users']['document']; const email: string | null | undefined = u.email, verified: boolean = u.emailVerified;",
 ];
 
 const wrong = [
+  "const u = {} as Schema['users']['document']; const email: string = u.email;",
   ...[
     "{ titel: 'a' }",
     '{ title: 5 }',
