@@ -83,6 +83,7 @@ export const screens: readonly Screen[] = [
   { name: 'settings-mail', path: '/settings/mail' },
   { name: 'settings-connections', path: '/settings/connections' },
   { name: 'settings-webhooks', path: '/settings/webhooks', act: press('New webhook') },
+  { name: 'settings-webhook', path: '/settings/webhooks', act: openRow },
   { name: 'settings-members', path: '/settings/members' },
   { name: 'settings-audit', path: '/settings/audit' },
 ];

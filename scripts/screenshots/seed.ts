@@ -1,8 +1,13 @@
 import { crc32, deflateSync } from 'node:zlib';
+import { ObjectId } from 'mongodb';
 import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
 import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import { clock } from '../../shared/core/clock.ts';
+import { newId } from '../../shared/core/new-id.ts';
+import { onDeliveries } from '../../shared/events/delivery-record.ts';
+import type { WebhookEvent } from '../../shared/events/event-types.ts';
+import { onWebhooks } from '../../shared/events/webhook-record.ts';
 import { shop } from './shop.ts';
 
 const dayMs = 86_400_000;
@@ -63,6 +68,50 @@ const picture = (colour: readonly number[]): Buffer => {
     chunk('IDAT', deflateSync(Buffer.from(rows.flat()))),
     chunk('IEND', Buffer.alloc(0)),
   ]);
+};
+
+/** A webhook, and what its server has said lately: there is no such server, so that it is never looked for. */
+const tellTheStock = async (projectId: ObjectId, people: readonly string[]): Promise<void> => {
+  const [webhookId, now, later] = [newId(), clock.now(), new Date(clock.now() + 300 * 60_000)];
+  const at = new Date(now - dayMs);
+  await onWebhooks((all) =>
+    all.insertOne({
+      ...{ _id: webhookId, projectId, slot: 0, enabled: true, sealedSecret: '', positions: {}, nudges: 0 },
+      url: 'https://stock.fernandfield.example/hooks',
+      events: ['document.created', 'document.updated', 'user.created'],
+      collections: ['orders'],
+      ...{ leasedUntil: at, dueAt: later, createdAt: at, updatedAt: at },
+    }),
+  );
+  const told: readonly (readonly [type: WebhookEvent, minutesAgo: number, ...statuses: (number | null)[]])[] = [
+    ['document.created', 400, 204],
+    ['document.created', 310, 204],
+    ['user.created', 305, 503, 204],
+    ['document.updated', 190, 204],
+    ['document.created', 95, null, 500, 204],
+    ['document.updated', 7, 503, 503],
+  ];
+  await onDeliveries((all) =>
+    all.insertMany(
+      told.map(([type, minutesAgo, ...statuses], index) => {
+        const createdAt = new Date(now - minutesAgo * 60_000);
+        const isDelivered = statuses.at(-1) === 204;
+        return {
+          ...{ _id: newId(), projectId, webhookId, type, marks: 1, createdAt },
+          thing: type === 'user.created' ? `user/${people[0]}` : `document/orders/${index}`,
+          state: isDelivered ? 'delivered' : 'waiting',
+          attempts: statuses.map((status, nth) => ({
+            at: new Date(createdAt.getTime() + nth * 5000),
+            status,
+            ms: status === null ? 15_000 : 84 + 13 * index,
+            ...(status === null ? { error: 'No answer within 15 s' } : {}),
+            of: type,
+          })),
+          nextAt: isDelivered ? null : later,
+        };
+      }),
+    ),
+  );
 };
 
 /** Does what a shop does within a month, a day of it after the other: the service is told which day it is. */
@@ -192,6 +241,7 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
       subject: 'Ferns for shady corners',
       html: '<p>Three that ask for little light.</p>',
     });
+    await tellTheStock(new ObjectId(project._id), people);
     const { data: other } = await dashboard<{ data: Project }>('POST', '/projects', { name: 'Greenhouse sensors' });
     return { full: project._id, empty: other._id };
   } finally {

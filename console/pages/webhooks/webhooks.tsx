@@ -20,6 +20,7 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<Item<'lis
 export const Webhooks = ({ project: { _id: projectId } }: SettingsProps) => (
   <Listed
     act={t.webhooks.make}
+    narrowList
     note={<span class="muted small">{t.webhooks.why}</span>}
     list={(open, addressOf) => (
       <List

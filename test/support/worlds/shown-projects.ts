@@ -1,3 +1,5 @@
+import { inject } from 'vitest';
+import { receiversAmong } from '../clients/receiver-addresses.ts';
 import type { Developer } from './project.ts';
 import { newProject } from './project.ts';
 import { newUsersProject } from './users.ts';
@@ -15,6 +17,9 @@ export const newShownProjects = async (): Promise<ShownWorld> => {
   await addCollection({ name: 'orders', schema: [{ key: 'number', type: 'Number' }] });
   await api('POST', '/api/data/plants', { body: { name: 'Fern', price: 25, tags: ['green', 'shade'] } });
   await newUser();
+  const [receiver] = receiversAmong(inject('stack').env.PERMITTED_ADDRESSES);
+  const webhook = { url: `http://${receiver}/hooks`, events: ['user.created'] };
+  await developer.dashboard('POST', `/api/projects/${full}/webhooks`, webhook);
   const { id: empty } = await newProject([], developer);
   return { full, empty, developer };
 };
