@@ -18,11 +18,14 @@ const press =
     await page.locator('main').getByRole('button', { name, exact: true }).first().click();
   };
 
-/** Opens the first row of the list. */
-const openRow = async (page: Page): Promise<void> => {
-  await page.locator('main table tbody tr a').first().click();
-  await page.getByRole('button', { name: 'Close' }).waitFor();
-};
+/** Opens the first row of the list, or what its link leads to. */
+const open =
+  (what: 'tr' | 'tr a') =>
+  async (page: Page): Promise<void> => {
+    await page.locator(`main table tbody ${what}`).first().click();
+    await page.getByRole('button', { name: 'Close' }).waitFor();
+  };
+const openRow = open('tr');
 
 /** Opens a document to change it, one of its two forms. */
 const edit =
@@ -83,7 +86,7 @@ export const screens: readonly Screen[] = [
   { name: 'settings-mail', path: '/settings/mail' },
   { name: 'settings-connections', path: '/settings/connections' },
   { name: 'settings-webhooks', path: '/settings/webhooks', act: press('New webhook') },
-  { name: 'settings-webhook', path: '/settings/webhooks', act: openRow },
+  { name: 'settings-webhook', path: '/settings/webhooks', act: open('tr a') },
   { name: 'settings-members', path: '/settings/members' },
   { name: 'settings-audit', path: '/settings/audit' },
 ];
