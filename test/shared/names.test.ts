@@ -19,6 +19,7 @@ const others: readonly string[] = [
   'get-me',
   'get-openapi',
   'get-project',
+  'get-security',
   'not-found',
   'refresh-developer',
   'refresh-token',
