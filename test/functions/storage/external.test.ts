@@ -7,7 +7,9 @@ import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-files.ts';
 import { externalBucket } from '../../../shared/files/external-bucket.ts';
 import { fileKey, pendingKey } from '../../../shared/files/file-path.ts';
+import { signLinks } from '../../../shared/files/links/sign-links.ts';
 import { listFiles, storageUsage } from '../../../shared/files/list-files.ts';
+import { changeVisibility } from '../../../shared/files/move-file.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
 import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
 import { requestParts } from '../../../shared/files/upload-parts.ts';
@@ -135,6 +137,64 @@ describe('a project with a storage of its own', () => {
   test('cannot open keys that were sealed for another project', async () => {
     const theirs = { ...(await storage.project()), storage: project.storage };
     await expect(request(5, theirs)).rejects.toThrow(/unable to authenticate/);
+  });
+});
+
+describe('a private file in a storage of the project’s own', () => {
+  const secretKey: Caller = { kind: 'secret' };
+  const linkTo = async (path: string): Promise<string> => {
+    const [link] = await signLinks(project, secretKey, { paths: [path], expiresIn: 60 });
+    return link && 'url' in link ? link.url : '';
+  };
+  const textAt = async (url: string): Promise<string> => {
+    const answer = await fetch(url);
+    return answer.ok ? answer.text() : String(answer.status);
+  };
+
+  test('has no address; a link that the storage has signed opens it, and nothing that is made of that link', async () => {
+    const upload = { filename: 'a.txt', contentType: 'text/plain', size: 5, visibility: 'private' } as const;
+    const { signedUrl, filePath } = await requestUpload(project, upload);
+    expect(await put(signedUrl, 'hello')).toBe(200);
+    const confirmed = await confirmUpload(project, filePath, 5);
+    expect(confirmed).toEqual({ path: filePath, provider: 'external', url: null });
+    const link = await linkTo(filePath);
+    expect(link).toContain(`${storage.endpoint}/${storage.bucket}/private/${filePath}?`);
+    expect(await textAt(link)).toBe('hello');
+    const other = await uploaded();
+    const made = [
+      link.split('?')[0] ?? '',
+      link.replace('X-Amz-Expires=60', 'X-Amz-Expires=3600'),
+      link.replace('/private/', '/files/'),
+      link.replace(filePath, other),
+      link.replace(filePath, filePath.slice(0, -1)),
+      link.replace(/X-Amz-Signature=.{8}/, 'X-Amz-Signature=00000000'),
+      `${link}&response-content-type=text/html`,
+    ];
+    for (const url of made) expect(await textAt(url), url).toBe('403');
+    expect((await fetch(link, { method: 'PUT', body: 'other' })).status).toBe(403);
+    expect((await fetch(link, { method: 'DELETE' })).status).toBe(403);
+  });
+
+  test('is linked to where it is, by links that a move to public does not end, and its deletion does', async () => {
+    const filePath = await uploaded();
+    const { url } = await confirmUpload(project, filePath, 5);
+    expect(await changeVisibility(project, filePath, 'private')).toEqual({
+      path: filePath,
+      visibility: 'private',
+      url: null,
+    });
+    expect(await textAt(url ?? '')).toBe('404');
+    const link = await linkTo(filePath);
+    expect(await textAt(link)).toBe('hello');
+    expect(await changeVisibility(project, filePath, 'public')).toEqual({ path: filePath, visibility: 'public', url });
+    expect([await textAt(url ?? ''), await textAt(link), await linkTo(filePath)]).toEqual(['hello', 'hello', url]);
+    await changeVisibility(project, filePath, 'private');
+    const last = await linkTo(filePath);
+    await deleteFile(project, filePath);
+    expect(await textAt(last)).toBe('404');
+    expect(await signLinks(project, secretKey, { paths: [filePath], expiresIn: 60 })).toMatchObject([
+      { error: { code: 'FILE_NOT_FOUND' } },
+    ]);
   });
 });
 
