@@ -11,7 +11,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'mail-webhook': 470,
   'mail-audiences': 595,
   'mail-broadcasts': 600,
-  'service-get-openapi': 665,
+  'service-get-openapi': 680,
   'service-get-types': 480,
   'service-get-health': 805,
   default: 465,
