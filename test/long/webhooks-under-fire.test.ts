@@ -104,7 +104,7 @@ test(`${events} events with ${kills} kill -9 among them, to a receiver that fail
 }, 900_000);
 
 const others = 4;
-const each = 100;
+const each = 50;
 
 test('one receiver that hangs keeps the others of its project from nothing', async () => {
   const names = Array.from({ length: others }, (_, at) => `others${at}`);
@@ -129,20 +129,29 @@ test('one receiver that hangs keeps the others of its project from nothing', asy
   const insert = async (name: string, where: string, body: unknown): Promise<void> => {
     expect((await project.api('POST', `/api/data/${name}${where}`, { body })).status).toBe(201);
   };
+  /** What 95 of 100 deliveries to the others took at most, in milliseconds from before the write. */
+  const p95 = async (round: number): Promise<number> => {
+    times.length = 0;
+    await inParallel(others, async (at) => {
+      for (let n = 0; n < each; n++) {
+        const name = `${at}/${round}/${n}`;
+        sentAt.set(name, performance.now());
+        await insert(`others${at}`, '', { n: name });
+      }
+    });
+    await eventually(() => {
+      for (const { received } of receivers.slice(1)) {
+        expect(new Set(received.map(({ id }) => id)).size).toBe(each * round);
+      }
+    });
+    times.sort((a, b) => a - b);
+    return Math.round(times[Math.ceil(times.length * 0.95) - 1] ?? 0);
+  };
+  const without = await p95(1);
   await insert('hanging', '/bulk', Array(50).fill({}));
   await eventually(() => expect(hanging.received.length).toBeGreaterThan(0));
-  await inParallel(others, async (at) => {
-    for (let n = 0; n < each; n++) {
-      sentAt.set(`${at}/${n}`, performance.now());
-      await insert(`others${at}`, '', { n: `${at}/${n}` });
-    }
-  });
-  await eventually(() => {
-    for (const { received } of receivers.slice(1)) expect(new Set(received.map(({ id }) => id)).size).toBe(each);
-  });
-  times.sort((a, b) => a - b);
-  const p95 = Math.round(times[Math.ceil(times.length * 0.95) - 1] ?? 0);
-  process.stdout.write(`beside a receiver that hangs, ${times.length} deliveries to others: p95 ${p95} ms\n`);
+  const beside = await p95(2);
+  process.stdout.write(`p95 of deliveries: ${without} ms, beside a receiver that hangs ${beside} ms\n`);
   const states = (await deliveriesOf(project, hung)).map(({ state }) => state);
   expect(states).toEqual(states.map(() => 'waiting'));
   for (const receiver of receivers) await receiver.close();
