@@ -23,7 +23,7 @@ let managedDocumentId: string;
 
 beforeAll(async () => {
   project = await newUsersProject({
-    settings: { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } },
+    settings: { signIn: { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' } },
   });
   await project.addCollection({ name: 'notes' });
   await project.addCollection({ name: 'posts', schema: [{ key: 'text', type: 'String' }] });

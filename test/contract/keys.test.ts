@@ -81,7 +81,7 @@ const withMail = () =>
   newUsersProject({
     settings: {
       providerApiKey: newProviderKey(),
-      signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
+      signIn: { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' },
     },
   });
 

@@ -224,6 +224,7 @@ const signInWithGitHub = async (key: string): Promise<void> => {
   const { refreshToken } = exchanged.body.data as { refreshToken: string };
   secrets.push({ what: 'exchanged refresh token', value: refreshToken, shownBy: ['exchange-code'] });
   noteHashed('exchanged refresh token', refreshToken);
+  await send(routeNamed('unlink-provider'), path, { key, token });
 };
 
 /** An account by a code of a mail, and an anonymous one that gets an address and a second factor. */

@@ -55,7 +55,7 @@ let user: Awaited<ReturnType<UsersProject['newUser']>>;
 
 beforeAll(async () => {
   project = await newUsersProject({
-    settings: { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } },
+    settings: { signIn: { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' } },
   });
   await project.addCollection({ name: 'notes' });
   user = await project.newUser();

@@ -61,6 +61,8 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['exchange-code', 400],
   ['sign-in-by-code', 400],
   ['sign-in-with-factor', 401],
+  ['start-passkey-sign-in', 200],
+  ['sign-in-with-passkey', 400],
   ['request-upload', 200],
   ['request-parts', 404],
   ['confirm-upload', 404],

@@ -10,7 +10,7 @@ export const shownFields = (collection: Collection): readonly Field[] =>
     : fieldsOf(collection);
 
 /** What a read answers: anonymous users, and those of some identity providers, have no address. */
-export const readFields = (collection: Collection): readonly Field[] =>
+export const answeredFields = (collection: Collection): readonly Field[] =>
   shownFields(collection).map((field) =>
     collection.name === usersCollection && field.key === 'email' ? { ...field, required: false } : field,
   );

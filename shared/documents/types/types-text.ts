@@ -2,7 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { fitsAnswer } from '../../core/answer-size.ts';
 import { preamble } from './preamble.ts';
-import { insertedFields, readFields, shownFields } from './shown-fields.ts';
+import { answeredFields, insertedFields, shownFields } from './shown-fields.ts';
 import { changeLines, conditionsText, fieldText } from './type-text.ts';
 
 const block = (lines: readonly string[]): string => `{${lines.map((line) => `\n      ${line};`).join('')}\n    }`;
@@ -14,7 +14,7 @@ const linesOf = (collection: Collection): readonly string[] => {
   const shown = shownFields(collection);
   const verified = collection.name === usersCollection ? ['readonly emailVerified: boolean'] : [];
   return [
-    `document: Written & ${block([...readFields(collection).map(fieldText), ...verified])}`,
+    `document: Written & ${block([...answeredFields(collection).map(fieldText), ...verified])}`,
     `insert: ${block(insertedFields(collection).map(fieldText))}`,
     `update: ${block(shown.flatMap(changeLines))}`,
     `filter: Where<WrittenWhere & ${conditionsText(shown, block)}>`,

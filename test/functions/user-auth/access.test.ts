@@ -11,7 +11,7 @@ let project: UsersProject;
 
 beforeAll(async () => {
   project = await newUsersProject({
-    settings: { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } },
+    settings: { signIn: { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' } },
   });
 });
 

@@ -55,7 +55,7 @@ beforeAll(async () => {
 /** A project with the collection of the smoke tests. */
 const freshProject = async (): Promise<UsersProject> => {
   // A way to sign in that is off is refused before its token is asked for.
-  const signIn = { emailCode: true, anonymous: true, secondFactor: 'optional' };
+  const signIn = { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' };
   const fresh = await newUsersProject({ settings: { signIn } });
   await fresh.addCollection(notes);
   return fresh;

@@ -66,7 +66,7 @@ interface SignedIn {
 const settings = {
   authEnabled: true,
   siteUrl: site,
-  signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' },
+  signIn: { emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' },
   socialProviders: { github: { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' } },
 };
 

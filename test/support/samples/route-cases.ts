@@ -178,7 +178,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'remove-totp': { code: '123456', recoveryCode: 'AAAA-AAAA' },
   'sign-in-with-factor': { ticket: 'sample', code: '123456', recoveryCode: 'AAAA-AAAA' },
   'register-passkey': { response: { id: 'sample', response: {} }, name: 'sample' },
-  'sign-in-with-passkey': { response: { id: 'sample', response: {} } },
+  'sign-in-with-passkey': { response: {} },
   'rename-passkey': { name: 'sample' },
   'send-code': { email: 'sample@example.com' },
   'send-developer-code': { email: 'sample@example.com' },
