@@ -9,7 +9,7 @@ export const RegisteredBody = v.pipe(JsonObject, v.object({ response, name: v.op
 export const AuthenticatedBody = v.pipe(JsonObject, v.object({ response }));
 export const PasskeyNameBody = v.pipe(JsonObject, v.object({ name: passkeyName }));
 
-const Passkey = v.object({
+export const Passkey = v.object({
   _id: v.string(),
   name: v.string(),
   createdAt: v.date(),

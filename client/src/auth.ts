@@ -36,6 +36,7 @@ export interface Security {
   /** Whether there is a password. */
   readonly password: boolean;
   readonly providers: readonly { readonly provider: string; readonly name: string }[];
+  readonly passkeys: readonly Passkey[];
   /** How many recovery codes the authenticator app has left; `null` without one. */
   readonly secondFactor: { readonly recoveryCodes: number } | null;
 }

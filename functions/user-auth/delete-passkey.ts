@@ -1,5 +1,7 @@
+import { findById } from '../../shared/accounts/account-store.ts';
 import { deletePasskey } from '../../shared/accounts/passkeys/own-passkeys.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -8,6 +10,8 @@ const route = userAuthRoutes['delete-passkey'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const { id } = input.params;
-  await deletePasskey(userAccounts(project), bearer, id);
+  const store = userAccounts(project);
+  await deletePasskey(store, bearer, id);
+  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.passkeyDeleted);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Passkey deleted' });
 });

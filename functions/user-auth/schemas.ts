@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/schema/users-rules.ts';
 import { accountFields, factorFields, hasFactor, hints, Session, withoutFactor } from '../account-fields.ts';
+import { Passkey } from '../passkey-schemas.ts';
 import { JsonObject, success } from '../schemas.ts';
 
 const { email, recipient, newPassword, password, token, otp, code, factorCode, ticket, exchangeToken, rtCode } =
@@ -67,6 +68,7 @@ export const SecurityAnswer = success(
     emailVerified: v.boolean(),
     password: v.boolean(),
     providers: v.array(v.object({ provider: v.string(), name: v.string() })),
+    passkeys: v.array(Passkey),
     secondFactor: v.nullable(v.object({ recoveryCodes: v.number() })),
   }),
 );

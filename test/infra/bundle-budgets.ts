@@ -4,6 +4,7 @@ export const budgets: Readonly<Record<string, number>> = {
   realtime: 490,
   'user-auth': 710,
   'user-auth-finish-sign-in': 740,
+  'user-auth-register-passkey': 850,
   storage: 840,
   'storage-confirm-upload': 915,
   'mail-send': 680,

@@ -1,6 +1,7 @@
 import { isOpenIdName } from '../../projects/social/openid-names.ts';
 import { type SocialProviderName, socialProviders } from '../../projects/social-providers.ts';
 import type { Identity } from '../account-store.ts';
+import { type PasskeyView, toPasskeyView } from '../passkeys/passkey.ts';
 import type { UserRecord } from './user-record.ts';
 
 /** With what a user may sign in, as they see it (contract 3, "Security page"). */
@@ -10,6 +11,8 @@ export interface SecurityView {
   /** Whether they have a password of their own. */
   readonly password: boolean;
   readonly providers: { readonly provider: Identity['provider']; readonly name: string }[];
+  /** The oldest first. */
+  readonly passkeys: readonly PasskeyView[];
   /** The recovery codes of the authenticator app that are left; `null` without one. */
   readonly secondFactor: { readonly recoveryCodes: number } | null;
 }
@@ -26,7 +29,7 @@ export const securityView = ({
   password,
   hasPassword,
   identities = [],
-  _signIn: { totp } = {},
+  _signIn: { totp, passkeys = [] } = {},
 }: UserRecord): SecurityView => ({
   email: email ?? null,
   emailVerified: emailVerified === true,
@@ -35,5 +38,6 @@ export const securityView = ({
     provider,
     name: nameOfProvider(provider),
   })),
+  passkeys: passkeys.map(toPasskeyView),
   secondFactor: totp ? { recoveryCodes: totp.recovery.length } : null,
 });

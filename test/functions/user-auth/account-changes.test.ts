@@ -5,7 +5,9 @@ import { accountMailFrom } from '../../../shared/mail/mail-content.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { shownCode } from '../../support/clients/authenticator.ts';
 import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
+import { makePasskey } from '../../support/clients/passkey-device.ts';
 import { editUser, newSocialProject, signInWith } from '../../support/clients/social.ts';
+import { passkeysOf } from '../../support/worlds/passkeys.ts';
 import { changeStoredUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
@@ -15,7 +17,7 @@ const newPassword = 'another horse battery';
 let project: UsersProject;
 
 beforeAll(async () => {
-  project = await newUsersProject({ settings: { signIn: { secondFactor: 'optional' } } });
+  project = await newUsersProject({ settings: { signIn: { secondFactor: 'optional', passkey: true } } });
 });
 
 /** How many such mails to an address have been accepted: their log is there before an act is answered. */
@@ -73,6 +75,20 @@ describe('who has verified their address is told by one mail', () => {
     expect(await accepted(user.email)).toBe(2);
   });
 
+  test('that a passkey was added, and that it was deleted, without the name that it was given', async () => {
+    const user = await newUser();
+    const { token } = user;
+    const passkeys = passkeysOf(project);
+    const { response } = makePasskey(await passkeys.options(token));
+    const { body, status } = await passkeys.verify(token, { response, name: 'Win at evil.example' });
+    expect(status).toBe(201);
+    const { text } = await mailAbout(user.email, changed);
+    expect(text).toContain(accountChanges.passkeyAdded);
+    expect(text).not.toContain('Win');
+    expect((await project.auth('DELETE', `passkeys/${body.data._id}`, { token })).status).toBe(200);
+    expect(await accepted(user.email)).toBe(2);
+  });
+
   test('that a provider was linked by their address, once, and that it was unlinked', async () => {
     const social = await newSocialProject();
     const first = await signInWith(social, 'google', 'ada@example.com');
@@ -96,6 +112,7 @@ describe('nobody is told', () => {
   test('at an address that was never verified, which may be somebody else’s', async () => {
     const user = await newUser(false);
     await setUp(user);
+    await passkeysOf(project).add(user.token);
     expect((await changePassword(user)).status).toBe(200);
     expect(await accepted(user.email)).toBe(0);
   });
@@ -103,6 +120,10 @@ describe('nobody is told', () => {
   test('of what was refused', async () => {
     const user = await newUser();
     expect((await changePassword(user, 'a wrong password')).status).toBe(401);
+    const { options, verify } = passkeysOf(project);
+    const { response } = makePasskey(await options(user.token), { origin: 'https://evil.example' });
+    expect((await verify(user.token, { response })).status).toBe(400);
+    expect((await project.auth('DELETE', `passkeys/${'0'.repeat(24)}`, { token: user.token })).status).toBe(404);
     expect(await accepted(user.email)).toBe(0);
   });
 });

@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { handler as deletePasskey } from '../../../functions/user-auth/delete-passkey.ts';
 import { handler as getJwks } from '../../../functions/user-auth/get-jwks.ts';
 import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
 import { handler as getPublicProfile } from '../../../functions/user-auth/get-public-profile.ts';
+import { handler as listPasskeys } from '../../../functions/user-auth/list-passkeys.ts';
 import { handler as refreshToken } from '../../../functions/user-auth/refresh-token.ts';
 import { handler as registerPasskey } from '../../../functions/user-auth/register-passkey.ts';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
@@ -96,6 +98,22 @@ describe('a warm request costs, besides the count of requests', () => {
     const { code } = await issueTokens(place, user.email, user.userId);
     const commands = await commandsOf(run(signInByCode, { body: { email: user.email, code } }));
     expect(commands).toEqual([transaction, count, count, count, find]);
+  });
+
+  test('adding a passkey, and deleting it: 1 write, 2 finds and what a mail of it takes', async () => {
+    const { email, token } = await project.newUser();
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    const session = 'dynamodb GetItemCommand';
+    const mail = [count, 'mongodb insert', 'sqs SendMessageCommand'];
+    const options = await invoke(startRegistration, { key: project.publishableKey, token });
+    const { response } = makePasskey(options.body.data as CreationOptions);
+    const added = await commandsOf(run(registerPasskey, { token, body: { response } }));
+    expect(added).toEqual([session, count, count, find, find, 'mongodb update', ...mail].sort());
+    const listed = await invoke(listPasskeys, { key: project.publishableKey, token });
+    const params = { id: (listed.body.data as { _id: string }[])[0]?._id ?? '' };
+    const deleted = await commandsOf(run(deletePasskey, { token, params }));
+    const sessions = 'dynamodb QueryCommand';
+    expect(deleted).toEqual([session, count, count, sessions, find, find, 'mongodb findAndModify', ...mail].sort());
   });
 
   test('update-profile: 1 findAndModify', async () => {

@@ -14,6 +14,7 @@ import {
   type SocialProjectOptions,
   signInWith,
 } from '../../support/clients/social.ts';
+import { passkeySettings, passkeysOf } from '../../support/worlds/passkeys.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
 import { claimsOf, newUsersProject, type SignIn } from '../../support/worlds/users.ts';
 
@@ -38,6 +39,18 @@ const unlink = (project: TestProject, token: string, provider: string) =>
   auth(project, 'DELETE', `social/${encodeURIComponent(provider)}`, token);
 const last = { status: 409, body: { code: 'LAST_WAY_TO_SIGN_IN' } };
 const github = (id: string) => ({ provider: 'github', id, key: `github:${id}` }) as const;
+const onlyPasskeys = { password: false, passkey: true };
+const passkey = {
+  _id: new ObjectId(),
+  id: 'one',
+  key: 'key',
+  counter: 0,
+  isMultiDevice: true,
+  name: 'Phone',
+  createdAt: new Date(),
+  lastUsedAt: null,
+};
+const locked = { ...passkey, _id: new ObjectId(), id: 'two', locked: true };
 const spotify = (id: string) => ({ provider: 'spotify', id, key: `spotify:${id}` }) as const;
 
 describe('the list of sessions', () => {
@@ -68,7 +81,14 @@ describe('GET /security', () => {
   test('200 with a password, an authenticator app and what is left of its recovery codes; nothing secret', async () => {
     const project = await newUsersProject({ settings: { signIn: { secondFactor: 'optional' } } });
     const user = await project.newUser();
-    const plain = { email: user.email, emailVerified: false, password: true, providers: [], secondFactor: null };
+    const plain = {
+      email: user.email,
+      emailVerified: false,
+      password: true,
+      providers: [],
+      passkeys: [],
+      secondFactor: null,
+    };
     expect(await securityOf(project, user.token)).toEqual(plain);
     const { secret } = (await auth<{ data: { secret: string } }>(project, 'POST', 'second-factor/totp', user.token))
       .body.data;
@@ -91,8 +111,21 @@ describe('GET /security', () => {
         { provider: 'spotify', name: 'Spotify' },
         { provider: 'oidc:acme', name: 'acme' },
       ],
+      passkeys: [],
       secondFactor: null,
     });
+  });
+
+  test('200 with the passkeys as GET /passkeys has them, and nothing of their keys', async () => {
+    const project = await newUsersProject({ settings: passkeySettings });
+    const user = await project.newUser();
+    const passkeys = passkeysOf(project);
+    const used = await passkeys.add(user.token);
+    await passkeys.add(user.token);
+    expect((await passkeys.signIn(used)).status).toBe(200);
+    const listed = await passkeys.list(user.token);
+    expect(listed).toMatchObject([{ lastUsedAt: expect.any(String) }, { lastUsedAt: null }]);
+    expect((await securityOf(project, user.token)).passkeys).toEqual(listed);
   });
 });
 
@@ -151,6 +184,10 @@ describe('unlinking a provider', () => {
       { identities: [spotify('1'), spotify('2')] },
       409,
     ],
+    ['200 with a passkey', onlyPasskeys, { _signIn: { passkeys: [passkey] } }, 200],
+    ['409 with a locked one', onlyPasskeys, { _signIn: { passkeys: [locked] } }, 409],
+    ['200 with a locked one beside another', onlyPasskeys, { _signIn: { passkeys: [locked, passkey] } }, 200],
+    ['409 where passkeys are off', { password: false }, { _signIn: { passkeys: [passkey] } }, 409],
   ])('%s', async (_title, signIn, set, status) => {
     const project = await newProject(signIn);
     const { token, userId } = await signInWith(project, 'spotify', 'ada@example.com');
