@@ -12,6 +12,7 @@ import { write } from '../../../shared/table/item.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { bytesOf, shownCode } from '../../support/clients/authenticator.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
+import { newSocialProject, signInWith } from '../../support/clients/social.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
 
@@ -245,6 +246,26 @@ describe('signing in with a second factor', () => {
     const body = { currentPassword: user.password, newPassword: 'another password' };
     expect((await project.auth('PUT', 'change-password', { token: user.token, body })).status).toBe(200);
     expect(await verify({ ticket, ...right })).toMatchObject(invalid);
+  });
+
+  test('a return from a provider has the ticket in its fragment, without token and rtCode', async () => {
+    const social = await newSocialProject({ settings });
+    const asUser = { key: social.publishableKey, headers: inHeader };
+    const { token } = await signInWith(social, 'github', 'ada');
+    const path = '/api/userAuth/second-factor';
+    const begun = await social.api<{ data: { secret: string } }>('POST', `${path}/totp`, { ...asUser, token });
+    const done = await social.api<{ data: { recoveryCodes: string[] } }>('POST', `${path}/totp/confirm`, {
+      ...asUser,
+      token,
+      body: { code: shownCode(begun.body.data.secret) },
+    });
+    const { url } = await signInWith(social, 'github', 'ada');
+    const [, ticket = ''] = /^#ticket=([\w-]+)$/.exec(url.hash) ?? [];
+    expect([...url.searchParams.keys()]).toEqual(['provider']);
+    const body = { ticket, recoveryCode: done.body.data.recoveryCodes[0] };
+    const answer = await social.api<SignIn>('POST', `${path}/verify`, { ...asUser, body });
+    expect(answer.status).toBe(200);
+    expect(claimsOf(answer.body.accessToken).amr).toEqual(['github', 'recovery', 'mfa']);
   });
 
   test('401 INVALID_CREDENTIALS for a wrong password, as without a second factor', async () => {
