@@ -450,10 +450,16 @@ export const en = {
     secretKept: 'One is kept; it is not shown again. Leave this empty to keep it.',
     accounts: 'Accounts',
     accountsWhy: 'Users of the app can sign in.',
-    ways: { password: 'Passwords', emailCode: 'Codes by mail', anonymous: 'Anonymous users' },
+    ways: {
+      password: 'Passwords',
+      emailCode: 'Codes by mail',
+      passkey: 'Passkeys',
+      anonymous: 'Anonymous users',
+    },
     waysWhy: {
       password: 'Users sign up and log in with one. Off, passwords stay, and work again when it is on.',
       emailCode: 'A mail brings a code and a link; a new address makes an account.',
+      passkey: 'Users sign in by their device, which is both factors. They are bound to the host of the site URL.',
       anonymous: 'An account without an address, which can get one later. Idle ones are removed after 30 days.',
     },
     secondFactor: 'Second factor',

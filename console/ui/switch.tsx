@@ -1,7 +1,13 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 
-/** Yes or no, with what it means. */
+interface Asked {
+  readonly on: boolean;
+  /** From then on what is read tells of it. */
+  answered: boolean;
+}
+
+/** Yes or no, with what it means. What was clicked is shown until its answer has been read, whatever is read meanwhile. */
 export const Switch = ({
   label,
   hint,
@@ -11,16 +17,30 @@ export const Switch = ({
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly on: boolean;
-  readonly onChange: (on: boolean) => void;
+  readonly onChange: (on: boolean) => void | Promise<void>;
 }) => {
   const id = useId();
+  const [asked, ask] = useState<Asked>();
+  const change = async (next: boolean): Promise<void> => {
+    const done = onChange(next);
+    if (!done) return;
+    const mine: Asked = { on: next, answered: false };
+    ask(mine);
+    try {
+      await done;
+      mine.answered = true;
+    } catch (error) {
+      ask((now) => (now === mine ? undefined : now));
+      throw error;
+    }
+  };
   return (
     <div class="switch">
       <input
         id={id}
         type="checkbox"
-        checked={on}
-        onChange={(event) => onChange(event.currentTarget.checked)}
+        checked={asked && !asked.answered ? asked.on : on}
+        onChange={(event) => void change(event.currentTarget.checked)}
         {...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })}
       />
       <label for={id}>{label}</label>

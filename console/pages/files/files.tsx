@@ -71,7 +71,9 @@ export const Files = () => {
             label={t.files.userUploads}
             hint={t.files.userUploadsWhy}
             on={project.uploads.users}
-            onChange={(users) => void request('update-project', { projectId, body: { uploads: { users } } })}
+            onChange={async (users) => {
+              await request('update-project', { projectId, body: { uploads: { users } } });
+            }}
           />
         )}
         <div class={file ? 'halves' : undefined}>

@@ -7,7 +7,7 @@ import { NewProvider } from './new-provider.tsx';
 import { ProviderForm } from './provider-form.tsx';
 import type { SettingsProps } from './settings.tsx';
 
-const ways = ['password', 'emailCode', 'anonymous'] as const;
+const ways = ['password', 'emailCode', 'passkey', 'anonymous'] as const;
 
 /** Whether the app has accounts, who may make one, and with whom one can sign in. */
 export const SignInSettings = ({ project }: SettingsProps) => {
@@ -22,13 +22,13 @@ export const SignInSettings = ({ project }: SettingsProps) => {
         label={t.settings.accounts}
         hint={t.settings.accountsWhy}
         on={authEnabled}
-        onChange={(on) => void change({ authEnabled: on })}
+        onChange={(on) => change({ authEnabled: on })}
       />
       <Switch
         label={t.settings.signUps}
         hint={t.settings.signUpsWhy}
         on={allowPublicSignup}
-        onChange={(on) => void change({ allowPublicSignup: on })}
+        onChange={(on) => change({ allowPublicSignup: on })}
       />
       {ways.map((way) => (
         <Switch
@@ -36,14 +36,14 @@ export const SignInSettings = ({ project }: SettingsProps) => {
           label={t.settings.ways[way]}
           hint={t.settings.waysWhy[way]}
           on={signIn[way]}
-          onChange={(on) => void change({ signIn: { [way]: on } })}
+          onChange={(on) => change({ signIn: { [way]: on } })}
         />
       ))}
       <Switch
         label={t.settings.secondFactor}
         hint={t.settings.secondFactorWhy}
         on={signIn.secondFactor === 'optional'}
-        onChange={(on) => void change({ signIn: { secondFactor: on ? 'optional' : 'off' } })}
+        onChange={(on) => change({ signIn: { secondFactor: on ? 'optional' : 'off' } })}
       />
       {Object.entries(socialProviders).map(([provider, shown]) => (
         <ProviderForm key={provider} project={project} provider={provider} shown={shown} />
