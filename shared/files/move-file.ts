@@ -94,7 +94,7 @@ export const changeVisibility = async (project: Project, filePath: string, visib
 
 /**
  * For the sweep: where a copy of a confirmed file may be that nobody needs any more. Nobody moves the file until
- * `release`; `undefined` where somebody does, who has asked for a later look.
+ * `release`; `undefined` where somebody else has it, who may have died.
  */
 export const claimLeftover = async (ref: FileRef) => {
   const { done, mover, visibility, openedAt = 0 } = await claim(ref);

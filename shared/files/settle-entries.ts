@@ -27,6 +27,8 @@ const mostFailures = (storageId: string): number => (storageId === managedStorag
 interface Unneeded {
   readonly keys: readonly string[];
   readonly release?: () => Promise<void>;
+  /** Somebody else has the file: another run, which may have died, so that the path is looked at again. */
+  readonly isHeld?: true;
 }
 
 /** What is unneeded at a path. A request that nobody confirmed expires here. */
@@ -35,9 +37,10 @@ const unneeded = async (entry: DueEntry): Promise<Unneeded> => {
   let state = await stateOf(entry);
   if (state?.kind === 'requested') state = (await expire(entry, state.size)) ? undefined : await stateOf(entry);
   if (!state) return { keys: [pending, ...fileKeys(entry.filePath)] };
-  const wasMoved = entry.move === 'moved' || entry.move === 'opened';
-  const leftover = wasMoved ? await claimLeftover(entry) : undefined;
-  return leftover ? { keys: [pending, ...leftover.keys], release: leftover.release } : { keys: [pending] };
+  if (entry.move !== 'moved' && entry.move !== 'opened') return { keys: [pending] };
+  const leftover = await claimLeftover(entry);
+  if (!leftover) return { keys: [pending], isHeld: true };
+  return { keys: [pending, ...leftover.keys], release: leftover.release };
 };
 
 /** The bucket that an entry's objects are in; `undefined` where the project has another storage now, or is gone. */
@@ -58,7 +61,7 @@ const isGivenUp = ({ storageId, first }: DueEntry): boolean =>
 
 /** Settles what one run finds due, and knows which storages have failed in it. */
 export class Settlement {
-  /** How many were put off, because their storage did not do what it was asked. */
+  /** How many were put off, because their storage did not do what it was asked, or somebody else had the file. */
   postponed = 0;
   readonly #failures = new Map<string, number>();
 
@@ -70,8 +73,9 @@ export class Settlement {
     await inLanes([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
       const removed = await this.#remove(place, group, found);
       await inLanes(group, lanes, async (entry) => {
-        await found.get(entry)?.release?.();
-        if (await this.#finish(entry, removed)) settled++;
+        const { release, isHeld } = found.get(entry) ?? {};
+        await release?.();
+        if (await this.#finish(entry, removed && !isHeld)) settled++;
       });
     });
     return settled;

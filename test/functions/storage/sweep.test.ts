@@ -255,6 +255,31 @@ describe('a crash between any two steps leaves nothing charged that is not there
     expect([await isAt(fileKey(filePath, 'public')), await isAt(fileKey(filePath, 'private'))]).toEqual([true, false]);
   });
 
+  test('of the sweep of what was left where links led, though another comes at once', async () => {
+    const steps = await withCrashes(
+      async () => {
+        const filePath = await confirmed();
+        await changeVisibility(project, filePath, 'private');
+        await changeVisibility(project, filePath, 'public');
+        now += 7 * 24 * hour;
+        await sweepUploads();
+        now += hour;
+        return filePath;
+      },
+      () => sweepUploads(),
+      async (filePath) => {
+        await sweepUploads();
+        now += 2 * hour;
+        await sweepUploads();
+        expect([await isAt(fileKey(filePath, 'public')), await isAt(fileKey(filePath, 'private'))]).toEqual([
+          true,
+          false,
+        ]);
+      },
+    );
+    expect(steps).toBeGreaterThan(4);
+  });
+
   test('of a deletion', async () => {
     const steps = await withCrashes(
       confirmed,
