@@ -11,7 +11,7 @@ const route = userAuthRoutes['delete-passkey'];
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const { id } = input.params;
   const store = userAccounts(project);
-  await deletePasskey(store, bearer, id);
+  await deletePasskey(store, bearer, id, project.signIn);
   await tellOfChange(store, await findById(store, bearer.userId), accountChanges.passkeyDeleted);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Passkey deleted' });
 });

@@ -1,4 +1,5 @@
 import { defineExamples } from '../../shared/http/openapi/example.ts';
+import { passkeyExamples } from '../passkey-examples.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const email = 'ada@example.com';
@@ -69,33 +70,13 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   },
   'start-registration': { failures: ['SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'] },
   'register-passkey': {
-    body: {
-      response: {
-        id: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
-        rawId: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
-        type: 'public-key',
-        response: { clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0', attestationObject: 'o2NmbXRkbm9uZQ' },
-      },
-      name: 'Phone',
-    },
+    body: passkeyExamples.registered,
     failures: ['INVALID_PASSKEY', 'SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'],
   },
   'start-passkey-sign-in': { failures: ['SITE_URL_REQUIRED', 'SIGN_IN_DISABLED'] },
   'sign-in-with-passkey': {
     headers: { 'x-refresh-token-mode': 'header' },
-    body: {
-      response: {
-        id: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
-        rawId: 'pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo',
-        type: 'public-key',
-        response: {
-          clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0',
-          authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ',
-          signature: 'MEUCIQDTGVxhrKL0jYvVqO0y',
-          userHandle: 'Z0PwwqkbXQASqzTN',
-        },
-      },
-    },
+    body: passkeyExamples.authenticated,
     failures: ['INVALID_CREDENTIALS', 'SITE_URL_REQUIRED', 'SIGN_IN_DISABLED'],
   },
   'list-passkeys': {},
@@ -106,7 +87,7 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
   },
   'delete-passkey': {
     params: { id: '6743f0c2a91b5d0012ab34ce' },
-    failures: ['PASSKEY_NOT_FOUND', 'REAUTHENTICATION_REQUIRED'],
+    failures: ['PASSKEY_NOT_FOUND', 'LAST_WAY_TO_SIGN_IN', 'REAUTHENTICATION_REQUIRED'],
   },
   'start-sign-in': { params: { provider: 'github' }, failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'] },
   'begin-sign-in': {

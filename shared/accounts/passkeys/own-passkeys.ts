@@ -1,5 +1,7 @@
 import type { ObjectId } from 'mongodb';
+import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { type AccountStore, enabled, requireAccount } from '../account-store.ts';
+import { hasAnotherWay, lastWayToSignIn } from '../another-way.ts';
 import { replaceCredentials } from '../credentials.ts';
 import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
@@ -28,10 +30,20 @@ export const renamePasskey = async (
   return toPasskeyView(passkey);
 };
 
-/** Deletes one, for who has just signed in; all other sessions end, as some may have begun with it. None → 404. */
-export const deletePasskey = async (store: AccountStore, bearer: Bearer, passkeyId: string): Promise<void> => {
+/**
+ * Deletes one, for who has just signed in; all other sessions end, as some may have begun with it. None → 404
+ * `PASSKEY_NOT_FOUND`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
+ */
+export const deletePasskey = async (
+  store: AccountStore,
+  bearer: Bearer,
+  passkeyId: string,
+  ways: SignInWays,
+): Promise<void> => {
   const { _id } = await requireRecentAccount(store, bearer);
   const id = parsePasskeyId(passkeyId);
+  const filter = { ...having(_id, id), ...hasAnotherWay(store, ways, { passkey: id }) };
   const ending = { except: bearer.sessionId, tokens: false, pull: { '_signIn.passkeys': { _id: id } } };
-  if (!(await replaceCredentials(store, having(_id, id), {}, ending))) throw passkeyNotFound();
+  if (await replaceCredentials(store, filter, {}, ending)) return;
+  throw (await store.find(having(_id, id))) ? lastWayToSignIn() : passkeyNotFound();
 };

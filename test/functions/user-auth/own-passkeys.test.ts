@@ -109,6 +109,17 @@ describe('a passkey', () => {
     expect(entered.body.user).not.toHaveProperty('isAnonymous');
   });
 
+  test('409 LAST_WAY_TO_SIGN_IN where nothing else signs in; of parallel deletions one way is left', async () => {
+    const { body } = await project.auth<SignIn>('POST', 'anonymous');
+    const token = body.accessToken;
+    const remove = ({ _id }: { readonly _id: string }) => project.auth('DELETE', `passkeys/${_id}`, { token });
+    const first = await passkeys.add(token);
+    expect(await remove(first)).toMatchObject({ status: 409, body: { code: 'LAST_WAY_TO_SIGN_IN' } });
+    const second = await passkeys.add(token);
+    expect(tally(await Promise.all([first, second].map(remove)))).toEqual({ 200: 1, 409: 1 });
+    expect(await passkeys.list(token)).toHaveLength(1);
+  });
+
   test('403 LIMIT_REACHED for the 21st', async () => {
     const user = await project.newUser();
     await passkeys.add(user.token);
