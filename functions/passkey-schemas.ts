@@ -5,8 +5,10 @@ import { JsonObject, success } from './schemas.ts';
 const { passkeyName } = accountFields;
 const description = 'What toJSON of the PublicKeyCredential writes.';
 const response = v.pipe(JsonObject, v.metadata({ description }));
-export const RegisteredBody = v.pipe(JsonObject, v.object({ response, name: v.optional(passkeyName) }));
-export const AuthenticatedBody = v.pipe(JsonObject, v.object({ response }));
+export const registeredFields = { response, name: v.optional(passkeyName) } as const;
+export const authenticatedFields = { response } as const;
+export const RegisteredBody = v.pipe(JsonObject, v.object(registeredFields));
+export const AuthenticatedBody = v.pipe(JsonObject, v.object(authenticatedFields));
 export const PasskeyNameBody = v.pipe(JsonObject, v.object({ name: passkeyName }));
 
 export const Passkey = v.object({

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { describeError, log } from '../core/log.ts';
+import { serviceName } from '../core/service-name.ts';
 import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
 import { queueServiceMail } from '../mail/outbox/queue-mail.ts';
 import { plainName } from '../mail/sender.ts';
@@ -14,8 +15,6 @@ const reasons = {
   gone: 'its receiver answered 410: it wants no more',
   failing: 'every delivery has failed for five days',
 } as const;
-
-const serviceName = 'Basalt';
 
 /** Tells the owner of the project. The mail is a courtesy: what it says is on the dashboard. */
 const tell = async (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<void> => {

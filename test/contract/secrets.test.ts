@@ -21,7 +21,7 @@ import { shownCode } from '../support/clients/authenticator.ts';
 import { Browser, formWith, target } from '../support/clients/browser.ts';
 import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
-import { codeIn, mailTo, tokenIn } from '../support/clients/inbox.ts';
+import { codeIn, mailAbout, mailTo, tokenIn } from '../support/clients/inbox.ts';
 import { LanguageModel } from '../support/clients/language-model.ts';
 import {
   type CreationOptions,
@@ -227,6 +227,26 @@ const signInWithGitHub = async (key: string): Promise<void> => {
   await send(routeNamed('unlink-provider'), path, { key, token });
 };
 
+type Listed = readonly { readonly _id: string }[];
+
+/** A passkey, and a sign-in with it; its id. */
+const addPasskey = async (
+  [start, register, startSignIn, list]: readonly [string, string, string, string],
+  origin: string,
+  act: (id: string, options: RequestOptions) => Promise<Answer<Record<string, unknown>>>,
+  signInWith: (body: object) => Promise<unknown>,
+): Promise<string> => {
+  const { data: creation } = (await act(start, {})).body as { data: CreationOptions };
+  const { credential, response } = makePasskey(creation, { origin });
+  await act(register, { body: { response } });
+  const { data: request } = (await act(startSignIn, {})).body as { data: PasskeyRequestOptions };
+  await signInWith({ response: usePasskey(credential, request, { origin }) });
+  secrets.push({ what: 'key of a passkey', value: credential.cose.toString('base64url') });
+  const { data } = (await act(list, {})).body as { data: Listed | { readonly items: Listed } };
+  const [{ _id } = { _id: '' }] = 'items' in data ? data.items : data;
+  return _id;
+};
+
 /** An account by a code of a mail, and an anonymous one that gets an address and a second factor. */
 const signInOtherwise = async (key: string): Promise<void> => {
   const act = (id: string, options: RequestOptions) => send(routeNamed(id), {}, { key, ...options });
@@ -249,14 +269,9 @@ const signInOtherwise = async (key: string): Promise<void> => {
   const [first, second] = recoveryCodes;
   await signIn('sign-in-with-factor', { key, body: { ticket, recoveryCode: first } });
   await act('remove-totp', { token, body: { recoveryCode: second } });
-  const { data: creation } = (await act('start-registration', { token })).body as { data: CreationOptions };
-  const { credential, response } = makePasskey(creation, { origin: site });
-  await act('register-passkey', { token, body: { response } });
-  const { data: request } = (await act('start-passkey-sign-in', {})).body as { data: PasskeyRequestOptions };
-  await signIn('sign-in-with-passkey', { key, body: { response: usePasskey(credential, request, { origin: site }) } });
-  const stored = credential.cose.toString('base64url');
-  secrets.push({ what: 'key of a passkey', value: stored });
-  const [{ _id = '' } = {}] = (await act('list-passkeys', { token })).body.data as { _id?: string }[];
+  const ids = ['start-registration', 'register-passkey', 'start-passkey-sign-in', 'list-passkeys'] as const;
+  const signInWith = (body: object) => signIn('sign-in-with-passkey', { key, body });
+  const _id = await addPasskey(ids, site, (id, options) => act(id, { ...options, token }), signInWith);
   await send(routeNamed('rename-passkey'), { id: _id }, { key, token, body: { name: 'Phone' } });
   await send(routeNamed('delete-passkey'), { id: _id }, { key, token });
 };
@@ -542,11 +557,27 @@ const keepDocuments = async (parameters: Record<string, string>, token: string):
   await act('delete-transfer', undefined, idOf(unwanted));
 };
 
-const linkTokenTo = async (address: string, count: number): Promise<string> => {
-  const token = tokenIn(await mailTo(address, count, stack.env.MAIL_PROVIDER_URL));
+const linkTokenTo = async (address: string, subject: RegExp): Promise<string> => {
+  const token = tokenIn(await mailAbout(address, subject, stack.env.MAIL_PROVIDER_URL));
   secrets.push({ what: 'token of a mail', value: token });
   noteHashed('token of a mail', token);
   return token;
+};
+
+/** A passkey of a developer's, from its first day to its end. */
+const keepPasskey = async (token: string): Promise<void> => {
+  const ids = [
+    'start-developer-registration',
+    'register-developer-passkey',
+    'start-developer-passkey-sign-in',
+    'list-developer-passkeys',
+  ] as const;
+  const origin = stack.dashboardUrl.replace('127.0.0.1', 'localhost');
+  const signInWith = (body: object) => signIn('sign-in-developer-with-passkey', { body });
+  const act = (id: string, options: RequestOptions) => send(routeNamed(id), {}, { ...options, token });
+  const _id = await addPasskey(ids, origin, act, signInWith);
+  await send(routeNamed('rename-developer-passkey'), { id: _id }, { token, body: { name: 'Phone' } });
+  await send(routeNamed('delete-developer-passkey'), { id: _id }, { token });
 };
 
 /** An authenticator app of a developer's, a log-in with it, and its end. */
@@ -594,10 +625,10 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   const act = (id: string, options: RequestOptions, more: Record<string, string> = {}) =>
     send(routeNamed(id), { projectId, ...more }, options);
   await signIn('sign-up-developer', { body: { email: address, password: first } });
-  await act('verify-developer-email', { body: { token: await linkTokenTo(address, 1) } });
+  await act('verify-developer-email', { body: { token: await linkTokenTo(address, /confirm/i) } });
   await act('resend-developer-verification', { body: { email: address } });
   await act('request-developer-reset', { body: { email: address } });
-  await act('reset-developer-password', { body: { token: await linkTokenTo(address, 2), newPassword: second } });
+  await act('reset-developer-password', { body: { token: await linkTokenTo(address, /reset/i), newPassword: second } });
   const elsewhere = await signIn('sign-in-developer', { body: { email: address, password: second } });
   const here = await signIn('sign-in-developer', { body: { email: address, password: second } });
   const sessions = await act('list-developer-sessions', { token: here.token });
@@ -610,11 +641,12 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   });
   await act('refresh-developer', { headers: { cookie: elsewhere.cookie } });
   await act('send-developer-code', { body: { email: address } });
-  await signIn('sign-in-developer-by-code', { body: { token: await linkTokenTo(address, 3) } });
+  await signIn('sign-in-developer-by-code', { body: { token: await linkTokenTo(address, /code/i) } });
   await guard(address, here.token, third);
+  await keepPasskey(here.token);
 
   await act('create-invitation', { token: owner, body: { email: address, role: 'viewer' } });
-  await act('accept-invitation', { token: here.token, body: { token: await linkTokenTo(address, 4) } });
+  await act('accept-invitation', { token: here.token, body: { token: await linkTokenTo(address, /invited/) } });
   const developerId = String(claimsOf(here.token).sub);
   await act('update-member', { token: owner, body: { role: 'admin' } }, { developerId });
   const personal = await act('create-token', { token: here.token, body: { name: 'script', scopes: ['account:read'] } });
@@ -626,7 +658,7 @@ const workTogether = async (projectId: string, owner: string): Promise<void> => 
   await act('delete-member', { token: here.token }, { developerId });
   const open = await act('create-invitation', { token: owner, body: { email: `2${address}`, role: 'admin' } });
   const { _id: invitation } = open.body.data as { _id: string };
-  await linkTokenTo(`2${address}`, 1);
+  await linkTokenTo(`2${address}`, /invited/);
   await act('delete-invitation', { token: owner }, { id: invitation });
   await comeByGitHub();
 };
@@ -736,6 +768,7 @@ beforeAll(async () => {
     'start-developer-totp',
     'confirm-developer-totp',
     'sign-in-developer-with-factor',
+    'sign-in-developer-with-passkey',
     'sign-up',
     'sign-in',
     'refresh-token',

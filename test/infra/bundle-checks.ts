@@ -13,7 +13,12 @@ const run = promisify(execFile);
 /** The two that describe the APIs, which are made without the packages that do so. */
 export const descriptions = ['service-get-openapi', 'dashboard-service-get-dashboard-openapi'] as const;
 
-export const verifyPasskeys: readonly string[] = ['user-auth-register-passkey', 'user-auth-sign-in-with-passkey'];
+export const verifyPasskeys: readonly string[] = [
+  'dashboard-auth-register-developer-passkey',
+  'dashboard-auth-sign-in-developer-with-passkey',
+  'user-auth-register-passkey',
+  'user-auth-sign-in-with-passkey',
+];
 
 /** What the SDK of the mail provider imports for mails in React, which nobody sends. */
 const ofReactMails = '@react-email/render';

@@ -78,6 +78,8 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['reset-developer-password', 400],
   ['sign-in-developer-by-code', 400],
   ['sign-in-developer-with-factor', 401],
+  ['start-developer-passkey-sign-in', 200],
+  ['sign-in-developer-with-passkey', 400],
   ['list-developer-sessions', 200],
   ['revoke-developer-session', 404],
   ['exchange-developer-code', 400],

@@ -1,4 +1,5 @@
 import { defineExamples } from '../../../shared/http/openapi/example.ts';
+import { passkeyExamples } from '../../passkey-examples.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const email = 'grace@example.com';
@@ -39,6 +40,26 @@ export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
   'sign-in-developer-with-factor': {
     body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', recoveryCode: '7KQM-3XWT' },
     failures: ['INVALID_SECOND_FACTOR', 'ACCOUNT_LOCKED'],
+  },
+  'start-developer-registration': { failures: ['SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'] },
+  'register-developer-passkey': {
+    body: passkeyExamples.registered,
+    failures: ['INVALID_PASSKEY', 'SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'],
+  },
+  'start-developer-passkey-sign-in': { failures: ['SITE_URL_REQUIRED'] },
+  'sign-in-developer-with-passkey': {
+    body: passkeyExamples.authenticated,
+    failures: ['INVALID_CREDENTIALS', 'SITE_URL_REQUIRED'],
+  },
+  'list-developer-passkeys': { query: { page: '1', limit: '20' } },
+  'rename-developer-passkey': {
+    params: { id: '6743f0c2a91b5d0012ab34ce' },
+    body: { name: 'Phone' },
+    failures: ['PASSKEY_NOT_FOUND'],
+  },
+  'delete-developer-passkey': {
+    params: { id: '6743f0c2a91b5d0012ab34ce' },
+    failures: ['PASSKEY_NOT_FOUND', 'LAST_WAY_TO_SIGN_IN', 'REAUTHENTICATION_REQUIRED'],
   },
   'change-developer-password': {
     body: { currentPassword: password, newPassword: 'a third horse battery', endTokens: true },

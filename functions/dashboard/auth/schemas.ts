@@ -1,10 +1,23 @@
 import * as v from 'valibot';
 import { accountFields, factorFields, hasFactor, Session, withoutFactor } from '../../account-fields.ts';
+import { authenticatedFields, Passkey, registeredFields } from '../../passkey-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
-const { email, recipient, newPassword, password, token, otp, code, factorCode, ticket, exchangeToken, rtCode } =
-  accountFields;
+const {
+  email,
+  recipient,
+  newPassword,
+  password,
+  token,
+  otp,
+  code,
+  factorCode,
+  ticket,
+  passkeyName,
+  exchangeToken,
+  rtCode,
+} = accountFields;
 
 /** What opens an account and what signs in; only the first asks for a password that is good enough. */
 export const CredentialsBody = strictBody({ email, password: newPassword });
@@ -27,6 +40,9 @@ export const CodeBody = strictBody({ token: v.optional(token), email: v.optional
 export const FactorCodeBody = strictBody({ code: factorCode });
 export const FactorBody = v.pipe(strictBody(factorFields), v.check(hasFactor, withoutFactor));
 export const TicketBody = v.pipe(strictBody({ ticket, ...factorFields }), v.check(hasFactor, withoutFactor));
+export const RegisteredBody = strictBody(registeredFields);
+export const AuthenticatedBody = strictBody(authenticatedFields);
+export const PasskeyNameBody = strictBody({ name: passkeyName });
 export const DeletionBody = strictBody({ password: v.optional(password) });
 export const ExchangeBody = strictBody({ token: exchangeToken, rtCode });
 
@@ -59,4 +75,7 @@ export const DoneAnswer = v.object({ success: v.literal(true), message: v.string
 export const DeletedDeveloperAnswer = success(v.object({ _id: v.string() }));
 
 export const SessionPage = pageOf(Session);
-export const RevokedSessionAnswer = success(v.object({ _id: v.string() }));
+export const PasskeyPage = pageOf(Passkey);
+
+/** Of a session or a passkey. */
+export const RevokedAnswer = success(v.object({ _id: v.string() }));

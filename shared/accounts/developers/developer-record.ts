@@ -15,15 +15,18 @@ export interface DeveloperRecord extends AccountRecord {
   readonly updatedAt: Date;
 }
 
-/** Indexes of `control.developers`: one account an address and an identity, whoever registers at once. */
+const oneAccountEach = (name: string, key: string): IndexDescription => ({
+  name,
+  key: { [key]: 1 },
+  unique: true,
+  partialFilterExpression: { [key]: { $exists: true } },
+});
+
+/** Indexes of `control.developers`: one account an address, an identity and a passkey, whoever registers at once. */
 export const developerIndexes: readonly IndexDescription[] = [
   { key: { email: 1 }, name: 'email', unique: true },
-  {
-    key: { 'identities.key': 1 },
-    name: 'identity',
-    unique: true,
-    partialFilterExpression: { 'identities.key': { $exists: true } },
-  },
+  oneAccountEach('identity', 'identities.key'),
+  oneAccountEach('passkey', '_signIn.passkeys.id'),
   { key: { deletingSince: 1 }, name: 'deleting', sparse: true },
 ];
 

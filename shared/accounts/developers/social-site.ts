@@ -9,6 +9,7 @@ import type { OpenAccount } from '../social/link-account.ts';
 import type { OAuthApp } from '../social/oauth-client.ts';
 import type { SocialSite } from '../social/state.ts';
 import { developerSignIns, insertDeveloper, requireOpenSignup } from '../stores/developers.ts';
+import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 
 /** The dashboard's app at GitHub as the operator has set it up, and its pages; otherwise 404 `UNKNOWN_PROVIDER`. */
@@ -48,11 +49,13 @@ export const developerSite = (): SocialSite => {
 /** Where they end: at the dashboard's own pages, and nowhere else. */
 export const developerReturn = (): SocialReturn<DeveloperRecord> => {
   const { siteUrl, ...app } = requireDashboardApp();
+  const store = developerSignIns();
   return {
-    store: developerSignIns(),
+    store,
     siteUrl,
     credentials: async () => ({ ...app, clientSecret: await clientSecret() }),
     opening: async () => openDeveloper,
+    onLinked: (account, { title }) => tellOfChange(store, account, accountChanges.providerLinked(title)),
     told: ({ isNew }) => ({ isNewDeveloper: String(isNew) }),
   };
 };

@@ -17,11 +17,13 @@ interface Site {
   readonly allowedDomains: readonly string[];
 }
 
-const siteUrlRequired = (): AppError =>
+const siteUrlRequired = (setBy: string): AppError =>
   new AppError(
     'SITE_URL_REQUIRED',
-    'Passkeys are bound to the host of the site URL, which must be a name and no IP address. Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.',
+    `Passkeys are bound to the host of the site URL, which must be a name and no IP address. ${setBy}`,
   );
+
+const byProject = 'Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.';
 
 /** Browsers have passkeys on these pages alone. */
 const isSecure = ({ protocol, hostname }: URL): boolean =>
@@ -29,11 +31,11 @@ const isSecure = ({ protocol, hostname }: URL): boolean =>
 
 /**
  * The relying party of a site: its host, for its own pages at or below that (contract 3, "Passkeys"). No site URL, or
- * one whose host is an IP address, which browsers take for none → 400 `SITE_URL_REQUIRED`.
+ * one whose host is an IP address, which browsers take for none → 400 `SITE_URL_REQUIRED`, saying where it is set.
  */
-export const relyingParty = (site: Site): RelyingParty => {
+export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
   const id = site.siteUrl === null ? undefined : URL.parse(site.siteUrl)?.hostname;
-  if (!id || isIP(id) !== 0 || id.startsWith('[')) throw siteUrlRequired();
+  if (!id || isIP(id) !== 0 || id.startsWith('[')) throw siteUrlRequired(setBy);
   return {
     id,
     name: site.name,

@@ -2,7 +2,9 @@ import { clock } from '../../core/clock.ts';
 import { dashboardSettings, signupSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
+import { serviceName } from '../../core/service-name.ts';
 import { unlessTaken } from '../../core/until-written.ts';
+import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore } from '../account-store.ts';
 import { type Developer, type DeveloperRecord, onDevelopers, toDeveloper } from '../developers/developer-record.ts';
@@ -10,9 +12,6 @@ import { revokeAllTokens } from '../developers/tokens/token-record.ts';
 import { issueDashboardToken } from '../session-jwt.ts';
 import type { SignIn, SigningStore } from '../sign-in.ts';
 import type { AddressedAccount } from '../sign-up.ts';
-
-/** Who mails to developers say they are from. */
-export const serviceName = 'Basalt';
 
 /** The developers: `control.developers`. One who has deleted their account is gone at once, and removed later. */
 export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<DeveloperRecord>(
@@ -27,6 +26,15 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
   { deletingSince: { $exists: false } },
   onDevelopers,
 );
+
+/** With what they may sign in, wherever the service runs. */
+export const developerWays: SignInWays = {
+  password: true,
+  emailCode: true,
+  anonymous: false,
+  passkey: true,
+  secondFactor: 'optional',
+};
 
 /** The same, signing tokens of the dashboard API. */
 export const developerSignIns = (): SigningStore<DeveloperRecord> => ({

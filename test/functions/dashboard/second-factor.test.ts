@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { sessionKey } from '../../../shared/accounts/sessions.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { write } from '../../../shared/table/item.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
 import { shownCode } from '../../support/clients/authenticator.ts';
 import { cookieOf } from '../../support/clients/client.ts';
 import {
+  age,
   auth,
   type DashboardSignIn,
   guardDeveloper,
@@ -37,17 +35,6 @@ const ticketFor = async ({ email, password }: Developer): Promise<string> => {
   const answer = await logIn(email, password);
   expect(answer).toMatchObject({ status: 401, body: { code: 'SECOND_FACTOR_REQUIRED' }, cookies: [] });
   return String((answer.body as unknown as { ticket: string }).ticket);
-};
-
-/** Has a session begin some minutes ago. */
-const age = async (token: string, minutes: number): Promise<void> => {
-  const { sub, sid } = claimsOf(token);
-  await write({
-    update: sessionKey(developerScope, String(sub), String(sid)),
-    change: 'SET createdAt = :at',
-    condition: 'attribute_exists(pk)',
-    values: { at: Date.now() - minutes * 60_000 },
-  });
 };
 
 describe('an authenticator app of a developer', () => {

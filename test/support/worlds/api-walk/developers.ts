@@ -2,6 +2,7 @@ import { shownCode } from '../../clients/authenticator.ts';
 import { Browser, formWith, target } from '../../clients/browser.ts';
 import { linkIn, mailAbout } from '../../clients/inbox.ts';
 import { mailedCode, prepare, setPlan, type WalkContext } from './context.ts';
+import { walkPasskeys } from './passkeys.ts';
 import type { Data } from './walk.ts';
 
 const email = 'grace@example.com';
@@ -42,9 +43,19 @@ const factor = async ({ dashboard }: WalkContext, password: string): Promise<voi
   await dashboard.run('remove-developer-totp', { body: { recoveryCode: second } });
 };
 
+const passkeyRows = {
+  begin: 'start-developer-registration',
+  add: 'register-developer-passkey',
+  ask: 'start-developer-passkey-sign-in',
+  signIn: 'sign-in-developer-with-passkey',
+  list: 'list-developer-passkeys',
+  rename: 'rename-developer-passkey',
+  remove: 'delete-developer-passkey',
+} as const;
+
 /** A developer account from its first day to its password's third; leaves the developer signed in, on the pro plan. */
 export const walkDevelopers = async (context: WalkContext): Promise<void> => {
-  const { dashboard } = context;
+  const { dashboard, stack } = context;
   await dashboard.run('sign-up-developer');
   await setPlan(context, email, 'pro');
   await dashboard.run('verify-developer-email', { body: { otp: await mailedCode(context, email, /verif|confirm/i) } });
@@ -70,6 +81,7 @@ export const walkDevelopers = async (context: WalkContext): Promise<void> => {
   const byCode = await dashboard.run('sign-in-developer-by-code', { body: { code } });
   dashboard.credentials = { dashboardToken: byCode.body.data.accessToken ?? '' };
   await factor(context, 'a third horse battery');
+  await walkPasskeys(dashboard, passkeyRows, stack.dashboardUrl.replace('127.0.0.1', 'localhost'));
   await gitHub(context);
 };
 

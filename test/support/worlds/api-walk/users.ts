@@ -1,8 +1,8 @@
 import { shownCode } from '../../clients/authenticator.ts';
 import { Browser, formWith, target } from '../../clients/browser.ts';
-import { type CreationOptions, makePasskey, type RequestOptions, usePasskey } from '../../clients/passkey-device.ts';
 import { put } from '../files.ts';
 import { mailedCode, prepare, type WalkContext } from './context.ts';
+import { walkPasskeys } from './passkeys.ts';
 
 const email = 'ada@example.com';
 const inHeader = (token: string) => ({ headers: { 'x-refresh-token': token } });
@@ -40,18 +40,15 @@ interface RecoveryCodes {
   readonly data: { readonly recoveryCodes: readonly string[] };
 }
 
-const passkey = async ({ open }: WalkContext): Promise<void> => {
-  const origin = 'https://shop.example.com';
-  const begun = await open.run<{ readonly data: CreationOptions }>('start-registration');
-  const { credential, response } = makePasskey(begun.body.data, { origin });
-  const added = await open.run<{ readonly data: { readonly _id: string } }>('register-passkey', { body: { response } });
-  const asked = await open.run<{ readonly data: RequestOptions }>('start-passkey-sign-in');
-  await open.run('sign-in-with-passkey', { body: { response: usePasskey(credential, asked.body.data, { origin }) } });
-  await open.run('list-passkeys');
-  const own = { params: { id: added.body.data._id } };
-  await open.run('rename-passkey', own);
-  await open.run('delete-passkey', own);
-};
+const passkeyRows = {
+  begin: 'start-registration',
+  add: 'register-passkey',
+  ask: 'start-passkey-sign-in',
+  signIn: 'sign-in-with-passkey',
+  list: 'list-passkeys',
+  rename: 'rename-passkey',
+  remove: 'delete-passkey',
+} as const;
 
 /** An end user's account, from sign-up to a session that somebody else ends. */
 export const walkUsers = async (context: WalkContext): Promise<void> => {
@@ -94,7 +91,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
     body: { ticket: refused.body.ticket, recoveryCode: first },
   });
   await open.run('remove-totp', { body: { recoveryCode: second } });
-  await passkey(context);
+  await walkPasskeys(open, passkeyRows, 'https://shop.example.com');
   open.credentials = credentials;
   await open.run('get-jwks');
   await gitHub(context);

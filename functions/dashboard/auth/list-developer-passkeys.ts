@@ -1,0 +1,13 @@
+import { listPasskeys } from '../../../shared/accounts/passkeys/own-passkeys.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { pageFrom } from '../../../shared/core/page.ts';
+import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['list-developer-passkeys'];
+
+export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
+  const data = pageFrom(await listPasskeys(developerAccounts, signedIn), input.query);
+  return respondExactly(route, { success: true, data, message: 'Passkeys fetched' });
+});

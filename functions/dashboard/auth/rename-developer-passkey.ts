@@ -1,0 +1,12 @@
+import { renamePasskey } from '../../../shared/accounts/passkeys/own-passkeys.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['rename-developer-passkey'];
+
+export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
+  const data = await renamePasskey(developerAccounts, signedIn, input.params.id, input.body.name);
+  return respondExactly(route, { success: true, data, message: 'Passkey renamed' });
+});

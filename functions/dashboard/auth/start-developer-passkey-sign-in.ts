@@ -1,0 +1,13 @@
+import { consoleParty } from '../../../shared/accounts/developers/console-party.ts';
+import { startPasskeySignIn } from '../../../shared/accounts/passkeys/start-passkey-sign-in.ts';
+import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['start-developer-passkey-sign-in'];
+
+export const handler = publicEndpoint(route).handler(async () => {
+  const data = await startPasskeySignIn(developerScope, consoleParty());
+  return respondExactly(route, { success: true, data, message: 'Log in with these options' });
+});

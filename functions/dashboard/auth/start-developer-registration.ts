@@ -1,0 +1,13 @@
+import { consoleParty } from '../../../shared/accounts/developers/console-party.ts';
+import { startRegistration } from '../../../shared/accounts/passkeys/start-registration.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { respondExactly } from '../../../shared/http/reply.ts';
+import { dashboardAuthRoutes } from './routes.ts';
+
+const route = dashboardAuthRoutes['start-developer-registration'];
+
+export const handler = accountEndpoint(route).handler(async (_event, { signedIn }) => {
+  const data = await startRegistration(developerAccounts, consoleParty(), signedIn);
+  return respondExactly(route, { success: true, data, message: 'Make a passkey with these options' });
+});
