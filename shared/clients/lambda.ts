@@ -5,11 +5,14 @@ import { timed } from './timed.ts';
 let client: LambdaClient | undefined;
 
 const open = (): LambdaClient => {
-  const made = new LambdaClient({ maxAttempts: 1, requestHandler: { connectionTimeout: 1000 } });
+  const made = new LambdaClient({ requestHandler: { connectionTimeout: 1000 } });
   return publishCommands(made, 'lambda');
 };
 
-/** Runs another function once and gives its answer; rejects if it fails, or does not answer within `limitMs`. */
+/**
+ * Runs another function and gives its answer; rejects if it fails, or does not answer within `limitMs`. A connection
+ * that breaks off, or that nothing answers on, is tried again: the function may then run twice.
+ */
 export const invokeFunction = async (name: string, event: object, limitMs: number): Promise<unknown> => {
   client ??= open();
   const lambda = client;

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Invocations, startInvocations } from '../../infra/local/invocations.ts';
 import { closeLambda, invokeFunction } from '../../shared/clients/lambda.ts';
 
@@ -25,6 +27,28 @@ describe('a function that calls another one', () => {
 
   test('learns that it failed', async () => {
     await expect(invokeFunction('fails', {}, 5000)).rejects.toThrow('fails failed');
+  });
+
+  test('is answered by another connection where the first one ended while it was not used', async () => {
+    let asked = 0;
+    const server = createServer((request, response) => {
+      asked++;
+      if (asked === 1) request.socket.destroy();
+      else response.end('"answered"');
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    closeLambda();
+    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    try {
+      expect(await invokeFunction('jobs-some', {}, 5000)).toBe('answered');
+      expect(asked).toBe(2);
+    } finally {
+      vi.unstubAllEnvs();
+      closeLambda();
+      server.close();
+    }
   });
 
   test('does not wait longer than it says', async () => {
