@@ -33,6 +33,8 @@ export interface WebhookRecord {
   readonly failingSince?: Date;
   /** Its receiver took long to answer last: few such are worked on at once. */
   readonly isSlow?: true;
+  /** Its place among the slow ones, which a run of it has taken. */
+  readonly slowPlace?: number;
   /** Counts what was said while a run was at it, which then looks once more. */
   readonly nudges: number;
   /** Until then one run has it to itself. */
@@ -46,7 +48,12 @@ export interface WebhookRecord {
 export const webhookIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, slot: 1 }, name: 'slot', unique: true },
   { key: { dueAt: 1 }, name: 'due' },
-  { key: { leasedUntil: 1 }, name: 'slow', partialFilterExpression: { isSlow: true } },
+  {
+    key: { slowPlace: 1 },
+    name: 'slowPlace',
+    unique: true,
+    partialFilterExpression: { slowPlace: { $exists: true } },
+  },
 ];
 
 export const onWebhooks = inControl<WebhookRecord>('webhooks');

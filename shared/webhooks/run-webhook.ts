@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { logFailure } from '../core/log.ts';
+import { unlessTaken } from '../core/until-written.ts';
 import type { DeliveryRecord } from '../events/delivery-record.ts';
 import { lookAt } from '../events/nudge.ts';
 import { leasedWebhooks, onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
@@ -60,16 +61,20 @@ const renew = (webhook: WebhookRecord): Promise<WebhookRecord | null> => {
   return takeOver(leasedWebhooks, webhook, { $set: { leasedUntil: until, dueAt: until } });
 };
 
-const isCrowded = async ({ _id, isSlow }: WebhookRecord): Promise<boolean> => {
-  if (!isSlow) return false;
-  const others = { isSlow: true as const, leasedUntil: { $gt: new Date(clock.now()) }, _id: { $ne: _id } };
-  return (await onWebhooks((all) => all.countDocuments(others, { limit: maxSlow, maxTimeMS: 5000 }))) >= maxSlow;
+/** Takes a place among the slow ones; a run that was killed has left its webhook the one that it had. */
+const hasPlace = async (webhook: WebhookRecord): Promise<boolean> => {
+  if (!webhook.isSlow || webhook.slowPlace !== undefined) return true;
+  for (let slowPlace = 0; slowPlace < maxSlow; slowPlace++) {
+    const taken = changeHeld(leasedWebhooks, webhook, { $set: { slowPlace } });
+    if (await unlessTaken(taken, () => false)) return true;
+  }
+  return false;
 };
 
 /** Ends the lease, unless something was said meanwhile; then false. */
 const letGo = async (webhook: WebhookRecord, dueAt: Date): Promise<boolean> => {
   const same = { ...leasedWebhooks, while: ['nudges'] };
-  return changeHeld(same, webhook, { $set: { leasedUntil: new Date(0), dueAt } });
+  return changeHeld(same, webhook, { $set: { leasedUntil: new Date(0), dueAt }, $unset: { slowPlace: '' } });
 };
 
 /** The run of one webhook, which it holds. */
@@ -183,7 +188,7 @@ export const runWebhook = async (_id: ObjectId, limitMs = runMs): Promise<void> 
   if (!webhook) return;
   const project = await loadProject(webhook.projectId);
   if (!project) return;
-  if (await isCrowded(webhook)) {
+  if (!(await hasPlace(webhook))) {
     const dueAt = new Date(clock.now() + slowWaitSeconds * 1000);
     await changeHeld(leasedWebhooks, webhook, { $set: { leasedUntil: new Date(0), dueAt } });
     await lookAt({ webhookId: _id.toHexString() }, slowWaitSeconds).catch(() => undefined);

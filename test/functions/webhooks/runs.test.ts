@@ -162,27 +162,55 @@ describe('a webhook', () => {
     expect((await recordOf(_id)).enabled).toBe(true);
   });
 
-  test('that takes long waits while two such are worked on, and keeps no other waiting', async () => {
-    const [slow, quick, ...others] = await Promise.all(Array.from({ length: 4 }, newWebhook));
-    if (!slow || !quick) throw new Error('There are four');
+  test('that takes long waits while two such are worked on, of 50 that begin at once, and keeps no other waiting', async () => {
+    const [quick, ...slow] = await Promise.all(Array.from({ length: 50 }, newWebhook));
+    if (!quick) throw new Error('There are 50');
     at(start);
-    for (const one of [slow, ...others]) {
-      await noteReceipt(project, await recordOf(one), { status: 200, ms: 5001 });
-      expect((await recordOf(one)).isSlow).toBe(true);
+    await onWebhooks((all) => all.updateMany({ _id: { $in: slow } }, { $set: { isSlow: true } }));
+    for (const _id of [quick, ...slow]) await testWebhook(project, _id.toHexString());
+    const answers: (() => void)[] = [];
+    receiver.behaviour = (_received, response) => {
+      const answer = () => response.writeHead(204).end();
+      if (answers.length < 2) answers.push(answer);
+      else answer();
+    };
+    const isOver = Promise.withResolvers<void>();
+    let left = slow.length - 2;
+    const stepped = async (_id: ObjectId) => {
+      await runWebhook(_id, hour);
+      if (--left === 0) isOver.resolve();
+    };
+    const runs = slow.map(stepped);
+    await isOver.promise;
+    const waiting = await onWebhooks((all) => all.find({ _id: { $in: slow }, leasedUntil: new Date(0) }).toArray());
+    expect(waiting.map(({ dueAt }) => dueAt)).toEqual(Array(47).fill(new Date(start + 5 * second)));
+    const [one] = waiting;
+    if (!one) throw new Error('47 wait');
+    await eventually(() => expect(answers).toHaveLength(2));
+    await runWebhook(quick);
+    expect(receiver.received).toHaveLength(3);
+    for (const answer of answers) answer();
+    await Promise.all(runs);
+    await runWebhook(one._id);
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  test('that takes long and whose run was killed has its place still', async () => {
+    const [killed, other, third] = await Promise.all([newWebhook(), newWebhook(), newWebhook()]);
+    for (const _id of [killed, other, third]) {
+      await noteReceipt(project, await recordOf(_id), { status: 200, ms: 5001 });
+      expect((await recordOf(_id)).isSlow).toBe(true);
     }
-    await onWebhooks((all) =>
-      all.updateMany({ _id: { $in: others } }, { $set: { leasedUntil: new Date(start + minute) } }),
-    );
-    await deliverAt(slow, start);
+    await onWebhooks((all) => all.updateOne({ _id: killed }, { $set: { slowPlace: 0 } }));
+    await onWebhooks((all) => all.updateOne({ _id: other }, { $set: { slowPlace: 1 } }));
+    await deliverAt(third, start);
     expect(receiver.received).toEqual([]);
-    expect(await recordOf(slow)).toMatchObject({ leasedUntil: new Date(0), dueAt: new Date(start + 5 * second) });
-    await deliverAt(quick, start);
-    expect(receiver.received).toHaveLength(1);
-    at(start + minute);
-    await runWebhook(slow);
+    await deliverAt(killed, start);
+    await deliverAt(third, start);
     expect(receiver.received).toHaveLength(2);
-    // It answered at once.
-    expect(await recordOf(slow)).not.toHaveProperty('isSlow');
+    expect(await recordOf(killed)).not.toHaveProperty('slowPlace');
+    await noteReceipt(project, await recordOf(killed), { status: 200, ms: 1 });
+    expect(await recordOf(killed)).not.toHaveProperty('isSlow');
   });
 
   test('goes with its project, and its log', async () => {
