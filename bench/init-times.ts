@@ -23,7 +23,7 @@ const { values: flags, positionals: prefixes } = parseArgs({
   options: { rounds: { type: 'string', default: '3' } },
 });
 const rounds = Number(flags.rounds);
-const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: false };
+const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: false, pictures: false };
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));
 const folder = path.join(directory, 'functions');
 

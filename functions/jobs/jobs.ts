@@ -18,9 +18,15 @@ export interface QueueStart {
 export interface Job {
   readonly summary: string;
   /**
-   * What starts it: a deployment, before anything of it is served, another function, the clock, or messages of a queue.
+   * What starts it: a deployment, before anything of it is served, another function, the origin of files, the clock, or
+   * messages of a queue.
    */
-  readonly starts: 'on deployment' | 'invoked' | { readonly everyMinutes: number } | QueueStart;
+  readonly starts:
+    | 'on deployment'
+    | 'invoked'
+    | 'by the origin of files'
+    | { readonly everyMinutes: number }
+    | QueueStart;
   /** It needs no database. */
   readonly database?: false;
   /** What it may do besides what its start implies (`usesOfJob`); a job counts no requests. */
@@ -89,6 +95,11 @@ export const jobs = defineJobs({
     summary: 'Verify a database of a project’s own, from the second address',
     starts: 'invoked',
     uses: ['encryption'],
+  },
+  'make-size': {
+    summary: 'Make a picture in the size that is asked for',
+    starts: 'by the origin of files',
+    uses: ['uploads', 'files'],
   },
   'authorize-channel': {
     summary: 'Let tickets of live updates hear the channels that they name',

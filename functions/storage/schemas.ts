@@ -34,6 +34,10 @@ export const UploadPartsBody = body({ filePath: text, size: v.optional(size) });
 export const FileBody = body({ path: text });
 export const VisibilityBody = body({ path: text, visibility });
 
+/** Which ones there are is told by `INVALID_SIZE`. */
+const side = v.optional(v.number('must be a Number'));
+const choice = v.optional(v.string('must be a String'));
+
 const mostLinks = 100;
 const linkCount = `must have 1 to ${mostLinks} paths`;
 const linkSeconds = 'must be a whole number of seconds from 60 to 604800';
@@ -53,6 +57,10 @@ export const LinksBody = body({
     ),
     3600,
   ),
+  width: side,
+  height: side,
+  fit: choice,
+  format: choice,
 });
 
 export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string() });

@@ -9,6 +9,7 @@ import { writeCodeCaches } from './code-cache.ts';
 import { leanDriver } from './driver/lean-driver.ts';
 import { bundleFolder, functionFiles, root } from './function-files.ts';
 import { bcryptFromFolder, nativeBcrypt, nativeFile } from './native-bcrypt.ts';
+import { sharpPackages } from './sharp-packages.ts';
 import { leanWebauthn } from './webauthn/lean-webauthn.ts';
 
 export interface Bundle {
@@ -20,6 +21,8 @@ export interface Bundle {
   readonly parts: readonly { readonly from: string; readonly bytes: number }[];
   /** True where bcrypt's binary lies beside it. */
   readonly native: boolean;
+  /** True where `sharp` does, with what it needs. */
+  readonly pictures: boolean;
 }
 
 /** Optional companions of the MongoDB driver: it does without them, and none is installed. */
@@ -48,7 +51,10 @@ export const bundling = {
     'whatwg-url': join(root, 'infra/build/whatwg-url.ts'),
     '@aws-sdk/credential-provider-node': join(root, 'infra/build/aws-credentials.ts'),
   },
-  external: driverExtras,
+  // What draws pictures is a program of its own, which lies beside the one bundle that needs it.
+  external: [...driverExtras, 'sharp'],
+  // The script that runs a bundle lets it require, and not import.
+  supported: { 'dynamic-import': false },
   plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions, leanDriver, leanWebauthn],
   outExtension: { '.js': '.cjs' },
 } as const satisfies BuildOptions;
@@ -66,6 +72,7 @@ const describe = (name: string, output: Metafile['outputs'][string]): Bundle => 
     bytes: output.bytes,
     parts: [...sizes].map(([from, bytes]) => ({ from, bytes })).sort((a, b) => b.bytes - a.bytes),
     native: output.imports.some(({ path }) => path === `./${nativeFile}`),
+    pictures: output.imports.some(({ path }) => path === 'sharp'),
   };
 };
 
@@ -114,6 +121,7 @@ export const bundleFunctions = async (
   await Promise.all([
     ...bundles.map(({ name }) => copyFile(entry, join(outDir, name, 'index.mjs'))),
     ...native.map(({ name }) => copyFile(binary, join(outDir, name, nativeFile))),
+    ...bundles.filter(({ pictures }) => pictures).map(({ name }) => sharpPackages(join(outDir, name))),
   ]);
   if (codeCaches) await writeCodeCaches(bundles.map(({ name }) => join(outDir, name)));
   return bundles;

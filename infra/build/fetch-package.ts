@@ -61,9 +61,9 @@ export const fetchPackage = async (locked: LockedPackage, cache: string, pack: P
   } catch (error) {
     throw new DeployProblem(
       [
-        `Functions that hash passwords need ${name}@${version}, which npm does not install on this machine, and it could not be`,
+        `Deployed functions need ${name}@${version}, which npm does not install on this machine, and it could not be`,
         `downloaded: ${error instanceof Error ? error.message.trim() : String(error)}`,
-        'See that `npm view @node-rs/bcrypt version` answers and that there is a program `tar`, or deploy from Linux x64.',
+        `See that \`npm view ${name} version\` answers and that there is a program \`tar\`, or deploy from Linux x64.`,
       ].join('\n'),
     );
   } finally {

@@ -7,7 +7,7 @@ import { nativeFile } from './native-bcrypt.ts';
 /** The code of one function as it is deployed. */
 export interface PackagedFunction {
   readonly code: Code;
-  /** True where a binary for x86_64 lies beside the bundle; all others run on arm64. */
+  /** True where binaries for x86_64 lie beside the bundle; all others run on arm64. */
   readonly native: boolean;
 }
 
@@ -24,7 +24,7 @@ export const bundledIn =
   (name) => {
     const path = join(folder, name);
     if (!existsSync(join(path, 'index.mjs'))) throw new DeployProblem(`${name} is not bundled. Run: npm run build`);
-    const native = existsSync(join(path, nativeFile));
+    const native = [nativeFile, 'node_modules'].some((name) => existsSync(join(path, name)));
     const exclude = ['*.map', native ? '*-arm64.cache' : '*-x64.cache'];
     return { code: Code.fromAsset(path, { exclude }), native };
   };

@@ -1,6 +1,7 @@
 import { localAccount } from './aws-account.ts';
 import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
 import { localLinkKeys } from './files/link-keys.ts';
+import type { SizesFunction } from './files/sizes.ts';
 import { type Files, filesEnvironment, findFiles } from './files/start-files.ts';
 import type { LocalServiceOptions } from './local-service.ts';
 import { type MailWebhook, type Providers, providerEnvironment, startProviders } from './providers.ts';
@@ -21,6 +22,7 @@ export const startBackingServices = async (
   directory: string,
   settings: LocalSettings,
   webhook: MailWebhook,
+  sizes: SizesFunction,
   options: LocalServiceOptions,
   stops: Stops,
 ): Promise<BackingServices> => {
@@ -28,7 +30,7 @@ export const startBackingServices = async (
     startDatabases(directory, settings, options, stops),
     startQueues({ ...options, ...localAccount }),
     startProviders(settings.port, webhook, options),
-    findFiles(directory, settings, { ...options, linkKeys: await localLinkKeys() }),
+    findFiles(directory, settings, { ...options, linkKeys: await localLinkKeys(), sizes }),
   ]);
   const [databases, queues, providers, files] = parts;
   for (const part of [queues, providers, files]) if (part.status === 'fulfilled') stops.add(part.value.stop);

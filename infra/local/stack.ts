@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import path from 'node:path';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
@@ -18,6 +19,7 @@ import { consoleSite, type ServeSite } from './console-site.ts';
 import { corsOf } from './cors.ts';
 import type { Databases } from './databases.ts';
 import { encryptionKey } from './encryption-key.ts';
+import type { GatewayEvent } from './event.ts';
 import { closeGateway, createGateway, type Invoke } from './gateway.ts';
 import { inProcess } from './in-process.ts';
 import { startInvocations } from './invocations.ts';
@@ -70,6 +72,9 @@ const finishMs = 3000;
 
 const webhookFunction = functionName('mail/webhook', publicRoutes['mail/webhook']['receive-webhook'].id);
 
+/** The function that makes sizes of pictures. */
+const sizesFunction = functionName('jobs', 'make-size');
+
 const logFailure = (name: string, error: unknown): void =>
   log.error({ message: 'The function failed', function: name, ...describeError(error) });
 
@@ -95,6 +100,14 @@ const functionUrlFor = (name: string, invoke: Invoke) =>
     invoke,
     onFailure: logFailure,
   });
+
+/** Only who names itself as `caller`, as only CloudFront may call such a function of a deployment. */
+const known =
+  (invoke: Invoke, caller: string): Invoke =>
+  async (name, event) => {
+    const { headers } = event as GatewayEvent;
+    return headers.authorization === caller ? invoke(name, event) : { statusCode: 403 };
+  };
 
 const closeClients = async (): Promise<void> => {
   closeDynamo();
@@ -148,6 +161,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   // Requests that come before the functions are there wait for them.
   const onRequest: Invoke = async (name, event) => (await opened.promise)(name, event);
   const links = new SignInLinks();
+  const filesHost = randomUUID();
   const gateways = [
     gatewayFor(publicRoutes, publicCorsPolicy, onRequest),
     gatewayFor(
@@ -157,11 +171,14 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
       consoleSite(addresses.promise),
     ),
     functionUrlFor(webhookFunction, onRequest),
+    functionUrlFor(sizesFunction, known(onRequest, filesHost)),
   ] as const;
   const portOf = (place: number): number => (port === 0 ? 0 : port + place);
   const baseUrl = await serve(gateways[0], port, 'PORT', stops);
   const dashboardUrl = await serve(gateways[1], portOf(1), 'The dashboard port', stops);
   const webhookUrl = `${await serve(gateways[2], portOf(2), 'The webhook port', stops)}/`;
+
+  const sizesUrl = await serve(gateways[3], 0, 'The port of sizes', stops);
 
   const ENCRYPTION_KEY = await encryptionKey(directory);
   // The key of links to files is made of it before the functions are told everything.
@@ -177,6 +194,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     directory,
     options,
     { url: webhookUrl, secrets: MAIL_WEBHOOK_SECRET },
+    { url: sizesUrl, caller: filesHost },
     { report, onExit },
     stops,
   );

@@ -12,9 +12,13 @@ const shareOfFunctions = 0.8;
 const minUnreserved = 100;
 
 /**
- * The most runs at once of a function whose URL anybody may call, so that a flood there leaves the others their share.
+ * The most runs at once of a function whose URL anybody may call, or the origin of files for anybody, so that a flood
+ * there leaves the others their share.
  */
 const ownUrl = 20;
+
+/** The webhook of the mail provider, and what makes sizes of pictures. */
+const withUrl = 2;
 
 /** How many function instances a cluster with this many connections supports. */
 export const instancesFor = (mongoConnections: number): number =>
@@ -42,7 +46,7 @@ export const concurrencyOf = (
   mongoConnections: number,
   runsOfQueues: readonly number[],
 ): Concurrency => {
-  const kept = ownUrl + runsOfQueues.reduce((sum, runs) => sum + runs, 0);
+  const kept = withUrl * ownUrl + runsOfQueues.reduce((sum, runs) => sum + runs, 0);
   if (accountConcurrency < kept + minUnreserved) {
     return { ownUrl: undefined, forQueue: () => undefined, withheld: 0, most: accountConcurrency };
   }

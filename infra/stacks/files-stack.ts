@@ -8,25 +8,40 @@ import {
   FunctionEventType,
   FunctionRuntime,
   HttpVersion,
+  type IOrigin,
   KeyGroup,
   PublicKey,
   S3OriginAccessControl,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
-import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { Bucket, HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { FunctionUrlOrigin, OriginGroup, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
+import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
+import { Bucket, type CfnBucket, HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { uploadCors } from '../../shared/files/upload-cors.ts';
+import { functionName } from '../build/function-files.ts';
 import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
+import { gatewaysForJob } from './egress.ts';
+import { EndpointFunction } from './endpoint-function.ts';
 import { dispositionFunction, fileCacheControl, linkCacheControl } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
 import { firstLinkKey } from './first-link-key.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
+import { statementsFor, variablesFor } from './grants.ts';
+import { timeoutOf } from './jobs-stack.ts';
 import { letIn, privateBucket } from './private-bucket.ts';
+import { sizeRequestFunction } from './size-requests.ts';
 import { answerFolder, fileFolders, type Stores, transferFolders } from './statements.ts';
 
 export interface FilesStackProps extends StackProps {
   readonly domain: EdgeDomain | undefined;
+  /** What the function that makes sizes of pictures is let into, besides the files themselves. */
+  readonly stores: Omit<Stores, 'files'>;
+  readonly defaults: FunctionDefaults;
+  /** Settings that every function shares. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** Files that a signed link opens, in the bucket and in addresses. */
@@ -46,8 +61,11 @@ const edgeTime = Duration.minutes(5);
 export class FilesStack extends Stack {
   readonly files: Stores['files'];
   readonly distribution: Distribution;
+  /** Makes pictures in the sizes that are asked for. */
+  readonly sizes: EndpointFunction;
 
-  constructor(scope: Construct, id: string, { domain, ...props }: FilesStackProps) {
+  constructor(scope: Construct, id: string, filesProps: FilesStackProps) {
+    const { domain, stores, defaults, environment, ...props } = filesProps;
     super(scope, id, { ...props, terminationProtection: true });
     const bucket = new Bucket(this, 'Files', {
       ...privateBucket,
@@ -72,6 +90,7 @@ export class FilesStack extends Stack {
       ],
     });
     const keys = this.#keyGroup();
+    this.sizes = this.#sizes(bucket, keys.keyGroupId, { stores, defaults, environment });
     const distribution = this.#distribution(bucket, keys, domain);
     this.distribution = distribution;
     letIn(distribution, bucket, ...servedFolders);
@@ -86,6 +105,7 @@ export class FilesStack extends Stack {
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     this.#acknowledge(bucket, distribution, domain !== undefined);
     this.#acknowledgeFolders(bucket);
+    this.#acknowledgeSizes(bucket);
   }
 
   /** The keys that open links: a job puts real ones in the place of the first, whose private half nobody has. */
@@ -95,6 +115,29 @@ export class FilesStack extends Stack {
       encodedKey: firstLinkKey,
     });
     return new KeyGroup(this, 'LinkKeys', { comment: 'Opens links to private files', items: [first] });
+  }
+
+  /** It stands here, and not with the jobs, as the distribution that calls it does. */
+  #sizes(
+    { bucketArn, bucketName }: Bucket,
+    keyGroup: string,
+    { stores, defaults, environment }: Pick<FilesStackProps, 'stores' | 'defaults' | 'environment'>,
+  ): EndpointFunction {
+    const job = jobs['make-size'];
+    const uses = usesOfJob(job);
+    // It hands out no addresses, and that of the distribution, which needs its own, cannot be known yet.
+    const url = 'https://files.invalid';
+    const all = { ...stores, files: { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName } };
+    return new EndpointFunction(this, 'make-size', {
+      defaults,
+      packaged: defaults.packages(functionName('jobs', 'make-size')),
+      description: job.summary,
+      statements: statementsFor(uses, all),
+      environment: { ...environment, ...variablesFor(uses, all) },
+      timeout: timeoutOf(job),
+      ways: gatewaysForJob('make-size', job),
+      reservedConcurrency: defaults.concurrency.ownUrl,
+    });
   }
 
   #distribution(bucket: Bucket, keys: KeyGroup, domain: FilesStackProps['domain']): Distribution {
@@ -110,12 +153,26 @@ export class FilesStack extends Stack {
       code: FunctionCode.fromInline(dispositionFunction),
       runtime: FunctionRuntime.JS_2_0,
     });
+    const sizeRequests = new EdgeFunction(this, 'SizeRequests', {
+      comment: 'Leads requests for sizes of pictures to where they are kept',
+      code: FunctionCode.fromInline(sizeRequestFunction()),
+      runtime: FunctionRuntime.JS_2_0,
+    });
+    const sizes = FunctionUrlOrigin.withOriginAccessControl(
+      this.sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }),
+    );
+    // A size that is not there yet is made; of any other path the function says that there is no such file.
+    const orMade = (primaryOrigin: IOrigin) =>
+      new OriginGroup({ primaryOrigin, fallbackOrigin: sizes, fallbackStatusCodes: [403, 404] });
     const shared = {
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
       compress: false,
       cachePolicy,
-      functionAssociations: [{ eventType: FunctionEventType.VIEWER_RESPONSE, function: disposition }],
+      functionAssociations: [
+        { eventType: FunctionEventType.VIEWER_REQUEST, function: sizeRequests },
+        { eventType: FunctionEventType.VIEWER_RESPONSE, function: disposition },
+      ],
     };
     const distribution = new Distribution(this, 'PublicFiles', {
       ...withDomain(this, domain),
@@ -124,14 +181,16 @@ export class FilesStack extends Stack {
       // What was not there a moment ago may have been confirmed since.
       errorResponses: [404, 403].map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       defaultBehavior: {
-        origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originPath: '/files', originAccessControlId }),
+        origin: orMade(
+          S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originPath: '/files', originAccessControlId }),
+        ),
         responseHeadersPolicy: fileHeadersPolicy(this, 'FileHeaders', fileCacheControl),
         ...shared,
       },
       // The address keeps its folder on the way to the bucket, so that nothing of it is cached as anything else is.
       additionalBehaviors: {
         [`/${linkFolder}/*`]: {
-          origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originAccessControlId }),
+          origin: orMade(S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originAccessControlId })),
           responseHeadersPolicy: fileHeadersPolicy(this, 'LinkHeaders', linkCacheControl),
           trustedKeyGroups: [keys],
           ...shared,
@@ -151,6 +210,17 @@ export class FilesStack extends Stack {
       Validations.of(this.node.root).acknowledge({
         id: `AwsSolutions-IAM5[Resource::${arn}/${folder}/*]`,
         reason: 'The names of the files of a folder are known to the functions only.',
+      });
+    }
+  }
+
+  /** The function of this stack names the bucket as what stands beside it. */
+  #acknowledgeSizes(bucket: Bucket): void {
+    const id = this.getLogicalId(bucket.node.defaultChild as CfnBucket);
+    for (const folder of fileFolders) {
+      Validations.of(this.sizes).acknowledge({
+        id: `AwsSolutions-IAM5[Resource::<${id}.Arn>/${folder}/*]`,
+        reason: 'The names of the files of a folder are known to the function only.',
       });
     }
   }

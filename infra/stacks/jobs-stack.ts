@@ -30,10 +30,14 @@ const maxMinutes = 15;
 /** Callers of an invoked function wait no longer than this. */
 const invokedLimit = Duration.seconds(10);
 
+/** A picture may take 10 s, and is fetched and put besides. */
+const sizeLimit = Duration.seconds(25);
+
 /** How long a run of a job may take. */
 export const timeoutOf = ({ starts }: Job): Duration => {
   if (starts === 'on deployment') return Duration.minutes(1);
   if (starts === 'invoked') return invokedLimit;
+  if (starts === 'by the origin of files') return sizeLimit;
   return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, maxMinutes) : starts.minutes);
 };
 
@@ -59,6 +63,8 @@ export class JobsStack extends Stack {
     new ConcurrencyCap(this, 'held-back', defaults);
     const fixedNames = new Map(Object.entries(stores.verifiers));
     for (const [name, job] of Object.entries<Job>(jobs)) {
+      // It stands with the origin that calls it.
+      if (job.starts === 'by the origin of files') continue;
       const fixedName = fixedNames.get(name)?.functionName;
       const uses = usesOfJob(job);
       const made = new EndpointFunction(this, name, {

@@ -55,20 +55,30 @@ const functionDefaults = (
 };
 
 /** The stacks that hold data, which the other stacks are granted access to. */
-const addStores = (app: App, named: (part: string) => string, settings: DeploymentSettings) => {
+const addStores = (
+  app: App,
+  named: (part: string) => string,
+  settings: DeploymentSettings,
+  defaults: FunctionDefaults,
+) => {
   const data = new DataStack(app, named('Data'));
   const { pairs } = new QueueStack(app, named('Queues'));
-  const { files, distribution } = new FilesStack(app, named('Files'), { domain: domainsOf(settings).files });
-  const stores: Stores = {
+  const others = {
     ...data.stores,
     mailQueue: pairs.mail.queue,
     workQueue: pairs.work.queue,
     webhookQueue: pairs.webhooks.queue,
-    files,
     verifiers: verifiersOf(settings.deployment),
     languageModel: settings,
   };
-  return { stores, queues: pairs, table: data.table as ITable, distribution };
+  const { files, distribution, sizes } = new FilesStack(app, named('Files'), {
+    domain: domainsOf(settings).files,
+    stores: others,
+    defaults,
+    environment: commonEnvironment(settings),
+  });
+  const stores: Stores = { ...others, files };
+  return { stores, queues: pairs, table: data.table as ITable, distribution, sizes };
 };
 
 /** The origin of signed addresses. */
@@ -117,8 +127,8 @@ export const addService = (
   const settings = settingsOf(chosen);
   const { deployment } = settings;
   const named = (part: string): string => `${deployment}-${part}`;
-  const { stores, queues, table, distribution } = addStores(app, named, settings);
   const defaults = functionDefaults(app, named, settings, packages);
+  const { stores, queues, table, distribution, sizes } = addStores(app, named, settings, defaults);
   const every = commonEnvironment(settings);
   const limits = { ...every, ...limitsEnvironment(settings) };
   const domains = domainsOf(settings);
@@ -181,7 +191,7 @@ export const addService = (
     table,
     publicFiles: distribution,
     console: console.distribution,
-    jobs: jobs.functions,
+    jobs: new Map([...jobs.functions, ['make-size', sizes]]),
     webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
     concurrency: defaults.concurrency,
     alarmEmail: settings.alarmEmail,

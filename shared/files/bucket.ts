@@ -48,7 +48,7 @@ export interface Bucket {
   put(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
   /** `refused` where the source has changed or something is at the target already; `missing` without a source. */
   copy(copy: Copy): Promise<'copied' | 'refused' | 'missing'>;
-  /** Removes up to 1 000 objects; those that are not there do no harm. */
+  /** Removes objects; those that are not there do no harm. */
   remove(keys: readonly string[]): Promise<void>;
   /** For larger files than ours may be, so that our own has none. */
   readonly parts?: MultipartBucket;
@@ -122,15 +122,20 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
   },
 });
 
+/** As many as S3 removes at once. */
+const mostRemoved = 1000;
+
 export const managedBucket: Bucket = {
   ...s3Bucket(onFiles),
 
   remove: (keys) =>
     onFiles(async (client, Bucket) => {
-      if (keys.length === 0) return;
-      const { Errors = [] } = await client.send(
-        new DeleteObjectsCommand({ Bucket, Delete: { Objects: keys.map((Key) => ({ Key })), Quiet: true } }),
-      );
-      if (Errors.length > 0) throw new Error(`${Errors.length} objects could not be removed: ${Errors[0]?.Code}`);
+      for (let at = 0; at < keys.length; at += mostRemoved) {
+        const Objects = keys.slice(at, at + mostRemoved).map((Key) => ({ Key }));
+        const { Errors = [] } = await client.send(
+          new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
+        );
+        if (Errors.length > 0) throw new Error(`${Errors.length} objects could not be removed: ${Errors[0]?.Code}`);
+      }
     }),
 };

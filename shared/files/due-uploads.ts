@@ -26,6 +26,8 @@ const waitMs = {
   deleted: 15 * minute,
   /** Longer than a run has a file for itself that makes it public or private. */
   moved: 15 * minute,
+  /** Longer than any run makes a size of a picture. */
+  sized: 15 * minute,
   /** A file that was made public is where its links lead until the last has ended. */
   opened: longestLinkMs + 15 * minute,
 };
@@ -61,6 +63,8 @@ interface Due extends FileRef {
   readonly due: number;
   readonly first: number;
   readonly tries: number;
+  /** Names of sizes of the file that may be left behind. */
+  readonly sizes?: ReadonlySet<string> | undefined;
   /** An upload in parts, and where it was to lie, which is to be given up. */
   readonly uploadId?: string;
   readonly objectKey?: string;
@@ -78,10 +82,15 @@ const putDue = ({ move, ...item }: Due): Put => ({
 });
 
 /** Asks the sweep to look at a path later: part of the transaction that makes it necessary. */
-export const putDueEntry = ({ projectId, storageId, filePath }: FileRef, move: Move, upload?: MultipartUpload): Put => {
+export const putDueEntry = (
+  { projectId, storageId, filePath }: FileRef,
+  move: Move,
+  left: { readonly upload?: MultipartUpload | undefined; readonly sizes?: ReadonlySet<string> | undefined } = {},
+): Put => {
+  const { upload, sizes } = left;
   const due = clock.now() + waitMs[move];
   const parts = upload && { uploadId: upload.uploadId, objectKey: upload.key };
-  return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0, ...parts });
+  return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0, sizes, ...parts });
 };
 
 export interface DueEntry extends Due {

@@ -8,6 +8,8 @@ import { bucketOf } from './bucket-of.ts';
 import { type DueEntry, putOff, removeDueEntry } from './due-uploads.ts';
 import { fileKeys, pendingKey } from './file-path.ts';
 import { claimLeftover } from './move-file.ts';
+import { sizeKeys } from './sizes/keep-size.ts';
+import { unneededSizes } from './sizes/unneeded-sizes.ts';
 import { managedStorageId, storageIdOf } from './storage-keys.ts';
 import { expire, stateOf } from './upload-states.ts';
 
@@ -36,11 +38,12 @@ const unneeded = async (entry: DueEntry): Promise<Unneeded> => {
   const pending = pendingKey(entry.filePath);
   let state = await stateOf(entry);
   if (state?.kind === 'requested') state = (await expire(entry, state.size)) ? undefined : await stateOf(entry);
-  if (!state) return { keys: [pending, ...fileKeys(entry.filePath)] };
-  if (entry.move !== 'moved' && entry.move !== 'opened') return { keys: [pending] };
+  if (!state) return { keys: [pending, ...fileKeys(entry.filePath), ...sizeKeys(entry.filePath, entry.sizes)] };
+  const keys = [pending, ...(await unneededSizes(entry, state))];
+  if (entry.move !== 'moved' && entry.move !== 'opened') return { keys };
   const leftover = await claimLeftover(entry);
-  if (!leftover) return { keys: [pending], isHeld: true };
-  return { keys: [pending, ...leftover.keys], release: leftover.release };
+  if (!leftover) return { keys, isHeld: true };
+  return { keys: [...keys, ...leftover.keys], release: leftover.release };
 };
 
 /** The bucket that an entry's objects are in; `undefined` where the project has another storage now, or is gone. */

@@ -46,9 +46,12 @@ export type FileItem = Key &
     readonly openedAt?: number;
     readonly movingUntil?: number;
     readonly mover?: string;
+    /** Names of the sizes that are kept of a picture, and their bytes together. */
+    readonly sizes?: ReadonlySet<string>;
+    readonly sizeBytes?: number;
   };
 
-/** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files. */
+/** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files; sizes are confirmed bytes. */
 export type QuotaItem = Key & {
   readonly held?: number;
   readonly used?: number;

@@ -1,5 +1,6 @@
 import { clock } from '../core/clock.ts';
-import { getTogether, transact } from '../table/transact.ts';
+import { AppError } from '../core/errors.ts';
+import { type Found, getTogether, transact } from '../table/transact.ts';
 import type { Update } from '../table/write-input.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-uploads.ts';
@@ -28,6 +29,9 @@ export interface UploadState {
   readonly owner: string | undefined;
   /** Whether its content has yet to be looked at. */
   readonly isUnproven: boolean;
+  /** The sizes of it that are kept, and their bytes. */
+  readonly sizes?: ReadonlySet<string> | undefined;
+  readonly sizeBytes?: number | undefined;
   readonly contentType: string;
   /** The storage's id of its upload in parts, of a requested one for which that has begun. */
   readonly uploadId: string | undefined;
@@ -35,7 +39,8 @@ export interface UploadState {
 
 const given = 'attribute_exists(pk)';
 
-const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update => ({
+/** Changes the quota of a path's storage by the given amounts. */
+export const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update => ({
   update: quotaKey(ref),
   change: `ADD ${Object.keys(values)
     .map((name) => `${name} :${name}`)
@@ -67,15 +72,20 @@ export const reserve = async (
   return refusal === undefined;
 };
 
-type Known = (Ownership & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>) | undefined;
+type Known =
+  | (Ownership &
+      Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'> &
+      Pick<FileItem, 'sizes' | 'sizeBytes'>)
+  | undefined;
 
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
   const found = file ?? upload;
   if (!found) return undefined;
-  const { bytes: size, visibility = 'public', owner, contentType } = found;
+  const { bytes: size, visibility = 'public', owner, contentType, sizes, sizeBytes } = found;
   const isUnproven = !file && upload?.unproven === 1;
   const uploadId = file ? undefined : upload?.uploadId;
-  return { kind: file ? 'confirmed' : 'requested', size, visibility, owner, isUnproven, contentType, uploadId };
+  const kind = file ? 'confirmed' : 'requested';
+  return { kind, size, visibility, owner, isUnproven, contentType, uploadId, sizes, sizeBytes };
 };
 
 /**
@@ -119,7 +129,7 @@ export const keepUploadId = async (ref: FileRef, upload: MultipartUpload): Promi
       condition: `${given} AND attribute_not_exists(uploadId)`,
       values: { uploadId: upload.uploadId },
     },
-    putDueEntry(ref, 'begun', upload),
+    putDueEntry(ref, 'begun', { upload }),
   ]);
   return found ? found[0]?.item?.uploadId : upload.uploadId;
 };
@@ -130,15 +140,37 @@ export const expire = async (ref: FileRef, size: number): Promise<boolean> => {
   return refusal === undefined;
 };
 
-/** confirmed → deleted: gives back what was charged, once. False where there is no such file. */
-export const discharge = async (ref: FileRef, size: number, owner: string | null): Promise<boolean> => {
-  const refusal = await transact([
-    { delete: fileItemKey(ref), condition: given },
-    count(ref, { held: -size, used: -size, files: -1 }),
-    putDueEntry(ref, 'deleted'),
-    ...(owner === null ? [] : [{ delete: userFileKey(ref, owner) }]),
-  ]);
-  return refusal === undefined;
+type Charged = Pick<FileItem, 'bytes' | 'owner' | 'sizes' | 'sizeBytes'>;
+
+/** Sizes of a picture that are kept or dropped while it is deleted have it tried again; more often than this nobody can. */
+const mostTries = 10;
+
+/**
+ * confirmed → deleted: gives back what the file and its sizes were charged, once. Returns the names of the sizes;
+ * `undefined` where there is no such file (any more).
+ */
+export const discharge = async (ref: FileRef, file: Charged): Promise<ReadonlySet<string> | undefined> => {
+  let known: Charged | undefined = file;
+  for (let left = mostTries; left > 0 && known; left--) {
+    const { bytes, owner, sizes, sizeBytes = 0 } = known as Charged;
+    const all = bytes + sizeBytes;
+    const found: readonly Found<FileItem>[] | undefined = await transact<FileItem>([
+      sizes
+        ? {
+            delete: fileItemKey(ref),
+            condition: 'sizes = :sizes AND sizeBytes = :sizeBytes',
+            values: { sizes, sizeBytes },
+          }
+        : { delete: fileItemKey(ref), condition: `${given} AND attribute_not_exists(sizes)` },
+      count(ref, { held: -all, used: -all, files: -1 }),
+      putDueEntry(ref, 'deleted', { sizes }),
+      ...(owner === undefined ? [] : [{ delete: userFileKey(ref, owner) }]),
+    ]);
+    if (!found) return sizes ?? new Set();
+    known = found[0]?.item;
+  }
+  if (known) throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being made. Please try again.');
+  return undefined;
 };
 
 /** In which state a path is; `undefined` where it is deleted, expired or was never given out. */

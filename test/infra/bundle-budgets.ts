@@ -22,6 +22,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'jobs-deliver-webhooks': 670,
   'jobs-requeue-webhooks': 620,
   'jobs-run-task': 920,
+  'jobs-make-size': 765,
   'jobs-prepare-control': 445,
   'jobs-purge-trash': 625,
   'jobs-remove-developers': 445,

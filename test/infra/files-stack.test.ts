@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dispositionFunction } from '../../infra/stacks/file-headers.ts';
 import { firstLinkKey } from '../../infra/stacks/first-link-key.ts';
+import { sizeRequestFunction } from '../../infra/stacks/size-requests.ts';
 import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { filesDomain, filesCertificateArn } = everything;
@@ -102,10 +103,12 @@ describe('the distribution', () => {
     const [behaviour, ...others] = distributionOf().CacheBehaviors as readonly Record<string, Json>[];
     expect(others).toEqual([]);
     const [groupId] = [...ofType(files, 'AWS::CloudFront::KeyGroup').keys()];
-    const [, atRoot] = distributionOf().Origins as readonly Record<string, Json>[];
+    const [, , atRoot] = distributionOf().Origins as readonly Record<string, Json>[];
+    const [, group] = (distributionOf().OriginGroups as { readonly Items: readonly Record<string, Json>[] }).Items;
+    expect(group?.Members).toMatchObject({ Items: [{ OriginId: atRoot?.Id }, {}] });
     expect(behaviour).toMatchObject({
       PathPattern: '/private/*',
-      TargetOriginId: atRoot?.Id,
+      TargetOriginId: group?.Id ?? '',
       TrustedKeyGroups: [{ Ref: groupId }],
       ViewerProtocolPolicy: 'redirect-to-https',
       AllowedMethods: ['GET', 'HEAD'],
@@ -116,9 +119,7 @@ describe('the distribution', () => {
 
   test('shares no entry of its cache between links and public addresses: each has its folder in its own', () => {
     const origins = distributionOf().Origins as readonly Record<string, Json>[];
-    expect(origins.map(({ OriginPath = '' }) => OriginPath)).toEqual(['/files', '']);
-    const { FunctionAssociations } = distributionOf().DefaultCacheBehavior as { readonly FunctionAssociations: Json };
-    expect(JSON.stringify(FunctionAssociations)).not.toContain('viewer-request');
+    expect(origins.map(({ OriginPath = '' }) => OriginPath)).toEqual(['/files', '', '']);
   });
 
   test('reaches only what is below files/ without a link, as itself', () => {
@@ -129,28 +130,31 @@ describe('the distribution', () => {
         OriginAccessControlId: { 'Fn::GetAtt': [accessId, 'Id'] },
         S3OriginConfig: { OriginAccessIdentity: '' },
       },
+      {},
       { OriginAccessControlId: { 'Fn::GetAtt': [accessId, 'Id'] }, S3OriginConfig: { OriginAccessIdentity: '' } },
     ]);
-    expect(only('AWS::CloudFront::OriginAccessControl').Properties.OriginAccessControlConfig).toMatchObject({
+    expect(
+      ofType(files, 'AWS::CloudFront::OriginAccessControl').get(accessId ?? '')?.Properties.OriginAccessControlConfig,
+    ).toMatchObject({
       SigningBehavior: 'always',
       SigningProtocol: 'sigv4',
     });
   });
 
   test('takes GET and HEAD over TLS, and runs the rule of downloads on every answer', () => {
-    const [functionId] = [...ofType(files, 'AWS::CloudFront::Function').keys()];
+    const [functionId = '', sizesId = ''] = [...ofType(files, 'AWS::CloudFront::Function').keys()];
     expect(distributionOf().DefaultCacheBehavior).toMatchObject({
       ViewerProtocolPolicy: 'redirect-to-https',
       AllowedMethods: ['GET', 'HEAD'],
       FunctionAssociations: [
+        { EventType: 'viewer-request', FunctionARN: { 'Fn::GetAtt': [sizesId, 'FunctionARN'] } },
         { EventType: 'viewer-response', FunctionARN: { 'Fn::GetAtt': [functionId, 'FunctionARN'] } },
       ],
     });
-    expect(only('AWS::CloudFront::Function').Properties).toMatchObject({
-      FunctionCode: dispositionFunction,
-      FunctionConfig: { Runtime: 'cloudfront-js-2.0' },
-      AutoPublish: true,
-    });
+    const edge = { FunctionConfig: { Runtime: 'cloudfront-js-2.0' }, AutoPublish: true };
+    const functions = ofType(files, 'AWS::CloudFront::Function');
+    expect(functions.get(functionId)?.Properties).toMatchObject({ FunctionCode: dispositionFunction, ...edge });
+    expect(functions.get(sizesId)?.Properties).toMatchObject({ FunctionCode: sizeRequestFunction(), ...edge });
   });
 
   test('keeps a file for five minutes and a 404 not at all, whatever is in the query', () => {
@@ -187,7 +191,7 @@ describe('the distribution', () => {
     });
     expect(CustomHeadersConfig?.Items).toEqual([
       { Header: 'cross-origin-resource-policy', Value: 'cross-origin', Override: true },
-      { Header: 'cache-control', Value: 'public, max-age=86400, immutable', Override: true },
+      { Header: 'cache-control', Value: 'public, max-age=86400, immutable', Override: false },
     ]);
     expect(CorsConfig).toMatchObject({
       AccessControlAllowOrigins: { Items: ['*'] },
@@ -195,6 +199,21 @@ describe('the distribution', () => {
       AccessControlAllowCredentials: false,
       OriginOverride: true,
     });
+  });
+
+  test('has a size made where there is none, by a function that it alone may call', () => {
+    const { Items: groups } = distributionOf().OriginGroups as { readonly Items: readonly Record<string, Json>[] };
+    const [, made] = distributionOf().Origins as readonly Record<string, Json>[];
+    for (const { FailoverCriteria, Members } of groups) {
+      expect(FailoverCriteria).toMatchObject({ StatusCodes: { Items: [403, 404] } });
+      expect(Members).toMatchObject({ Items: [{}, { OriginId: made?.Id }] });
+    }
+    expect(only('AWS::Lambda::Url').Properties).toMatchObject({ AuthType: 'AWS_IAM' });
+    const [distributionId] = [...ofType(files, 'AWS::CloudFront::Distribution').keys()];
+    for (const { Properties } of ofType(files, 'AWS::Lambda::Permission').values()) {
+      expect(Properties).toMatchObject({ Principal: 'cloudfront.amazonaws.com' });
+      expect(JSON.stringify(Properties.SourceArn)).toContain(`":distribution/",{"Ref":"${distributionId}"}`);
+    }
   });
 
   test('has the domain of the deployment and TLS 1.2, where there is one', () => {
@@ -215,11 +234,19 @@ test('the stack holds nothing else, and says where the files are', () => {
     'AWS::CloudFront::CachePolicy',
     'AWS::CloudFront::Distribution',
     'AWS::CloudFront::Function',
+    'AWS::CloudFront::Function',
     'AWS::CloudFront::KeyGroup',
+    'AWS::CloudFront::OriginAccessControl',
     'AWS::CloudFront::OriginAccessControl',
     'AWS::CloudFront::PublicKey',
     'AWS::CloudFront::ResponseHeadersPolicy',
     'AWS::CloudFront::ResponseHeadersPolicy',
+    'AWS::IAM::Role',
+    'AWS::Lambda::Function',
+    'AWS::Lambda::Permission',
+    'AWS::Lambda::Permission',
+    'AWS::Lambda::Url',
+    'AWS::Logs::LogGroup',
     'AWS::S3::Bucket',
     'AWS::S3::BucketPolicy',
   ]);

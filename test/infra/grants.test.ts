@@ -49,7 +49,10 @@ import {
 
 /** The folders of the files' bucket, where a grant names the bucket and them and nothing else. */
 const foldersIn = (resource: string): string => {
-  const bucket = /FilesArn|"[^"]*:ExportsOutputFnGetAttFiles[0-9A-F]{8}Arn[0-9A-F]{8}"/.exec(resource)?.[0] ?? '?';
+  const bucket =
+    /FilesArn|"Files[0-9A-F]{8}","Arn"|"[^"]*:ExportsOutputFnGetAttFiles[0-9A-F]{8}Arn[0-9A-F]{8}"/.exec(
+      resource,
+    )?.[0] ?? '?';
   const folders = [...resource.matchAll(/"(?:FilesArn)?\/([a-z]+)\/\*"/g)].map(([, folder]) => folder);
   const named = resource.split(bucket).length - 1;
   return named === folders.length + 1 ? `the bucket and its ${folders.join(', ')}` : '?';
@@ -187,11 +190,12 @@ describe('a function may do exactly what its row says it uses', () => {
   );
 
   test.each(Object.values<Job>(jobs))('job: $summary', (declared) => {
-    const [job] = [...ofType(stack('Jobs'), 'AWS::Lambda::Function').values()].filter(
+    const place = stack(declared.starts === 'by the origin of files' ? 'Files' : 'Jobs');
+    const [job] = [...ofType(place, 'AWS::Lambda::Function').values()].filter(
       ({ Properties }) => Properties.Description === declared.summary,
     );
     if (!job) throw new Error('There is no such job');
-    expect(grantsOf(stack('Jobs'), job)).toEqual([log, ...usesOfJob(declared).map((use) => granted[use].users)].sort());
+    expect(grantsOf(place, job)).toEqual([log, ...usesOfJob(declared).map((use) => granted[use].users)].sort());
   });
 
   test('what refuses unknown routes', () => {

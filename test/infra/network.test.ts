@@ -65,7 +65,9 @@ describe('from the two addresses goes out', () => {
     }
   });
 
-  const jobFunctions = [...ofType(resourcesOf('Jobs'), 'AWS::Lambda::Function').values()];
+  const jobFunctions = ['Jobs', 'Files'].flatMap((stack) => [
+    ...ofType(resourcesOf(stack), 'AWS::Lambda::Function').values(),
+  ]);
   const jobOf = (name: keyof typeof jobs) =>
     jobFunctions.find(({ Properties }) => Properties.Description === jobs[name].summary);
 

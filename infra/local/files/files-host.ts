@@ -8,13 +8,16 @@ import { createGuard } from './guard.ts';
 import { LargeFiles } from './large-files.ts';
 import { listenOnLoopback } from './listen-on-loopback.ts';
 import { createPublicOrigin } from './public-origin.ts';
+import { sizesBy } from './sizes.ts';
 import type { FilesHostOptions } from './start-files.ts';
 
 // Runs S3 and the origin of public files in a process of its own: files-host.ts OPTIONS DIRECTORY, the
 // options as JSON. Prints "up"; ends with its
 // standard input.
 const [json = '', directory = ''] = process.argv.slice(2);
-const { bucket, publicFolder, s3Port, publicPort, region, keys, linkKeys } = JSON.parse(json) as FilesHostOptions;
+const { bucket, publicFolder, s3Port, publicPort, region, keys, linkKeys, sizes } = JSON.parse(
+  json,
+) as FilesHostOptions;
 
 for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
 process.stdin.resume();
@@ -30,5 +33,6 @@ const links = linkKeys && {
   origin: `http://127.0.0.1:${publicPort}`,
   keys: new Map(Object.entries(linkKeys).map(([id, pem]) => [id, createPublicKey(pem)])),
 };
-await listen(createPublicOrigin(emulation, path.posix.join('/', bucket, publicFolder), links), publicPort);
+const root = path.posix.join('/', bucket, publicFolder);
+await listen(createPublicOrigin(emulation, root, links, sizes && sizesBy(sizes)), publicPort);
 process.stdout.write('up\n');

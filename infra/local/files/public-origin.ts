@@ -10,6 +10,7 @@ import { posix } from 'node:path';
 import { isSigned } from '../../../shared/files/links/signed-address.ts';
 import { fileCacheControl, fileDisposition, fileHeaders, linkCacheControl } from '../../stacks/file-headers.ts';
 import type { Emulation } from './emulation.ts';
+import type { LeadToSize } from './sizes.ts';
 
 /** Paths of files have no other characters; no part of one is `.` or `..`. */
 const filePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/;
@@ -24,6 +25,13 @@ const text = (response: ServerResponse, status: number, words: string, more: Out
       'content-length': body.length,
       ...more,
     })
+    .end(response.req.method === 'HEAD' ? undefined : body);
+};
+
+/** A refusal in the envelope. */
+const refuse = (response: ServerResponse, status: number, body: string): void => {
+  response
+    .writeHead(status, { ...fileHeaders, 'content-type': 'application/json', 'cache-control': 'no-store' })
     .end(response.req.method === 'HEAD' ? undefined : body);
 };
 
@@ -59,22 +67,48 @@ const needsLink = /^\/private\//;
 /**
  * The origin of files, as the deployment's is: `/<path>` is the object at `<bucket>/files/<path>` and, for who has a
  * signed link, `/private/<path>` that at `<bucket>/private/<path>`; for `GET` and `HEAD` alone, with headers that keep
- * whatever is in it from acting as a page.
+ * whatever is in it from acting as a page. `toSize` has sizes of pictures made that are not there.
  */
-export const createPublicOrigin = (emulation: Emulation, root: string, links?: LinkCheck): Server => {
+export const createPublicOrigin = (
+  emulation: Emulation,
+  root: string,
+  links?: LinkCheck,
+  toSize?: LeadToSize,
+): Server => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    const [asked = '/', query = ''] = (request.url ?? '/').split('?', 2);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       text(response, 403, 'Only GET and HEAD are allowed.');
       return;
     }
-    const isLink = links !== undefined && needsLink.test(path);
+    const isLink = links !== undefined && needsLink.test(asked);
     if (isLink && !isSigned(`${links.origin}${request.url}`, links.keys, Date.now())) {
       text(response, 403, 'This file is private, and this is no valid link to it: it was changed, or has expired.');
       return;
     }
-    const url = `${isLink ? posix.dirname(root) : root}${path}`;
-    const found = filePath.test(path) && path.length < 300 ? await emulation.head(url) : undefined;
+    const folder = isLink ? posix.dirname(root) : root;
+    const led = toSize?.lead(asked, query) ?? { path: asked, status: 200, body: '' };
+    if (led.status !== 200) {
+      refuse(response, led.status, led.body);
+      return;
+    }
+    const { path } = led;
+    const url = `${folder}${path}`;
+    const look = async () => (filePath.test(path) && path.length < 300 ? emulation.head(url) : undefined);
+    let found = await look();
+    if (!found && path !== asked) {
+      const made = await toSize?.make(path);
+      found = await look();
+      if (made && !found) {
+        const type = made.contentType;
+        const isMade = made.status === 200;
+        const cacheControl = isMade ? (isLink ? linkCacheControl : fileCacheControl) : 'no-store';
+        const more = { ...made.headers, 'cache-control': cacheControl, 'content-type': type };
+        response.writeHead(made.status, { ...fileHeaders, ...more, 'content-length': made.body.length });
+        response.end(request.method === 'HEAD' ? undefined : made.body);
+        return;
+      }
+    }
     if (!found) {
       text(response, 404, 'There is no such file.');
       return;
@@ -109,8 +143,8 @@ export const createPublicOrigin = (emulation: Emulation, root: string, links?: L
       response.writeHead(status, whole).end();
       return;
     }
-    const asked = range === 'whole' ? {} : { range: `bytes=${start}-${end}` };
-    const content = await emulation.send({ method: 'GET', url, headers: { ...asked, 'if-match': etag } });
+    const ranged = range === 'whole' ? {} : { range: `bytes=${start}-${end}` };
+    const content = await emulation.send({ method: 'GET', url, headers: { ...ranged, 'if-match': etag } });
     if (content.statusCode !== status) throw new Error('The file was removed or replaced meanwhile');
     response.writeHead(status, whole);
     content.on('error', () => response.destroy()).pipe(response);

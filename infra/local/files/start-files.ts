@@ -6,6 +6,7 @@ import { onFreePorts, preferPort } from '../ports.ts';
 import { type LocalSettings, localBucket } from '../settings.ts';
 import { localLinkKey } from './link-keys.ts';
 import type { S3Keys } from './signature.ts';
+import type { SizesFunction } from './sizes.ts';
 
 export interface FilesHostOptions {
   /** Made where it is missing. */
@@ -19,6 +20,8 @@ export interface FilesHostOptions {
   readonly publicPort: number;
   /** Public keys of signed links by their ids; without any there are no private files. */
   readonly linkKeys?: Readonly<Record<string, string>>;
+  /** The function that makes sizes of pictures; without it there are none. */
+  readonly sizes?: SizesFunction;
 }
 
 export interface FilesOptions extends LocalServiceOptions, Omit<FilesHostOptions, 's3Port' | 'publicPort'> {
@@ -58,7 +61,7 @@ export const startFiles = (options: FilesOptions): Promise<Files> => onFreePorts
 export const findFiles = async (
   directory: string,
   settings: LocalSettings,
-  options: LocalServiceOptions & Pick<FilesHostOptions, 'linkKeys'>,
+  options: LocalServiceOptions & Pick<FilesHostOptions, 'linkKeys' | 'sizes'>,
 ): Promise<Files> => {
   if (settings.files) return { ...settings.files, stop: async () => undefined };
   return startFiles({

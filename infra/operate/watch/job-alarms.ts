@@ -16,6 +16,7 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'run-task': 'Exports, imports and purges are late',
   'verify-database-a': 'Own databases cannot be connected',
   'verify-database-b': 'Own databases cannot be connected',
+  'make-size': 'Pictures do not appear in new sizes',
   'authorize-channel': 'Pages do not update by themselves',
   'maintain-transfers': 'Exports and imports that were lost do not begin again',
   'rotate-link-keys': 'The key that signs links to files gets old',
@@ -114,7 +115,8 @@ const alarmsOf = (
     atLeast: limitMs * nearShare,
     periods,
   };
-  return job.starts === 'invoked' ? [failing] : [failing, slow, ...behindAlarm(scope, name, log)];
+  const isAsked = job.starts === 'invoked' || job.starts === 'by the origin of files';
+  return isAsked ? [failing] : [failing, slow, ...behindAlarm(scope, name, log)];
 };
 
 /** What is lost when jobs fail, or take nearly all the time they have; what they log is counted in `scope`. */

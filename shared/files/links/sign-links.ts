@@ -1,10 +1,12 @@
 import { clock } from '../../core/clock.ts';
 import { fileSettings } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { getTogether } from '../../table/transact.ts';
 import { addressOf } from '../file-address.ts';
 import { fileKey, fileNotFound, isPathOf } from '../file-path.ts';
 import { ownBucket } from '../own-bucket.ts';
+import { sizeQuery } from '../sizes/size.ts';
 import { type FileItem, fileItemKey, refOf } from '../upload-items.ts';
 import { currentLinkKey } from './link-key.ts';
 import { signedAddress } from './signed-address.ts';
@@ -14,6 +16,11 @@ export interface LinksRequest {
   readonly paths: readonly string[];
   /** Seconds. */
   readonly expiresIn: number;
+  /** The size of pictures that the links open. */
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly fit?: string | undefined;
+  readonly format?: string | undefined;
 }
 
 /** The confirmed files among some paths, all read at once. */
@@ -24,8 +31,11 @@ const filesAt = async (project: Project, paths: readonly string[]): Promise<Read
   return new Map(own.flatMap((path, at) => (items[at] ? [[path, items[at]] as const] : [])));
 };
 
+const hostedOnly = (): AppError =>
+  new AppError('HOSTED_FILES_ONLY', 'Sizes are made of hosted files only, and this project has a storage of its own.');
+
 /** Makes the link of a private file: at our address, or by the project's own storage to where the file is now. */
-const signer = async (project: Project, expiresIn: number, expires: number) => {
+const signer = async (project: Project, expiresIn: number, expires: number, size: string) => {
   if (project.storage.kind === 'external') {
     const bucket = await ownBucket(project.id, project.storage);
     return (path: string, { visibility = 'public' }: FileItem) =>
@@ -33,17 +43,20 @@ const signer = async (project: Project, expiresIn: number, expires: number) => {
   }
   const key = await currentLinkKey();
   const host = fileSettings().FILES_URL.replace(/\/+$/, '');
-  return (path: string) => signedAddress(`${host}/${fileKey(path, 'private')}`, expires, key);
+  return (path: string) => signedAddress(`${host}/${fileKey(path, 'private')}${size}`, expires, key);
 };
 
 /**
  * Links that open files for a while (contract 4, "Signed links"): any file with the secret key, otherwise those of the
- * user. What is not there for the caller is answered with `FILE_NOT_FOUND` in its place.
+ * user. What is not there for the caller is answered with `FILE_NOT_FOUND` in its place. A size that there is none of →
+ * 400 `INVALID_SIZE`, one of files in a storage of the project's own → 409 `HOSTED_FILES_ONLY`.
  */
-export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn }: LinksRequest) => {
+export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn, ...asked }: LinksRequest) => {
+  const size = sizeQuery(asked);
+  if (size !== '' && project.storage.kind === 'external') throw hostedOnly();
   const files = await filesAt(project, paths);
   const expires = Math.floor(clock.now() / 1000) + expiresIn;
-  const sign = await signer(project, expiresIn, expires);
+  const sign = await signer(project, expiresIn, expires, size);
   return Promise.all(
     paths.map(async (path) => {
       const file = files.get(path);
@@ -51,7 +64,8 @@ export const signLinks = async (project: Project, caller: Caller, { paths, expir
         const { message } = fileNotFound();
         return { path, error: { code: 'FILE_NOT_FOUND' as const, message } };
       }
-      const url = addressOf(project, path, file.visibility) ?? (await sign(path, file));
+      const open = addressOf(project, path, file.visibility);
+      const url = open === null ? await sign(path, file) : `${open}${size}`;
       return { path, url, expiresAt: new Date(expires * 1000) };
     }),
   );

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { type Led, leadTo, type SizeParameter } from '../../../shared/files/sizes/size-asked.ts';
+
+/** The function that makes sizes of pictures, which answers nobody but `caller`. */
+export interface SizesFunction {
+  readonly url: string;
+  readonly caller: string;
+}
+
+/** What it answered. */
+export interface SizeMade {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** What CloudFront does for sizes: leads an address to where one is kept, and has it made where it is not there. */
+export interface LeadToSize {
+  lead(path: string, query: string): Led;
+  make(path: string): Promise<SizeMade>;
+}
+
+const parametersIn = (query: string): SizeParameter[] =>
+  query.split('&').map((part) => {
+    const [name = '', value = ''] = part.split('=', 2);
+    return [name, value];
+  });
+
+const ask = async ({ url, caller }: SizesFunction, path: string): Promise<SizeMade> => {
+  const answer = await fetch(`${url}${path}`, { headers: { authorization: caller } });
+  const retryAfter = answer.headers.get('retry-after');
+  return {
+    status: answer.status,
+    contentType: answer.headers.get('content-type') ?? 'application/json',
+    headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
+    body: Buffer.from(await answer.arrayBuffer()),
+  };
+};
+
+/** Has sizes made by a function, one that is asked for several times at once once, as CloudFront does. */
+export const sizesBy = (place: SizesFunction): LeadToSize => {
+  const making = new Map<string, Promise<SizeMade>>();
+  return {
+    lead: (path, query) => leadTo(path, parametersIn(query), randomUUID()),
+    make: (path) => {
+      const made = making.get(path) ?? ask(place, path).finally(() => making.delete(path));
+      making.set(path, made);
+      return made;
+    },
+  };
+};

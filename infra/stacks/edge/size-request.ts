@@ -1,0 +1,42 @@
+import { leadTo, type SizeParameter } from '../../../shared/files/sizes/size-asked.ts';
+
+// Runs at CloudFront's edge (infra/stacks/size-requests.ts).
+
+/** A parameter as CloudFront has it: the last value, and all of them where it is there more than once. */
+interface EdgeValue {
+  readonly value: string;
+  readonly multiValue?: readonly { readonly value: string }[];
+}
+
+/** A request of a viewer, as far as it is looked at. */
+export interface EdgeEvent {
+  readonly context: { readonly requestId: string };
+  readonly request: { uri: string; readonly querystring: Readonly<Record<string, EdgeValue>> };
+}
+
+/** Leads a request for a size to where it is kept, and refuses what is none. */
+export function handler(event: EdgeEvent) {
+  const request = event.request;
+  const parameters: SizeParameter[] = [];
+  Object.keys(request.querystring).forEach((name) => {
+    const given = request.querystring[name] as EdgeValue;
+    (given.multiValue || [given]).forEach((one) => {
+      parameters.push([name, one.value]);
+    });
+  });
+  const led = leadTo(request.uri, parameters, event.context.requestId);
+  if (led.status === 200) {
+    request.uri = led.path;
+    return request;
+  }
+  return {
+    statusCode: led.status,
+    headers: {
+      'content-type': { value: 'application/json' },
+      'cache-control': { value: 'no-store' },
+      'access-control-allow-origin': { value: '*' },
+      'x-content-type-options': { value: 'nosniff' },
+    },
+    body: { encoding: 'text', data: led.body },
+  };
+}
