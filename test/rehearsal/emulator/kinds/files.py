@@ -164,8 +164,13 @@ class Distribution(Kind):
             wanted = {renamed.get(name, name): value for name, value in certificate.items()}
             configuration["ViewerCertificate"] = wanted
         configuration["IsIPV6Enabled"] = configuration.pop("IPV6Enabled")
-        configuration["DefaultCacheBehavior"] = _behavior(configuration["DefaultCacheBehavior"])
-        configuration["CacheBehaviors"] = [_behavior(one) for one in configuration.get("CacheBehaviors", [])]
+        # The emulator knows no groups of origins: each stands for the first of its members.
+        groups = configuration.pop("OriginGroups", {}).get("Items", [])
+        firsts = {group["Id"]: group["Members"]["Items"][0]["OriginId"] for group in groups}
+        behaviors = [configuration["DefaultCacheBehavior"], *configuration.get("CacheBehaviors", [])]
+        led = [{**one, "TargetOriginId": firsts.get(one["TargetOriginId"], one["TargetOriginId"])} for one in behaviors]
+        configuration["DefaultCacheBehavior"], *others = [_behavior(one) for one in led]
+        configuration["CacheBehaviors"] = others
         configuration["Origins"] = [_origin(one) for one in configuration["Origins"]]
         return {"CallerReference": context.logical, **configuration}
 
