@@ -237,7 +237,14 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'confirm-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
   'delete-file': { path: `${'f'.repeat(24)}/sample` },
   'change-visibility': { path: `${'f'.repeat(24)}/sample`, visibility: 'private' },
-  'sign-links': { paths: [`${'f'.repeat(24)}/sample`], expiresIn: 60 },
+  'sign-links': {
+    paths: [`${'f'.repeat(24)}/sample`],
+    expiresIn: 60,
+    width: 64,
+    height: 64,
+    fit: 'contain',
+    format: 'webp',
+  },
   'send-mail': {
     to: 'sample@example.com',
     replyTo: 'sample@example.com',
