@@ -4,8 +4,9 @@ import { Route, Router, useLocation } from 'preact-iso/router';
 import { onceBack } from './api/ask.ts';
 import type { Problem } from './api/problem.ts';
 import { problemOf } from './api/problem.ts';
-import { begin, developer } from './api/session.ts';
+import { begin, developer, linkTicket } from './api/session.ts';
 import { FromSignIn } from './pages/sign-in/from-sign-in.tsx';
+import { SecondStep } from './pages/sign-in/second-step.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';
 import { Boundary } from './ui/boundary.tsx';
 import { Frame } from './ui/frame.tsx';
@@ -108,6 +109,16 @@ export const Pages = () => {
         </main>
       </div>
     ) : null;
+  }
+  if (linkTicket.value !== undefined) {
+    return (
+      <SecondStep
+        ticket={linkTicket.value}
+        onDone={() => {
+          linkTicket.value = undefined;
+        }}
+      />
+    );
   }
   // Who comes back from GitHub, or by a mail, may be signed in already, as somebody else.
   return developer.value === null || path === githubReturn || path === byCode ? <Unsigned /> : <Signed path={path} />;

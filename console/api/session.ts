@@ -98,7 +98,10 @@ export const renew = (): Promise<string | undefined> => {
 
 const linkParameter = 'link';
 
-/** Trades the token of the link that `npm start` prints, if the address has one, for a session. */
+/** What the link goes on with where its developer has a second factor. */
+export const linkTicket = signal<string | undefined>(undefined);
+
+/** Trades the token of the link that `npm start` prints, if the address has one, for a session or a ticket. */
 const followLink = async (): Promise<boolean> => {
   const token = new URLSearchParams(location.hash.slice(1)).get(linkParameter);
   if (token === null) return false;
@@ -108,8 +111,10 @@ const followLink = async (): Promise<boolean> => {
     const { data } = await ask('/api/auth/link', { method: 'POST', headers, body: JSON.stringify({ token }) });
     signedIn(data as SignIn);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    linkTicket.value = problemOf(error).ticket;
+    if (linkTicket.value !== undefined) forget();
+    return linkTicket.value !== undefined;
   }
 };
 

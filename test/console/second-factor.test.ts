@@ -92,6 +92,23 @@ describe('the second factor in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test('the link of a start asks for it too, and leads on', async () => {
+    const developer = await newDeveloper();
+    const { recoveryCodes } = await guardDeveloper(developer.token);
+    const { page, problems } = await browser.newPage();
+    const { email, password } = developer;
+    const postData = JSON.stringify({ email, password });
+    // As the local start does that printed the link.
+    await page.route('**/api/auth/link', (route) => route.continue({ url: urlOf('/api/auth/login'), postData }));
+    await page.goto(urlOf('/account#link=token'));
+    await page.getByRole('heading', { name: 'Second factor' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('');
+    await useRecoveryCode(page, recoveryCodes[0]);
+    await page.getByRole('heading', { name: 'Account' }).waitFor();
+    await page.getByRole('main').getByText(email).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test('what needs a new sign-in says so, and leads there and back', async () => {
     const developer = await newDeveloper();
     const { page } = await openAs(browser, developer, '/account');
