@@ -18,6 +18,7 @@ const thorough = [
   'test/console/links.test.ts',
   'test/console/mail-acts.test.ts',
   'test/console/mail.test.ts',
+  'test/console/passkeys.test.ts',
   'test/console/references.test.ts',
   'test/console/renewal.test.ts',
   'test/console/second-factor.test.ts',

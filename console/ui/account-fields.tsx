@@ -3,9 +3,15 @@ import { Field, type FieldProps } from './field.tsx';
 
 type Props = Pick<FieldProps, 'value' | 'onInput' | 'wrong'>;
 
-/** The address that an account is signed in with; `own` where it is the reader's. */
-export const EmailField = ({ own, ...field }: Props & { readonly own?: true }) => (
-  <Field label={t.signIn.email} type="email" {...(own ? { autocomplete: 'username' } : {})} required {...field} />
+/** The address that an account is signed in with; `own` where it is the reader's, or a passkey of theirs is offered. */
+export const EmailField = ({ own, ...field }: Props & { readonly own?: true | 'or a passkey' }) => (
+  <Field
+    label={t.signIn.email}
+    type="email"
+    {...(own ? { autocomplete: own === true ? 'username' : 'username webauthn' } : {})}
+    required
+    {...field}
+  />
 );
 
 /** A password that is there already. */

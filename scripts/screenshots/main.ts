@@ -49,6 +49,8 @@ const stack = await startStack({
     process.exit(1);
   },
 });
+/** The pages by name, where browsers have passkeys. */
+const site = stack.dashboardUrl.replace('127.0.0.1', 'localhost');
 const browser = await openChromium();
 try {
   const seeded = await seed(stack);
@@ -60,12 +62,12 @@ try {
       const viewport = { width, height: heights[width] ?? 900 };
       const settings = { colorScheme, viewport, reducedMotion: 'reduce' } as const;
       const [stranger, member] = [await browser.newPage(settings), await browser.newPage(settings)];
-      await member.page.goto(stack.dashboardUrl);
+      await member.page.goto(site);
       await signIn(member.page, shop.developer);
       await member.page.getByRole('heading', { name: 'Projects' }).waitFor();
       for (const screen of wanted) {
         const { page, problems } = screen.as === 'stranger' ? stranger : member;
-        await page.goto(stack.dashboardUrl + addressOf(screen, seeded));
+        await page.goto(site + addressOf(screen, seeded));
         await page.locator('main h1').waitFor();
         await page.waitForLoadState('networkidle');
         await screen.act?.(page);

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { plugAuthenticator } from '../../test/support/clients/virtual-authenticator.ts';
 
 /** A screen of the console whose picture is in docs/console/. */
 export interface Screen {
@@ -43,6 +44,22 @@ const setUpApp = async (page: Page): Promise<void> => {
   await page.evaluate("document.querySelector('.qr-code').scrollIntoView({ block: 'center' })");
 };
 
+/** Adds those that are not there yet, each by a device of its own. */
+const addPasskeys = async (page: Page): Promise<void> => {
+  const device = await plugAuthenticator(page);
+  const section = page.locator('section', { has: page.getByRole('heading', { name: 'Passkeys' }) });
+  for (const name of ['Work laptop', 'Phone']) {
+    const row = section.getByRole('cell', { name });
+    if ((await row.count()) > 0) continue;
+    await page.getByLabel('Name of the new passkey').fill(name);
+    await press('Add a passkey')(page);
+    await row.waitFor();
+    await page.locator('.toasts').getByRole('button', { name: 'Close' }).click();
+    await device.forget();
+  }
+  await page.evaluate("document.querySelector('main table').scrollIntoView({ block: 'center' })");
+};
+
 /** Every screen of the console. */
 export const screens: readonly Screen[] = [
   { name: 'sign-in', path: '//sign-in', as: 'stranger' },
@@ -52,6 +69,7 @@ export const screens: readonly Screen[] = [
   { name: 'projects', path: '//' },
   { name: 'account', path: '//account' },
   { name: 'second-factor', path: '//account', act: setUpApp },
+  { name: 'passkeys', path: '//account', act: addPasskeys },
   { name: 'first-steps', path: '', as: 'beginner' },
   { name: 'overview', path: '' },
   { name: 'documents', path: '/documents/plants' },

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildClient } from '../../infra/build/client.ts';
 import { listen } from '../../infra/local/ports.ts';
 import { openChromium } from '../support/clients/chromium.ts';
+import { plugAuthenticator } from '../support/clients/virtual-authenticator.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 
 let folder: string;
@@ -43,23 +44,12 @@ const withApp = (lines: string): string => `(async () => {
   ${lines}
 })()`;
 
-/** A page with an authenticator that Chromium plays, which verifies whoever is there. */
+/** A page with an authenticator. */
 const openPage = async () => {
   const { page, problems } = await browser.newPage();
-  const devices = await page.context().newCDPSession(page);
-  await devices.send('WebAuthn.enable', { enableUI: false });
-  const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  const device = await plugAuthenticator(page);
   await page.goto(site);
-  return { page, problems, devices, authenticatorId };
+  return { page, problems, device };
 };
 
 const signUp = () => `await app.auth.signup(${JSON.stringify(newCredentials())});`;
@@ -108,8 +98,8 @@ test('a page that opens with a form offers passkeys in its field, and signs in w
 });
 
 test('a device that does not verify its user makes no passkey', async () => {
-  const { page, devices, authenticatorId } = await openPage();
-  await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
+  const { page, device } = await openPage();
+  await device.verifies(false);
   const refused = await page.evaluate(withApp(`${signUp()} return app.auth.addPasskey().catch(({ name }) => name);`));
   expect(refused).toBe('NotAllowedError');
 });

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf, screens, themes } from '../../scripts/screenshots/screens.ts';
 import { obstacles, openChromium, signIn } from '../support/clients/chromium.ts';
+import { consoleOrigin } from '../support/worlds/passkeys.ts';
 import { newShownProjects } from '../support/worlds/shown-projects.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -15,7 +16,7 @@ describe('every screen', () => {
   test.each(themes)('has nothing in the way of anybody, in the %s', async (colorScheme) => {
     const projects = await newShownProjects();
     const [member, stranger] = [await browser.newPage({ colorScheme }), await browser.newPage({ colorScheme })];
-    await member.page.goto(inject('stack').dashboardUrl);
+    await member.page.goto(consoleOrigin());
     await signIn(member.page, projects.developer);
     await member.page.getByRole('heading', { name: 'Projects' }).waitFor();
     await member.page.waitForLoadState('networkidle');
@@ -27,7 +28,7 @@ describe('every screen', () => {
       const { name, as, act } = screen;
       const { page } = as === 'stranger' ? stranger : member;
       asked.length = 0;
-      await page.goto(inject('stack').dashboardUrl + addressOf(screen, projects));
+      await page.goto(consoleOrigin() + addressOf(screen, projects));
       await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
       // A beginner's page looks for the first document again and again.

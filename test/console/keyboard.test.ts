@@ -4,6 +4,7 @@ import { en } from '../../console/text/en.ts';
 import { type KeyedAct, keys, keyText } from '../../console/ui/keys.ts';
 import { addressOf, screens } from '../../scripts/screenshots/screens.ts';
 import { openChromium, signIn } from '../support/clients/chromium.ts';
+import { consoleOrigin } from '../support/worlds/passkeys.ts';
 import { newProject } from '../support/worlds/project.ts';
 import { newShownProjects } from '../support/worlds/shown-projects.ts';
 
@@ -78,7 +79,7 @@ describe('by keyboard', () => {
   test('Tab goes through everything on every screen, in sight, and out of it again', async () => {
     const { page } = await browser.newPage();
     const projects = await newShownProjects();
-    await page.goto(inject('stack').dashboardUrl);
+    await page.goto(consoleOrigin());
     await signIn(page, projects.developer);
     await page.getByRole('heading', { name: 'Projects' }).waitFor();
     const found: string[] = [];
@@ -86,7 +87,7 @@ describe('by keyboard', () => {
       const { name, as, act } = screen;
       // What is opened by an act begins where it was opened.
       if (as === 'stranger' || act) continue;
-      await page.goto(inject('stack').dashboardUrl + addressOf(screen, projects));
+      await page.goto(consoleOrigin() + addressOf(screen, projects));
       await page.locator('main h1').waitFor();
       await page.waitForLoadState('networkidle');
       found.push(...(await walk(page)).map((one) => `${name} ${one}`));

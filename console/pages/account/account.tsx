@@ -17,6 +17,7 @@ import { Switch } from '../../ui/switch.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Tokens } from './tokens.tsx';
 
@@ -143,6 +144,7 @@ export const Account = () => {
           <Password />
         </div>
         <SecondFactor isOn={who.secondFactor} />
+        <Passkeys />
         <h2>{t.users.sessions}</h2>
         <List
           row="list-developer-sessions"

@@ -8,6 +8,7 @@ import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { enter } from './enter.ts';
 import { GithubButton } from './github-button.tsx';
+import { PasskeySignIn } from './passkey-sign-in.tsx';
 import { placeAfter } from './place-after.ts';
 import { SecondStep } from './second-step.tsx';
 
@@ -25,11 +26,12 @@ export const SignIn = () => {
       <Form act={t.signIn.act} onSubmit={submit}>
         {(wrong) => (
           <>
-            <EmailField own value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+            <EmailField own="or a passkey" value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
             <PasswordField value={draft.value.password} onInput={set('password')} wrong={wrong('password')} />
           </>
         )}
       </Form>
+      <PasskeySignIn onDone={goOn} />
       <GithubButton to={query.to} />
       <p class="muted">
         <a href={`/auth/code${query.to ? `?to=${encodeURIComponent(query.to)}` : ''}`}>{t.signIn.byCode}</a>

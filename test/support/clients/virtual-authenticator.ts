@@ -1,0 +1,25 @@
+import type { Page } from 'playwright-core';
+
+/** An authenticator in a page that Chromium plays, which verifies whoever is there, unless told otherwise. */
+export const plugAuthenticator = async (page: Page) => {
+  const devices = await page.context().newCDPSession(page);
+  await devices.send('WebAuthn.enable', { enableUI: false });
+  const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return {
+    verifies: (isUserVerified: boolean) =>
+      devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+    /** Whether somebody takes what is asked for, or offered, at once; else it waits. */
+    consents: (enabled: boolean) =>
+      devices.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
+    forget: () => devices.send('WebAuthn.clearCredentials', { authenticatorId }),
+  };
+};
