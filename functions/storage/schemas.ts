@@ -32,7 +32,10 @@ export const UploadRequestBody = body(requestedUpload);
 export const UploadConfirmBody = body(uploaded);
 export const UploadPartsBody = body({ filePath: text, size: v.optional(size) });
 export const FileBody = body({ path: text });
-export const VisibilityBody = body({ path: text, visibility });
+
+/** What makes a file public or private. */
+export const changedVisibility = { path: text, visibility };
+export const VisibilityBody = body(changedVisibility);
 
 /** Which ones there are is told by `INVALID_SIZE`. */
 const side = v.optional(v.number('must be a Number'));
@@ -42,7 +45,8 @@ const mostLinks = 100;
 const linkCount = `must have 1 to ${mostLinks} paths`;
 const linkSeconds = 'must be a whole number of seconds from 60 to 604800';
 
-export const LinksBody = body({
+/** The files that links are asked to, for how long, and in which size where they are pictures. */
+export const askedLinks = {
   paths: v.pipe(
     v.array(v.string('must be a String'), 'must be an Array'),
     v.minLength(1, linkCount),
@@ -61,7 +65,8 @@ export const LinksBody = body({
   height: side,
   fit: choice,
   format: choice,
-});
+};
+export const LinksBody = body(askedLinks);
 
 export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string() });
 

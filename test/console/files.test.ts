@@ -69,6 +69,8 @@ describe('files in the console', () => {
     const picture = page.getByRole('img', { name: 'dot.png' });
     await picture.waitFor();
     await expect.poll(() => page.evaluate('document.querySelector("img.picture").naturalWidth')).toBe(1);
+    const asked = await page.evaluate('[...document.querySelectorAll("img")].map(({ src }) => new URL(src).search)');
+    expect(asked).toEqual(['?w=64&h=64', '?w=640']);
     const answered = page.waitForResponse((answer) => answer.url().endsWith('_b_note.txt') && answer.ok());
     await page.getByRole('link', { name: '_b_note.txt' }).click();
     expect(await (await answered).text()).toBe('It stands <b>here</b>');
@@ -94,12 +96,22 @@ describe('files in the console', () => {
 
   test('that are private say so, and whether users may upload is switched', async () => {
     const { page, problems } = opened;
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const { filePath } = await uploaded(project, 'for few');
     expect((await confirm(project, filePath, 7)).status).toBe(200);
     await project.api('PATCH', '/api/storage/file', { body: { path: filePath, visibility: 'private' } });
     await page.reload();
     await page.getByRole('row').filter({ hasText: 'private' }).getByRole('link', { name: 'notes.txt' }).click();
     await page.getByText('Only a signed link leads to it').waitFor();
+    const shown = page.getByTitle('What is in notes.txt');
+    expect(await (await fetch((await shown.getAttribute('src')) ?? '')).text()).toBe('for few');
+    await page.getByRole('button', { name: 'Copy a link' }).click();
+    await page.getByRole('button', { name: 'For a day' }).click();
+    await page.getByText('The link is on the clipboard').waitFor();
+    const link = String(await page.evaluate('navigator.clipboard.readText()'));
+    expect(await (await fetch(link)).text()).toBe('for few');
+    await page.getByRole('button', { name: 'Make public' }).click();
+    await page.getByRole('button', { name: 'Copy the address' }).waitFor();
     await page.getByLabel('Uploads by users').check();
     const kept = async () => {
       const { body } = await project.developer.dashboard<{ data: { uploads: object } }>(

@@ -1,50 +1,65 @@
+import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Bytes } from '../../ui/bytes.tsx';
 import { Copy } from '../../ui/copy.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { SafeLink } from '../../ui/safe-link.tsx';
 import { Time } from '../../ui/time.tsx';
+import { FileLinks } from './file-links.tsx';
 import { FilePreview } from './file-preview.tsx';
 import { Visibility } from './visibility.tsx';
 
-/** One file: what is in it, where it is, and the act that ends it. */
+/** One file: what is in it, where it is and for whom, and the act that ends it. */
 export const FilePanel = ({
+  projectId,
   file,
   shows,
+  changes,
+  onChange,
   onDelete,
   onClose,
 }: {
+  readonly projectId: string;
   readonly file: Item<'list-files'>;
   /** Whether the policy of the page lets it show the file. */
   readonly shows: boolean;
+  /** Whether the role of who looks at it lets them change it. */
+  readonly changes: boolean;
+  readonly onChange: () => void;
   readonly onDelete: () => void;
   readonly onClose: () => void;
-}) => (
-  <Panel title={file.name} onClose={onClose}>
-    {shows && <FilePreview file={file} />}
-    <p>
-      {file.contentType} · <Bytes of={file.size} /> · <Time at={file.createdAt} /> <Visibility file={file} />
-    </p>
-    {file.owner && (
-      <p class="muted small">
-        {t.files.owner} <span class="mono">{file.owner}</span>
+}) => {
+  const isPrivate = file.visibility === 'private';
+  const change = async () => {
+    const body = { path: file.path, visibility: isPrivate ? ('public' as const) : ('private' as const) };
+    await request('change-project-file', { projectId, body });
+    onChange();
+  };
+  return (
+    <Panel title={file.name} onClose={onClose}>
+      {shows && <FilePreview key={file.visibility} projectId={projectId} file={file} />}
+      <p>
+        {file.contentType} · <Bytes of={file.size} /> · <Time at={file.createdAt} /> <Visibility file={file} />
       </p>
-    )}
-    {file.visibility === 'private' && <p class="muted small">{t.files.privateWhy}</p>}
-    <p class="mono whole">{file.path}</p>
-    <div class="row">
-      {file.url !== null && (
-        <>
-          <SafeLink href={file.url}>{t.acts.open}</SafeLink>
-          <Copy text={file.url} label={t.files.copyAddress} />
-        </>
+      {file.owner && (
+        <p class="muted small">
+          {t.files.owner} <span class="mono">{file.owner}</span>
+        </p>
       )}
-      <Copy text={file.path} label={t.files.copyPath} />
-      <Button kind="danger" onClick={onDelete}>
-        {t.acts.delete}
-      </Button>
-    </div>
-  </Panel>
-);
+      {isPrivate && <p class="muted small">{t.files.privateWhy}</p>}
+      <p class="mono whole">{file.path}</p>
+      <div class="row">
+        <FileLinks key={file.visibility} projectId={projectId} file={file} />
+        <Copy text={file.path} label={t.files.copyPath} />
+        {changes && <Act onAct={change}>{isPrivate ? t.files.makePublic : t.files.makePrivate}</Act>}
+        {changes && (
+          <Button kind="danger" onClick={onDelete}>
+            {t.acts.delete}
+          </Button>
+        )}
+      </div>
+    </Panel>
+  );
+};

@@ -15,7 +15,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { FilePanel } from './file-panel.tsx';
-import { isPicture } from './file-preview.tsx';
+import { isPicture, thumb, useAddresses } from './links.ts';
 import { UploadQueue } from './upload-queue.ts';
 import { UploadZone } from './upload-zone.tsx';
 import { Visibility } from './visibility.tsx';
@@ -35,13 +35,18 @@ export const Files = () => {
   }, [arrived]);
   const deleting = useSignal(false);
   const isOwnBucket = project?.storage.external ?? false;
+  const changes = project !== undefined && project.role !== 'viewer';
+  const pictures = isOwnBucket ? [] : (list.value.data?.items.filter(isPicture) ?? []);
+  const thumbOf = useAddresses(projectId, pictures, thumb);
   const addressOf = (open: string | undefined) => addressWith(path, query, { open });
   const columns: readonly Column<StoredFile>[] = [
     {
       key: 'picture',
       label: '',
-      cell: (file) =>
-        file.url && isPicture(file) && !isOwnBucket ? <img class="thumb" src={file.url} alt="" loading="lazy" /> : null,
+      cell: (file) => {
+        const address = pictures.includes(file) ? thumbOf(file) : undefined;
+        return address === undefined ? null : <img class="thumb" src={address} alt="" loading="lazy" />;
+      },
     },
     {
       key: 'name',
@@ -65,8 +70,8 @@ export const Files = () => {
     <Page title={t.nav.files}>
       <div class="stack">
         {isOwnBucket && <p class="note">{t.files.ownBucket}</p>}
-        {project && !isOwnBucket && project.role !== 'viewer' && <UploadZone queue={queue} />}
-        {project && project.role !== 'viewer' && (
+        {changes && !isOwnBucket && <UploadZone queue={queue} />}
+        {changes && (
           <Switch
             label={t.files.userUploads}
             hint={t.files.userUploadsWhy}
@@ -89,8 +94,11 @@ export const Files = () => {
           {file && (
             <FilePanel
               key={file.path}
+              projectId={projectId}
               file={file}
               shows={!isOwnBucket}
+              changes={changes}
+              onChange={() => list.reload()}
               onDelete={() => {
                 deleting.value = true;
               }}

@@ -2,15 +2,22 @@ import { defineExamples } from '../../../shared/http/openapi/example.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 
 const projectId = '6743f0c2a91b5d0012ab34cd';
+const filePath = '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt';
 
 /** For the API description: a successful request for each route. */
 export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
   'list-files': { params: { projectId }, query: { page: '1', limit: '20' } },
   'delete-files': {
     params: { projectId },
-    body: { paths: ['6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt'] },
+    body: { paths: [filePath] },
     failures: ['STORAGE_UNAVAILABLE'],
   },
+  'change-project-file': {
+    params: { projectId },
+    body: { path: filePath, visibility: 'private' },
+    failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],
+  },
+  'sign-project-links': { params: { projectId }, body: { paths: [filePath], expiresIn: 3600 } },
   'request-project-upload': {
     params: { projectId },
     body: { filename: 'report.txt', contentType: 'text/plain', size: 5 },
@@ -18,7 +25,7 @@ export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
   },
   'confirm-project-upload': {
     params: { projectId },
-    body: { filePath: '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt', size: 5 },
+    body: { filePath, size: 5 },
     failures: ['SIZE_MISMATCH', 'FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'STORAGE_QUOTA_EXCEEDED', 'STORAGE_UNAVAILABLE'],
   },
   'connect-storage': {

@@ -1,4 +1,5 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { LinksAnswer, VisibilityAnswer } from '../../storage/schemas.ts';
 import { ProjectAnswer } from '../projects/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
@@ -7,8 +8,10 @@ import {
   DeletedFilesAnswer,
   FilePage,
   FilePathsBody,
+  ProjectLinksBody,
   ProjectUploadConfirmBody,
   ProjectUploadRequestBody,
+  ProjectVisibilityBody,
   RequestedUploadAnswer,
   StorageBody,
 } from './schemas.ts';
@@ -32,6 +35,26 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Delete up to 100 files, with an answer for each',
     body: FilePathsBody,
     response: { status: 200, body: DeletedFilesAnswer },
+  },
+  'change-project-file': {
+    method: 'PATCH',
+    path: '/api/projects/{projectId}/storage/file',
+    access: 'developer',
+    uses: ['uploads', 'files'],
+    summary: 'Make a file of the project public or private',
+    body: ProjectVisibilityBody,
+    response: { status: 200, body: VisibilityAnswer },
+  },
+  'sign-project-links': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/storage/sign',
+    access: 'developer',
+    role: 'viewer',
+    audit: false,
+    uses: ['uploads', 'file-links'],
+    summary: 'Get links for a while to up to 100 files of the project, private ones too',
+    body: ProjectLinksBody,
+    response: { status: 200, body: LinksAnswer },
   },
   'request-project-upload': {
     method: 'POST',

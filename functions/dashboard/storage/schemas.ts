@@ -1,7 +1,15 @@
 import * as v from 'valibot';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
-import { confirmedUpload, requestedUpload, StoredFile, UploadRequestAnswer, uploaded } from '../../storage/schemas.ts';
+import {
+  askedLinks,
+  changedVisibility,
+  confirmedUpload,
+  requestedUpload,
+  StoredFile,
+  UploadRequestAnswer,
+  uploaded,
+} from '../../storage/schemas.ts';
 import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -84,3 +92,5 @@ export const ProjectUploadRequestBody = strictBody(requestedUpload);
 export const ProjectUploadConfirmBody = strictBody(uploaded);
 export const RequestedUploadAnswer = success(UploadRequestAnswer);
 export const ConfirmedUploadAnswer = success(v.object(confirmedUpload));
+export const ProjectLinksBody = strictBody(askedLinks);
+export const ProjectVisibilityBody = strictBody(changedVisibility);

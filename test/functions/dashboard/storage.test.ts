@@ -103,6 +103,42 @@ describe('uploading a file as its developer', () => {
   });
 });
 
+describe('links and visibility', () => {
+  type Links = { data: readonly { path: string; url?: string; error?: { code: string } }[]; code?: string };
+  const hide = (path: string, to = 'private', who = project.developer) =>
+    who.dashboard<{ data: { url: string | null }; code?: string }>('PATCH', `${storagePath(project)}/file`, {
+      path,
+      visibility: to,
+    });
+  const sign = (body: object, who = project.developer) =>
+    who.dashboard<Links>('POST', `${storagePath(project)}/sign`, body);
+
+  test('200 a file becomes private, which links open to members, and public again', async () => {
+    const { path, url } = await uploadFile(project, 'for few');
+    expect(await hide(path)).toMatchObject({ status: 200, body: { data: { path, visibility: 'private', url: null } } });
+    expect((await read(url)).status).toBe(404);
+    const { body } = await sign({ paths: [path, 'another'], expiresIn: 60 });
+    expect(body.data).toMatchObject([{ path }, { path: 'another', error: { code: 'FILE_NOT_FOUND' } }]);
+    expect(await read(body.data[0]?.url ?? null)).toEqual({ status: 200, text: 'for few' });
+    expect((await hide(path, 'public')).body.data.url).toBe(url);
+    expect(await read(url)).toEqual({ status: 200, text: 'for few' });
+  });
+
+  test('404 FILE_NOT_FOUND for a path of another project, 404 for another developer', async () => {
+    const other = await uploadFile(await newProject([], project.developer), 'theirs');
+    expect(await hide(other.path)).toMatchObject({ status: 404, body: { code: 'FILE_NOT_FOUND' } });
+    expect((await sign({ paths: [other.path] })).body.data).toMatchObject([{ error: { code: 'FILE_NOT_FOUND' } }]);
+    const stranger = await newDeveloper();
+    expect((await hide(other.path, 'private', stranger)).status).toBe(404);
+    expect((await sign({ paths: [other.path] }, stranger)).status).toBe(404);
+  });
+
+  test('400 VALIDATION_FAILED for an unknown field, 400 INVALID_SIZE for a size that there is none of', async () => {
+    expect(await sign({ paths: ['a'], for: 1 })).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+    expect(await sign({ paths: ['a'], width: 65 })).toMatchObject({ status: 400, body: { code: 'INVALID_SIZE' } });
+  });
+});
+
 describe('listing files', () => {
   test('200 confirmed ones, newest first, paged, with addresses that anybody can read', async () => {
     const own = await newProject([], project.developer);

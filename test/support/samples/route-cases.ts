@@ -255,6 +255,8 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'send-batch': [{ to: 'sample@example.com', replyTo: 'sample@example.com', subject: 'sample', text: 'sample' }],
   'request-project-upload': { filename: 'sample.txt', contentType: 'text/plain', size: 6, visibility: 'public' },
   'confirm-project-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
+  'change-project-file': { path: `${'f'.repeat(24)}/sample`, visibility: 'private' },
+  'sign-project-links': { paths: [`${'f'.repeat(24)}/sample`], expiresIn: 60 },
   'delete-files': { paths: ['sample'] },
   'connect-database': { uri: 'mongodb://sample:sample@127.0.0.1/sample' },
   'connect-storage': {

@@ -1,0 +1,38 @@
+import type { Item } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { Menu } from '../../ui/menu.tsx';
+import { SafeLink } from '../../ui/safe-link.tsx';
+import { say } from '../../ui/toast.tsx';
+import { signLinks, useAddresses } from './links.ts';
+
+/** How long links live that are copied, in seconds. */
+const lives = [3600, 86_400, 604_800] as const;
+
+/** Where a file is opened: its address, or for a private one a link that lives for a while. */
+export const FileLinks = ({ projectId, file }: { readonly projectId: string; readonly file: Item<'list-files'> }) => {
+  const address = useAddresses(projectId, [file])(file);
+  if (address === undefined) return null;
+  const copy = async (expiresIn: number) => {
+    const link = (await signLinks(projectId, { paths: [file.path], expiresIn })).get(file.path) ?? '';
+    await navigator.clipboard.writeText(link);
+    say(t.files.linkCopied);
+  };
+  return (
+    <>
+      <SafeLink href={address}>{t.acts.open}</SafeLink>
+      {file.visibility === 'public' ? (
+        <Copy text={address} label={t.files.copyAddress} />
+      ) : (
+        <Menu title={t.files.copyLink} label={<>{t.files.copyLink} ▾</>}>
+          {lives.map((seconds) => (
+            <Act key={seconds} kind="plain" onAct={() => copy(seconds)}>
+              {t.files.linkLives[seconds]}
+            </Act>
+          ))}
+        </Menu>
+      )}
+    </>
+  );
+};

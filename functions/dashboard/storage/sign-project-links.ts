@@ -1,0 +1,12 @@
+import { signLinks } from '../../../shared/files/links/sign-links.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { respond } from '../../../shared/http/reply.ts';
+import { dashboardStorageRoutes } from './routes.ts';
+
+const route = dashboardStorageRoutes['sign-project-links'];
+
+/** Members may open whatever the secret key may. */
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+  const data = await signLinks(owned.project, { kind: 'secret' }, input.body);
+  return respond(route, { success: true, data, message: 'Links signed' });
+});
