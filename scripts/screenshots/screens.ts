@@ -91,6 +91,7 @@ export const screens: readonly Screen[] = [
   { name: 'users', path: '/users' },
   { name: 'user', path: '/users', act: openRow },
   { name: 'files', path: '/files' },
+  { name: 'file', path: '/files', act: open('tr a') },
   { name: 'mail-logs', path: '/mail/logs' },
   { name: 'mail-templates', path: '/mail/templates' },
   { name: 'mail-audiences', path: '/mail/audiences' },

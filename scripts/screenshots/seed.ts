@@ -214,7 +214,12 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
       const { signedUrl, filePath } = await api<{ signedUrl: string; filePath: string }>(
         'POST',
         '/storage/upload-request',
-        { filename, contentType: 'image/png', size: bytes.length },
+        {
+          filename,
+          contentType: 'image/png',
+          size: bytes.length,
+          ...(filename === 'greenhouse.png' && { visibility: 'private' }),
+        },
       );
       await fetch(signedUrl, { method: 'PUT', headers: { 'content-type': 'image/png' }, body: new Uint8Array(bytes) });
       await api('POST', '/storage/upload-confirm', { filePath, size: bytes.length });
