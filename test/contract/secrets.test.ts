@@ -379,7 +379,8 @@ const keepFiles = async (parameters: Record<string, string>, key: string, token:
     secrets.push({ what: `signature of ${whose || 'an '}upload`, value: signature, shownBy: [request] });
     await put(signedUrl, 'sample');
     await send(routeNamed(confirm), parameters, { key, token, body: { filePath, size: 6 } });
-    await send(routeNamed('change-visibility'), {}, { key, body: { path: filePath, visibility: 'private' } });
+    const visibility = { path: filePath, visibility: 'private' };
+    await send(routeNamed(`change-${whose}visibility`), parameters, { key, token, body: visibility });
     await send(routeNamed('delete-file'), {}, { key, body: { path: filePath } });
   }
 };

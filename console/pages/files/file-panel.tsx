@@ -34,7 +34,7 @@ export const FilePanel = ({
   const isPrivate = file.visibility === 'private';
   const change = async () => {
     const body = { path: file.path, visibility: isPrivate ? ('public' as const) : ('private' as const) };
-    await request('change-project-file', { projectId, body });
+    await request('change-project-visibility', { projectId, body });
     onChange();
   };
   return (

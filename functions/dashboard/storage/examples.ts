@@ -12,7 +12,7 @@ export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
     body: { paths: [filePath] },
     failures: ['STORAGE_UNAVAILABLE'],
   },
-  'change-project-file': {
+  'change-project-visibility': {
     params: { projectId },
     body: { path: filePath, visibility: 'private' },
     failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],

@@ -36,7 +36,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     body: FilePathsBody,
     response: { status: 200, body: DeletedFilesAnswer },
   },
-  'change-project-file': {
+  'change-project-visibility': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/storage/file',
     access: 'developer',

@@ -66,6 +66,16 @@ export const sampleParameters = {
 
 const everyWay = { password: true, emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' };
 
+/** Links to a file, in a size. */
+const linksSample = {
+  paths: [`${'f'.repeat(24)}/sample`],
+  expiresIn: 60,
+  width: 64,
+  height: 64,
+  fit: 'contain',
+  format: 'webp',
+};
+
 /**
  * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in
  * it. `complete` in the tests of contract/strings holds it to the table.
@@ -237,14 +247,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'confirm-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
   'delete-file': { path: `${'f'.repeat(24)}/sample` },
   'change-visibility': { path: `${'f'.repeat(24)}/sample`, visibility: 'private' },
-  'sign-links': {
-    paths: [`${'f'.repeat(24)}/sample`],
-    expiresIn: 60,
-    width: 64,
-    height: 64,
-    fit: 'contain',
-    format: 'webp',
-  },
+  'sign-links': linksSample,
   'send-mail': {
     to: 'sample@example.com',
     replyTo: 'sample@example.com',
@@ -255,8 +258,8 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'send-batch': [{ to: 'sample@example.com', replyTo: 'sample@example.com', subject: 'sample', text: 'sample' }],
   'request-project-upload': { filename: 'sample.txt', contentType: 'text/plain', size: 6, visibility: 'public' },
   'confirm-project-upload': { filePath: `${'f'.repeat(24)}/sample`, size: 6 },
-  'change-project-file': { path: `${'f'.repeat(24)}/sample`, visibility: 'private' },
-  'sign-project-links': { paths: [`${'f'.repeat(24)}/sample`], expiresIn: 60 },
+  'change-project-visibility': { path: `${'f'.repeat(24)}/sample`, visibility: 'private' },
+  'sign-project-links': linksSample,
   'delete-files': { paths: ['sample'] },
   'connect-database': { uri: 'mongodb://sample:sample@127.0.0.1/sample' },
   'connect-storage': {

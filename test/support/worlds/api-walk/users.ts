@@ -135,7 +135,7 @@ export const walkFiles = async ({ open, dashboard }: WalkContext): Promise<void>
   await open.run('change-visibility', { body: { path: one } });
   await open.run('sign-links', { body: { paths: [one] } });
   await open.run('delete-file', { body: { path: one } });
-  await dashboard.run('change-project-file', { body: { path: other } });
+  await dashboard.run('change-project-visibility', { body: { path: other } });
   await dashboard.run('sign-project-links', { body: { paths: [other] } });
   await dashboard.run('delete-files', { body: { paths: [other, filePath] } });
 };

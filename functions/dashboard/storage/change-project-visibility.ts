@@ -3,7 +3,7 @@ import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 
-const route = dashboardStorageRoutes['change-project-file'];
+const route = dashboardStorageRoutes['change-project-visibility'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const data = await changeVisibility(owned.project, input.body.path, input.body.visibility);
