@@ -35,6 +35,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'dashboard-assistant': 505,
   'dashboard-audit': 490,
   'dashboard-auth': 690,
+  'dashboard-auth-finish-developer-sign-in': 720,
   'dashboard-auth-register-developer-passkey': 850,
   'dashboard-collections': 520,
   'dashboard-database': 760,
