@@ -12,8 +12,9 @@ const route = userAuthRoutes['sign-in-by-code'];
 export const handler = usersEndpoint(route).handler(async (event, context) => {
   const { project, users, input } = context;
   const { token, email, code: otp } = input.body;
-  const open = openByAddress(project, users);
-  const done = await signInByCode(userSignIns(project), { token, email, otp }, open, clientOf(event));
+  const client = clientOf(event);
+  const open = openByAddress(project, users, client);
+  const done = await signInByCode(userSignIns(project), { token, email, otp }, open, client);
   const reply = respondExactly(route, ...signedIn(event, context, done, done.isNew ? 'Account created' : 'Logged in'));
   return done.isNew ? created(reply) : reply;
 });

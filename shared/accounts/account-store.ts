@@ -27,6 +27,8 @@ export interface SignInState {
   /** A secret that is not confirmed yet. */
   readonly totpPending?: string;
   readonly passkeys?: readonly Passkey[];
+  /** What it was signed in to from, the newest last; missing until the first sign-in since they are kept. */
+  readonly devices?: readonly string[];
   /** Of an anonymous user: when to look whether they are still signed in; `idle` once that was found not to be so. */
   readonly anonymous?: { readonly checkAt: Date; readonly idle?: true };
 }
@@ -90,6 +92,8 @@ export interface AccountStore<R extends AccountRecord = AccountRecord> extends K
   readonly change: (filter: AccountFilter, change: Document) => Promise<R | undefined>;
   /** The same without its return; false if none matches. */
   readonly write: (filter: AccountFilter, change: Document) => Promise<boolean>;
+  /** The same, neither dated nor counted, and no webhook is told; false if nothing changed. */
+  readonly note: (filter: AccountFilter, change: Document) => Promise<boolean>;
 }
 
 /** MongoDB's code where it cannot add to what is no number. */
@@ -134,6 +138,8 @@ export const accountStore = <R extends AccountRecord>(
     write: async (filter, change) =>
       (await counted(filter, () => run((accounts) => accounts.updateOne(among(filter), dated(change))))).matchedCount >
       0,
+    note: async (filter, change) =>
+      (await run((accounts) => accounts.updateOne(among(filter), change))).modifiedCount > 0,
   };
 };
 

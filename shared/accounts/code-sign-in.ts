@@ -1,9 +1,10 @@
 import { untilWritten } from '../core/until-written.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail } from './account-store.ts';
 import { discardCredentials } from './credentials.ts';
+import { firstDevice } from './devices.ts';
 import { type EmailProof, withProof } from './email-tokens/email-proof.ts';
 import type { Client } from './sessions.ts';
-import { openSession, type SignIn, type SigningStore } from './sign-in.ts';
+import { enter, type SignIn, type SigningStore } from './sign-in.ts';
 
 /** Opens an account with a verified address; `undefined` where none may be, `null` where somebody has just done so. */
 export type OpenByAddress<R extends AccountRecord> = (email: string) => Promise<R | undefined | null>;
@@ -17,21 +18,27 @@ interface Proved<R extends AccountRecord> {
  * Lets who has proved an address into an account that nobody had verified: what somebody else may have opened it with is
  * discarded first, and only then does the address count as verified. `null` if it has changed since it was read.
  */
-const takeOver = async <R extends AccountRecord>(store: AccountStore<R>, { _id, email }: R): Promise<R | null> => {
+const takeOver = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  { _id, email }: R,
+  client: Client,
+): Promise<R | null> => {
   if (!(await discardCredentials(store, _id))) return null;
   const expected = { ...enabled, email: { $eq: email }, emailVerified: { $ne: true }, hasPassword: false };
-  return (await store.change({ ...expected, _id }, { $set: { emailVerified: true } })) ?? null;
+  const change = { emailVerified: true, '_signIn.devices': firstDevice(client).devices };
+  return (await store.change({ ...expected, _id }, { $set: change })) ?? null;
 };
 
 const accountFor = <R extends AccountRecord>(
   store: AccountStore<R>,
   email: string,
   open: OpenByAddress<R>,
+  client: Client,
 ): Promise<Proved<R> | undefined> =>
   untilWritten('This account is being changed right now. Please try again.', async () => {
     const known = await findByEmail(store, email);
     if (known?.isDisabled) return undefined;
-    const account = known ? (known.emailVerified ? known : await takeOver(store, known)) : await open(email);
+    const account = known ? (known.emailVerified ? known : await takeOver(store, known, client)) : await open(email);
     return account && { account, isNew: !known };
   });
 
@@ -46,6 +53,6 @@ export const signInByCode = <R extends AccountRecord>(
   client: Client,
 ): Promise<SignIn<R> & { readonly isNew: boolean }> =>
   withProof(store.scope, 'code', proof, async ({ email }) => {
-    const proved = await accountFor(store, email.$eq, open);
-    return proved && { ...proved, session: await openSession(store, proved.account, client, ['email']) };
+    const proved = await accountFor(store, email.$eq, open, client);
+    return proved && { ...proved, session: await enter(store, proved.account, client, ['email']) };
   });

@@ -98,13 +98,14 @@ export const replaceCredentials = async <R extends AccountRecord>(
   return updated;
 };
 
-/** What signs in besides a password, which whoever opened the account may have left: fields of its record. */
+/** What signs in besides a password, or was signed in from, which whoever opened the account may have left. */
 export const otherWays: Document = {
   identities: '',
   '_signIn.anonymous': '',
   '_signIn.totp': '',
   '_signIn.totpPending': '',
   '_signIn.passkeys': '',
+  '_signIn.devices': '',
 };
 
 /**

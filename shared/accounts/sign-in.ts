@@ -1,6 +1,7 @@
 import { AppError } from '../core/errors.ts';
 import { type AccountRecord, type AccountStore, findByEmail, findById } from './account-store.ts';
 import { credentialVersionOf, requireCredentialVersion } from './credentials.ts';
+import { noticeDevice } from './devices.ts';
 import { type Credentials, provePassword } from './password-proof.ts';
 import { hashPassword, needsRehash } from './passwords.ts';
 import { type RefreshSession, refreshTokenInvalid, rotate, startSession } from './refresh-sessions.ts';
@@ -8,6 +9,7 @@ import { signOut } from './revoke-sessions.ts';
 import { secondFactorRequired } from './second-factor/ticket.ts';
 import type { Bearer, IssuedToken } from './session-jwt.ts';
 import { type Client, parseRefreshToken, type RefreshToken } from './sessions.ts';
+import type { Addressee } from './tell-of-change.ts';
 
 export interface SigningStore<R extends AccountRecord = AccountRecord> extends AccountStore<R> {
   readonly issueToken: (bearer: Bearer) => Promise<IssuedToken>;
@@ -41,6 +43,18 @@ export const openSession = async (
   const isCurrent = requireCredentialVersion(scope, accountId, version);
   const session = await startSession(scope, accountId, client, [isCurrent], amr);
   return { ...session, ...(await issueToken(session)) };
+};
+
+/** The same for an account that is there already: it learns the device, and its owner is told of a new one. */
+export const enter = async (
+  store: SigningStore,
+  account: Pick<AccountRecord, '_id' | 'credentialVersion' | '_signIn'> & Addressee,
+  client: Client,
+  amr: readonly string[],
+): Promise<OpenedSession> => {
+  const session = await openSession(store, account, client, amr);
+  await noticeDevice(store, account, client);
+  return session;
 };
 
 /** What a refresh token says that it is; none → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`. */
@@ -102,5 +116,5 @@ export const signIn = async <R extends AccountRecord>(
   const account = await provePassword(store, credentials, client, () => findByEmail(store, credentials.email));
   if (!account) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   await rehash(store, account, credentials.password);
-  return { account, session: await openSession(store, account, client, ['pwd']) };
+  return { account, session: await enter(store, account, client, ['pwd']) };
 };

@@ -1,6 +1,7 @@
 import { newId } from '../core/new-id.ts';
 import type { AccountRecord, Identity, NewAccount } from './account-store.ts';
 import { unknownPasswordHash } from './credentials.ts';
+import { firstDevice } from './devices.ts';
 import { checkEmail } from './email.ts';
 import type { Credentials } from './password-proof.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
@@ -36,10 +37,10 @@ export const signUp = async <R extends AccountRecord>(
   insert: (account: AddressedAccount) => Promise<R>,
   client: Client,
 ): Promise<SignIn<R>> => {
-  const _id = newId();
-  const opening = openSession(store, { _id }, client, ['pwd']);
+  const opened = { _id: newId(), _signIn: firstDevice(client) };
+  const opening = openSession(store, opened, client, ['pwd']);
   const [account, session] = await Promise.all([accountWithPassword(credentials), opening]);
-  return { account: await orEndSession(store.scope, session, () => insert({ ...account, _id })), session };
+  return { account: await orEndSession(store.scope, session, () => insert({ ...account, ...opened })), session };
 };
 
 /** An account without a password, whose address a provider vouches for, or a mail that went there. */

@@ -1,4 +1,5 @@
 import { describeError, log } from '../core/log.ts';
+import type { UnwrittenMail } from '../mail/mail-content.ts';
 import { plainName } from '../mail/sender.ts';
 import type { AccountRecord, AccountStore } from './account-store.ts';
 import { queueAccountMail } from './queue-account-mail.ts';
@@ -14,20 +15,26 @@ export const accountChanges = {
   providerUnlinked: (name: string) => `Signing in with ${plainName(name)} was removed.`,
 } as const;
 
+/** Whom a mail reaches that tells of their account. */
+export type Addressee = Pick<AccountRecord, 'email' | 'emailVerified' | 'isDisabled'>;
+
 /**
- * Mails the owner of an account what changed in how one signs in, to the address that they have verified; to no other,
- * which may be somebody else's. The change stands whether or not that succeeds.
+ * Mails the owner of an account at the address that they have verified; at no other, which may be somebody else's. What
+ * they are told of stands whether or not that succeeds.
  */
-export const tellOfChange = async (
+export const tellOwner = async (
   store: AccountStore,
-  account: Pick<AccountRecord, 'email' | 'emailVerified' | 'isDisabled'> | undefined,
-  change: string,
+  account: Addressee | undefined,
+  mail: Pick<UnwrittenMail, 'template' | 'variables'>,
 ): Promise<void> => {
   if (account?.email === undefined || account.emailVerified !== true || account.isDisabled) return;
   try {
-    const mail = { template: 'account-change', to: account.email, variables: { change } } as const;
-    await queueAccountMail(store.mailOrigin(), mail);
+    await queueAccountMail(store.mailOrigin(), { ...mail, to: account.email });
   } catch (error) {
-    log.error({ message: 'A mail that tells of a changed account could not be queued', error: describeError(error) });
+    log.error({ message: 'A mail that tells of an account could not be queued', error: describeError(error) });
   }
 };
+
+/** Tells the owner of an account what changed in how one signs in. */
+export const tellOfChange = (store: AccountStore, account: Addressee | undefined, change: string): Promise<void> =>
+  tellOwner(store, account, { template: 'account-change', variables: { change } });

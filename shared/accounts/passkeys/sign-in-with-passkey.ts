@@ -3,7 +3,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type AccountRecord, type AccountStore, enabled, findById } from '../account-store.ts';
 import type { Client } from '../sessions.ts';
-import { openSession, type SignIn, type SigningStore } from '../sign-in.ts';
+import { enter, type SignIn, type SigningStore } from '../sign-in.ts';
 import { orRefuse, parseAuthentication } from './ceremony.ts';
 import { consumeChallenge } from './challenge.ts';
 import type { Passkey } from './passkey.ts';
@@ -68,5 +68,5 @@ export const signInWithPasskey = async <R extends AccountRecord>(
   const { account: known, passkey, counter } = await prove(store, party, response);
   const account = await countUse(store, known, passkey, counter);
   if (!account) throw refused();
-  return { account, session: await openSession(store, account, client, ['passkey', 'mfa']) };
+  return { account, session: await enter(store, account, client, ['passkey', 'mfa']) };
 };

@@ -1,7 +1,7 @@
 import { type AccountRecord, findById } from '../account-store.ts';
 import { credentialVersionOf } from '../credentials.ts';
 import type { Client } from '../sessions.ts';
-import { openSession, type SignIn, type SigningStore } from '../sign-in.ts';
+import { enter, type SignIn, type SigningStore } from '../sign-in.ts';
 import { consumeTicket, countTicketTry } from './ticket.ts';
 import { type FactorProof, invalidSecondFactor, useFactor } from './use-factor.ts';
 
@@ -20,5 +20,5 @@ export const signInWithFactor = async <R extends AccountRecord>(
   if (!first || !isCurrent || !account._signIn?.totp) throw invalidSecondFactor();
   const factor = await useFactor(store, account, proof);
   if (!factor || !(await consumeTicket(store.scope, ticket))) throw invalidSecondFactor();
-  return { account, session: await openSession(store, account, client, [...first.amr, factor, 'mfa']) };
+  return { account, session: await enter(store, account, client, [...first.amr, factor, 'mfa']) };
 };

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import type { AccountRecord } from '../account-store.ts';
 import type { Client } from '../sessions.ts';
-import { type OpenedSession, openSession, type SigningStore } from '../sign-in.ts';
+import { enter, type OpenedSession, type SigningStore } from '../sign-in.ts';
 import { issueExchangeCode } from './exchange-code.ts';
 import { landingUrl, orErrorLanding, signInFailed } from './landing.ts';
 import { type LinkedAccount, linkAccount, type OpenAccount } from './link-account.ts';
@@ -70,7 +70,7 @@ const openFor = async (
   provider: IdentityProvider,
 ): Promise<OpenedSession | { readonly ticket: string }> => {
   try {
-    return await openSession(store, account, client, [provider.name]);
+    return await enter(store, account, client, [provider.name]);
   } catch (error) {
     if (error instanceof AppError && error.ticket !== undefined) return { ticket: error.ticket };
     if (!(error instanceof AppError && error.code === 'INVALID_CREDENTIALS')) throw error;

@@ -14,6 +14,7 @@ import * as kinds from '../../table/keys.ts';
 import { hourAt, secondsLeft } from '../../table/windows.ts';
 import { enabled, requireAccount } from '../account-store.ts';
 import { ownPassword } from '../credentials.ts';
+import { firstDevice } from '../devices.ts';
 import { checkEmail } from '../email.ts';
 import { requestEmailToken, sendVerification } from '../email-tokens/send-email-token.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
@@ -59,12 +60,12 @@ export const signUpAnonymously = async (
   requireOpenSignup(project);
   await countAnonymous(client);
   const store = userSignIns(project);
-  const _id = newId();
-  const session = await openSession(store, { _id }, client, ['anonymous']);
   const { profile, _signIn } = laterProfile(users);
   const anonymous = { checkAt: new Date(clock.now() + sessionSeconds * 1000) };
-  const account = { _id, hasPassword: false, emailVerified: false, identities: [], profile };
-  const insert = () => insertUser(project, users, { ...account, _signIn: { ..._signIn, anonymous } });
+  const opened = { _id: newId(), _signIn: { ..._signIn, ...firstDevice(client), anonymous } };
+  const session = await openSession(store, opened, client, ['anonymous']);
+  const account = { ...opened, hasPassword: false, emailVerified: false, identities: [], profile };
+  const insert = () => insertUser(project, users, account);
   return { account: await orEndSession(store.scope, session, insert), session };
 };
 

@@ -7,6 +7,7 @@ export const mustShow = {
   'password-reset': ['link', 'code'],
   'sign-in-code': ['link', 'code'],
   'account-change': ['change'],
+  'new-device': ['device'],
 } as const;
 
 export type AccountKey = keyof typeof mustShow;
@@ -40,6 +41,10 @@ const proof = (subject: string, reason: string, action: string, otherwise: strin
     withoutLink: letter(subject, because, code('Enter this code within {{minutes}} minutes:'), unless),
   };
 };
+
+const unlessYou = paragraph(
+  'If it was you, there is nothing to do. If not, set a new password at {{siteName}}, which ends all other sessions.',
+);
 
 /** The templates that the published client names, and those of user accounts (contract 5, "Templates"). */
 export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
@@ -110,12 +115,14 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
   },
   'account-change': {
     name: 'Account change',
+    ...letter('Your account at {{siteName}} has changed', paragraph('{{change}}'), unlessYou),
+  },
+  'new-device': {
+    name: 'New device',
     ...letter(
-      'Your account at {{siteName}} has changed',
-      paragraph('{{change}}'),
-      paragraph(
-        'If it was you, there is nothing to do. If not, set a new password at {{siteName}}, which ends all other sessions.',
-      ),
+      'New sign-in to your account at {{siteName}}',
+      paragraph('Your account was signed in to from a new device: {{device}}, {{place}}, {{time}}.'),
+      unlessYou,
     ),
   },
 };

@@ -53,6 +53,8 @@ beforeAll(async () => {
   clock.now = () => frozen;
   await run(getMe, { token: user.token })();
   await run(updateProfile, { token: user.token, body: { name: 'Ann' } })();
+  // The account knows the device of these tests from then on.
+  await run(logIn, { body: { email: user.email, password: user.password } })();
   await run(getJwks, { params: { projectId: project.id } })();
 });
 
@@ -70,6 +72,15 @@ describe('a warm request costs, besides the count of requests', () => {
     const { email, password } = user;
     const commands = await commandsOf(run(logIn, { body: { email, password } }));
     expect(commands).toEqual([transaction, count, count, count, count, count, find]);
+  });
+
+  test('sign-in from a new device: 1 write besides, and what a mail of it takes', async () => {
+    const { email, password } = await project.newUser();
+    await changeStoredUsers(project, { email }, { emailVerified: true });
+    const commands = await commandsOf(run(logIn, { body: { email, password } }));
+    const mail = [count, 'mongodb insert', 'sqs SendMessageCommand'];
+    const signIn = [transaction, count, count, count, count, count, find];
+    expect(commands).toEqual([...signIn, 'mongodb update', ...mail].sort());
   });
 
   test('sign-in with a wrong password: 1 find and two counts of failures', async () => {

@@ -311,6 +311,6 @@ describe('an account that somebody else opened with the address', () => {
     const { token } = await issueTokens(place, attacker.email, attacker.userId);
     expect((await project.auth('POST', 'code/verify', { body: { token } })).status).toBe(200);
     const [stored] = await storedUsers(project, { _id: new ObjectId(attacker.userId) });
-    expect(stored?._signIn).toEqual({});
+    expect(stored?._signIn).toEqual({ devices: ['node'] });
   });
 });

@@ -98,6 +98,7 @@ describe('sign-up', () => {
       role: 'reader',
       emailVerified: false,
       hasPassword: true,
+      _signIn: { devices: ['node'] },
       credentialVersion: 0,
       isDeleted: false,
       deletedAt: null,
