@@ -52,6 +52,7 @@ const thorough = [
   'test/functions/rate-blocks.test.ts',
   'test/functions/storage/faults.test.ts',
   'test/functions/storage/links.test.ts',
+  'test/functions/storage/size-states.test.ts',
   'test/functions/storage/sweep-limits.test.ts',
   'test/functions/storage/sweep.test.ts',
   'test/functions/storage/user-uploads.test.ts',

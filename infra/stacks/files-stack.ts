@@ -7,6 +7,7 @@ import {
   FunctionCode,
   FunctionEventType,
   FunctionRuntime,
+  FunctionUrlOriginAccessControl,
   HttpVersion,
   type IOrigin,
   KeyGroup,
@@ -20,6 +21,8 @@ import { Bucket, type CfnBucket, HttpMethods, type IBucket } from 'aws-cdk-lib/a
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
+import type { Visibility } from '../../shared/files/file-path.ts';
+import { visibilityHeader } from '../../shared/files/sizes/size.ts';
 import { uploadCors } from '../../shared/files/upload-cors.ts';
 import { functionName } from '../build/function-files.ts';
 import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
@@ -158,12 +161,18 @@ export class FilesStack extends Stack {
       code: FunctionCode.fromInline(sizeRequestFunction()),
       runtime: FunctionRuntime.JS_2_0,
     });
-    const sizes = FunctionUrlOrigin.withOriginAccessControl(
-      this.sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM }),
-    );
+    const sizesUrl = this.sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
+    const originAccessControl = new FunctionUrlOriginAccessControl(this, 'SizesAccess');
     // A size that is not there yet is made; of any other path the function says that there is no such file.
-    const orMade = (primaryOrigin: IOrigin) =>
-      new OriginGroup({ primaryOrigin, fallbackOrigin: sizes, fallbackStatusCodes: [403, 404] });
+    const orMade = (primaryOrigin: IOrigin, readers: Visibility) =>
+      new OriginGroup({
+        primaryOrigin,
+        fallbackOrigin: FunctionUrlOrigin.withOriginAccessControl(sizesUrl, {
+          originAccessControl,
+          customHeaders: { [visibilityHeader]: readers },
+        }),
+        fallbackStatusCodes: [403, 404],
+      });
     const shared = {
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
@@ -183,6 +192,7 @@ export class FilesStack extends Stack {
       defaultBehavior: {
         origin: orMade(
           S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originPath: '/files', originAccessControlId }),
+          'public',
         ),
         responseHeadersPolicy: fileHeadersPolicy(this, 'FileHeaders', fileCacheControl),
         ...shared,
@@ -190,7 +200,7 @@ export class FilesStack extends Stack {
       // The address keeps its folder on the way to the bucket, so that nothing of it is cached as anything else is.
       additionalBehaviors: {
         [`/${linkFolder}/*`]: {
-          origin: orMade(S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originAccessControlId })),
+          origin: orMade(S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originAccessControlId }), 'private'),
           responseHeadersPolicy: fileHeadersPolicy(this, 'LinkHeaders', linkCacheControl),
           trustedKeyGroups: [keys],
           ...shared,

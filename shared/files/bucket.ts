@@ -45,7 +45,8 @@ export interface Bucket {
   head(key: string): Promise<StoredObject | null>;
   /** The first bytes of exactly the version `etag`; `undefined` where that is not there any more. */
   start(key: string, etag: string, bytes: number): Promise<Uint8Array | undefined>;
-  put(key: string, bytes: Uint8Array, contentType: string): Promise<void>;
+  /** Given up, and no longer under way, when `signal` says so. */
+  put(key: string, bytes: Uint8Array, contentType: string, signal?: AbortSignal): Promise<void>;
   /** `refused` where the source has changed or something is at the target already; `missing` without a source. */
   copy(copy: Copy): Promise<'copied' | 'refused' | 'missing'>;
   /** Removes objects; those that are not there do no harm. */
@@ -105,9 +106,12 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
     }
   },
 
-  put: async (key, bytes, contentType) => {
+  put: async (key, bytes, contentType, abortSignal) => {
     await on((client, Bucket) =>
-      client.send(new PutObjectCommand({ Bucket, Key: key, Body: bytes, ContentType: contentType })),
+      client.send(
+        new PutObjectCommand({ Bucket, Key: key, Body: bytes, ContentType: contentType }),
+        abortSignal && { abortSignal },
+      ),
     );
   },
 

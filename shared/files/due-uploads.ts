@@ -26,8 +26,9 @@ const waitMs = {
   deleted: 15 * minute,
   /** Longer than a run has a file for itself that makes it public or private. */
   moved: 15 * minute,
-  /** Longer than any run makes a size of a picture. */
+  /** Longer than any run makes a size of a picture, or removes those of one. */
   sized: 15 * minute,
+  dropped: 15 * minute,
   /** A file that was made public is where its links lead until the last has ended. */
   opened: longestLinkMs + 15 * minute,
 };
@@ -87,10 +88,14 @@ export const putDueEntry = (
   move: Move,
   left: { readonly upload?: MultipartUpload | undefined; readonly sizes?: ReadonlySet<string> | undefined } = {},
 ): Put => {
-  const { upload, sizes } = left;
+  const { upload } = left;
+  // The table has no empty set.
+  const sizes = left.sizes?.size ? left.sizes : undefined;
   const due = clock.now() + waitMs[move];
   const parts = upload && { uploadId: upload.uploadId, objectKey: upload.key };
-  return putDue({ projectId, storageId, filePath, move, due, first: due, tries: 0, sizes, ...parts });
+  // Sizes that are charged at one moment have entries of their own.
+  const unique = move === 'sized' ? `${move}.${[...(sizes ?? [])].join('.')}` : move;
+  return putDue({ projectId, storageId, filePath, move: unique, due, first: due, tries: 0, sizes, ...parts });
 };
 
 export interface DueEntry extends Due {

@@ -8,7 +8,8 @@ import { bucketOf } from './bucket-of.ts';
 import { longestLinkMs, putDueEntry } from './due-uploads.ts';
 import { addressOf } from './file-address.ts';
 import { fileKey, fileNotFound, otherThan, requirePathOf, type Visibility } from './file-path.ts';
-import { dropSizes, sizeKeys } from './sizes/keep-size.ts';
+import { namesOf } from './sizes/kept-sizes.ts';
+import { removeSizes } from './sizes/remove-sizes.ts';
 import { type FileItem, type FileRef, fileItemKey, refOf } from './upload-items.ts';
 
 /** Longer than any request runs: what moves a file is done with it, or dead, by then. */
@@ -37,8 +38,9 @@ const claim = async (ref: FileRef) => {
     },
     'ALL_NEW',
   );
-  const { visibility = 'public', openedAt, sizes, sizeBytes } = item ?? {};
-  return { done, mover, known: item !== undefined, visibility, openedAt, sizes, sizeBytes };
+  const { visibility = 'public', openedAt, sizes, sizeBytes, putting } = item ?? {};
+  const kept = { sizes, sizeBytes, putting };
+  return { done, mover, known: item !== undefined, visibility, openedAt, kept };
 };
 
 /** Puts a copy where a file belongs that is at `from`; the same that is there already will do, anything else goes. */
@@ -80,19 +82,18 @@ export const changeVisibility = async (project: Project, filePath: string, visib
   requirePathOf(project.id, filePath);
   const ref = refOf(project, filePath);
   const bucket = await bucketOf(project);
-  const { done, known, mover, visibility: present, ...kept } = await claim(ref);
+  const { done, known, mover, visibility: present, kept } = await claim(ref);
   if (!done) throw known ? beingMoved() : fileNotFound();
   try {
     // Before anything is copied, so that whatever a death leaves behind is looked for.
-    await write(putDueEntry(ref, 'moved', { sizes: kept.sizes }));
+    await write(putDueEntry(ref, 'moved', { sizes: namesOf(kept) }));
     if (visibility === 'public') await write(putDueEntry(ref, 'opened'));
     if (present !== visibility) {
       // Sizes are made anew where the file is then; while it is claimed none is kept.
-      await dropSizes(ref, kept);
+      if (!(await removeSizes(ref, kept))) throw beingMoved();
       if (!(await moveObject(bucket, ref, mover, visibility))) throw fileNotFound();
     }
-    const isHidden = visibility === 'private' ? [fileKey(filePath, 'public')] : [];
-    await bucket.remove([...isHidden, ...(present === visibility ? [] : sizeKeys(filePath, kept.sizes))]);
+    if (visibility === 'private') await bucket.remove([fileKey(filePath, 'public')]);
   } finally {
     await release(ref, mover);
   }

@@ -30,7 +30,7 @@ interface Unneeded {
   readonly keys: readonly string[];
   readonly release?: () => Promise<void>;
   /** Somebody else has the file: another run, which may have died, so that the path is looked at again. */
-  readonly isHeld?: true;
+  readonly isHeld?: true | undefined;
 }
 
 /** What is unneeded at a path. A request that nobody confirmed expires here. */
@@ -39,8 +39,9 @@ const unneeded = async (entry: DueEntry): Promise<Unneeded> => {
   let state = await stateOf(entry);
   if (state?.kind === 'requested') state = (await expire(entry, state.size)) ? undefined : await stateOf(entry);
   if (!state) return { keys: [pending, ...fileKeys(entry.filePath), ...sizeKeys(entry.filePath, entry.sizes)] };
-  const keys = [pending, ...(await unneededSizes(entry, state))];
-  if (entry.move !== 'moved' && entry.move !== 'opened') return { keys };
+  const { keys: sizes, isHeld } = await unneededSizes(entry, state);
+  const keys = [pending, ...sizes];
+  if (isHeld || (entry.move !== 'moved' && entry.move !== 'opened')) return { keys, isHeld };
   const leftover = await claimLeftover(entry);
   if (!leftover) return { keys, isHeld: true };
   return { keys: [...keys, ...leftover.keys], release: leftover.release };

@@ -36,9 +36,19 @@ export type UploadItem = Key &
     readonly uploadId?: string | undefined;
   };
 
+/** What is kept of a picture in other sizes. */
+export type KeptSizes = {
+  /** Names of the sizes that are charged, and their bytes together. */
+  readonly sizes?: ReadonlySet<string> | undefined;
+  readonly sizeBytes?: number | undefined;
+  /** Who has charged one and not said yet that it is there: see `kept-sizes.ts`. */
+  readonly putting?: ReadonlySet<string> | undefined;
+};
+
 /** A confirmed file; `confirmedAt` in ms since 1970. `openedAt`, `movingUntil`, `mover`: see `move-file.ts`. */
 export type FileItem = Key &
-  Ownership & {
+  Ownership &
+  KeptSizes & {
     readonly bytes: number;
     readonly etag: string;
     readonly contentType: string;
@@ -46,9 +56,6 @@ export type FileItem = Key &
     readonly openedAt?: number;
     readonly movingUntil?: number;
     readonly mover?: string;
-    /** Names of the sizes that are kept of a picture, and their bytes together. */
-    readonly sizes?: ReadonlySet<string>;
-    readonly sizeBytes?: number;
   };
 
 /** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files; sizes are confirmed bytes. */

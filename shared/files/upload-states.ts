@@ -6,10 +6,12 @@ import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-uploads.ts';
 import type { Visibility } from './file-path.ts';
 import type { MultipartUpload } from './multipart-bucket.ts';
+import { asRead, namesOf, whenPut } from './sizes/kept-sizes.ts';
 import {
   type FileItem,
   type FileRef,
   fileItemKey,
+  type KeptSizes,
   type Ownership,
   quotaKey,
   type UploadItem,
@@ -21,7 +23,7 @@ import {
  * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which
  * takes the path from one item to the next and the quota along; there is no way back, and no path is given out twice.
  */
-export interface UploadState {
+export interface UploadState extends KeptSizes {
   readonly kind: 'requested' | 'confirmed';
   readonly size: number;
   readonly visibility: Visibility;
@@ -29,9 +31,6 @@ export interface UploadState {
   readonly owner: string | undefined;
   /** Whether its content has yet to be looked at. */
   readonly isUnproven: boolean;
-  /** The sizes of it that are kept, and their bytes. */
-  readonly sizes?: ReadonlySet<string> | undefined;
-  readonly sizeBytes?: number | undefined;
   readonly contentType: string;
   /** The storage's id of its upload in parts, of a requested one for which that has begun. */
   readonly uploadId: string | undefined;
@@ -72,20 +71,16 @@ export const reserve = async (
   return refusal === undefined;
 };
 
-type Known =
-  | (Ownership &
-      Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'> &
-      Pick<FileItem, 'sizes' | 'sizeBytes'>)
-  | undefined;
+type Known = (Ownership & KeptSizes & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>) | undefined;
 
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
   const found = file ?? upload;
   if (!found) return undefined;
-  const { bytes: size, visibility = 'public', owner, contentType, sizes, sizeBytes } = found;
+  const { bytes: size, visibility = 'public', owner, contentType, sizes, sizeBytes, putting } = found;
   const isUnproven = !file && upload?.unproven === 1;
   const uploadId = file ? undefined : upload?.uploadId;
   const kind = file ? 'confirmed' : 'requested';
-  return { kind, size, visibility, owner, isUnproven, contentType, uploadId, sizes, sizeBytes };
+  return { kind, size, visibility, owner, isUnproven, contentType, uploadId, sizes, sizeBytes, putting };
 };
 
 /**
@@ -140,37 +135,39 @@ export const expire = async (ref: FileRef, size: number): Promise<boolean> => {
   return refusal === undefined;
 };
 
-type Charged = Pick<FileItem, 'bytes' | 'owner' | 'sizes' | 'sizeBytes'>;
+type Charged = KeptSizes & Pick<FileItem, 'bytes' | 'owner'>;
 
-/** Sizes of a picture that are kept or dropped while it is deleted have it tried again; more often than this nobody can. */
+/** Sizes of a picture that come and go while it is deleted have it tried again; more often than this nobody can. */
 const mostTries = 10;
 
+/** Deletes a file as it was read, and gives back what it and its sizes were charged. */
+const dischargeAsRead = (ref: FileRef, file: Charged) => {
+  const { bytes, owner, sizeBytes = 0 } = file;
+  const all = bytes + sizeBytes;
+  return transact<FileItem>([
+    { delete: fileItemKey(ref), ...asRead(file) },
+    count(ref, { held: -all, used: -all, files: -1 }),
+    putDueEntry(ref, 'deleted', { sizes: namesOf(file) }),
+    ...(owner === undefined ? [] : [{ delete: userFileKey(ref, owner) }]),
+  ]);
+};
+
 /**
- * confirmed → deleted: gives back what the file and its sizes were charged, once. Returns the names of the sizes;
- * `undefined` where there is no such file (any more).
+ * confirmed → deleted: gives back what the file and its sizes were charged, once, and not while one of them is being
+ * put, which would outlast it. Returns the names of the sizes; `undefined` where there is no such file (any more).
  */
 export const discharge = async (ref: FileRef, file: Charged): Promise<ReadonlySet<string> | undefined> => {
-  let known: Charged | undefined = file;
-  for (let left = mostTries; left > 0 && known; left--) {
-    const { bytes, owner, sizes, sizeBytes = 0 } = known as Charged;
-    const all = bytes + sizeBytes;
-    const found: readonly Found<FileItem>[] | undefined = await transact<FileItem>([
-      sizes
-        ? {
-            delete: fileItemKey(ref),
-            condition: 'sizes = :sizes AND sizeBytes = :sizeBytes',
-            values: { sizes, sizeBytes },
-          }
-        : { delete: fileItemKey(ref), condition: `${given} AND attribute_not_exists(sizes)` },
-      count(ref, { held: -all, used: -all, files: -1 }),
-      putDueEntry(ref, 'deleted', { sizes }),
-      ...(owner === undefined ? [] : [{ delete: userFileKey(ref, owner) }]),
-    ]);
-    if (!found) return sizes ?? new Set();
+  let known: Charged | 'busy' | undefined = file;
+  for (let left = mostTries; left > 0; left--) {
+    known = await whenPut<Charged>(ref, known);
+    if (!known) return undefined;
+    if (known === 'busy') break;
+    const found: readonly Found<FileItem>[] | undefined = await dischargeAsRead(ref, known);
+    if (!found) return namesOf(known);
     known = found[0]?.item;
+    if (!known) return undefined;
   }
-  if (known) throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being made. Please try again.');
-  return undefined;
+  throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being made. Please try again.', { retryAfter: 1 });
 };
 
 /** In which state a path is; `undefined` where it is deleted, expired or was never given out. */

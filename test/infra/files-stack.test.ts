@@ -119,7 +119,7 @@ describe('the distribution', () => {
 
   test('shares no entry of its cache between links and public addresses: each has its folder in its own', () => {
     const origins = distributionOf().Origins as readonly Record<string, Json>[];
-    expect(origins.map(({ OriginPath = '' }) => OriginPath)).toEqual(['/files', '', '']);
+    expect(origins.map(({ OriginPath = '' }) => OriginPath)).toEqual(['/files', '', '', '']);
   });
 
   test('reaches only what is below files/ without a link, as itself', () => {
@@ -132,6 +132,7 @@ describe('the distribution', () => {
       },
       {},
       { OriginAccessControlId: { 'Fn::GetAtt': [accessId, 'Id'] }, S3OriginConfig: { OriginAccessIdentity: '' } },
+      {},
     ]);
     expect(
       ofType(files, 'AWS::CloudFront::OriginAccessControl').get(accessId ?? '')?.Properties.OriginAccessControlConfig,
@@ -203,10 +204,13 @@ describe('the distribution', () => {
 
   test('has a size made where there is none, by a function that it alone may call', () => {
     const { Items: groups } = distributionOf().OriginGroups as { readonly Items: readonly Record<string, Json>[] };
-    const [, made] = distributionOf().Origins as readonly Record<string, Json>[];
-    for (const { FailoverCriteria, Members } of groups) {
-      expect(FailoverCriteria).toMatchObject({ StatusCodes: { Items: [403, 404] } });
-      expect(Members).toMatchObject({ Items: [{}, { OriginId: made?.Id }] });
+    const [, ofPublic, , ofPrivate] = distributionOf().Origins as readonly Record<string, Json>[];
+    for (const [at, made] of [ofPublic, ofPrivate].entries()) {
+      expect(groups[at]?.FailoverCriteria).toMatchObject({ StatusCodes: { Items: [403, 404] } });
+      expect(groups[at]?.Members).toMatchObject({ Items: [{}, { OriginId: made?.Id }] });
+      // Whatever a path is read as on the way: who has no link is let into nothing private.
+      const readers = { HeaderName: 'x-visibility', HeaderValue: at === 0 ? 'public' : 'private' };
+      expect(made).toMatchObject({ OriginCustomHeaders: [readers] });
     }
     expect(only('AWS::Lambda::Url').Properties).toMatchObject({ AuthType: 'AWS_IAM' });
     const [distributionId] = [...ofType(files, 'AWS::CloudFront::Distribution').keys()];
@@ -243,6 +247,8 @@ test('the stack holds nothing else, and says where the files are', () => {
     'AWS::CloudFront::ResponseHeadersPolicy',
     'AWS::IAM::Role',
     'AWS::Lambda::Function',
+    'AWS::Lambda::Permission',
+    'AWS::Lambda::Permission',
     'AWS::Lambda::Permission',
     'AWS::Lambda::Permission',
     'AWS::Lambda::Url',

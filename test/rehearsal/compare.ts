@@ -73,7 +73,7 @@ const wantedStarts = (job: Job) => {
   const none = { rules: [], messages: [], callers: [], retries: null };
   if (job === jobs['authorize-channel']) return { ...none, callers: ['appsync.amazonaws.com'] };
   // By its URL, which takes a permission for that and one for the call.
-  if (starts === 'by the origin of files') return { ...none, callers: Array(2).fill('cloudfront.amazonaws.com') };
+  if (starts === 'by the origin of files') return { ...none, callers: Array(4).fill('cloudfront.amazonaws.com') };
   if (typeof starts === 'string') return none;
   if ('queue' in starts) {
     const { queue, batchSize: batch, concurrency } = starts;

@@ -97,7 +97,7 @@ export const createPublicOrigin = (
     const look = async () => (filePath.test(path) && path.length < 300 ? emulation.head(url) : undefined);
     let found = await look();
     if (!found && path !== asked) {
-      const made = await toSize?.make(path);
+      const made = await toSize?.make(path, isLink ? 'private' : 'public');
       found = await look();
       if (made && !found) {
         const type = made.contentType;

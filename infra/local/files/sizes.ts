@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Visibility } from '../../../shared/files/file-path.ts';
+import { visibilityHeader } from '../../../shared/files/sizes/size.ts';
 import { type Led, leadTo, type SizeParameter } from '../../../shared/files/sizes/size-asked.ts';
 
 /** The function that makes sizes of pictures, which answers nobody but `caller`. */
@@ -18,7 +20,7 @@ export interface SizeMade {
 /** What CloudFront does for sizes: leads an address to where one is kept, and has it made where it is not there. */
 export interface LeadToSize {
   lead(path: string, query: string): Led;
-  make(path: string): Promise<SizeMade>;
+  make(path: string, readers: Visibility): Promise<SizeMade>;
 }
 
 const parametersIn = (query: string): SizeParameter[] =>
@@ -27,8 +29,8 @@ const parametersIn = (query: string): SizeParameter[] =>
     return [name, value];
   });
 
-const ask = async ({ url, caller }: SizesFunction, path: string): Promise<SizeMade> => {
-  const answer = await fetch(`${url}${path}`, { headers: { authorization: caller } });
+const ask = async ({ url, caller }: SizesFunction, path: string, readers: Visibility): Promise<SizeMade> => {
+  const answer = await fetch(`${url}${path}`, { headers: { authorization: caller, [visibilityHeader]: readers } });
   const retryAfter = answer.headers.get('retry-after');
   return {
     status: answer.status,
@@ -43,8 +45,8 @@ export const sizesBy = (place: SizesFunction): LeadToSize => {
   const making = new Map<string, Promise<SizeMade>>();
   return {
     lead: (path, query) => leadTo(path, parametersIn(query), randomUUID()),
-    make: (path) => {
-      const made = making.get(path) ?? ask(place, path).finally(() => making.delete(path));
+    make: (path, readers) => {
+      const made = making.get(path) ?? ask(place, path, readers).finally(() => making.delete(path));
       making.set(path, made);
       return made;
     },

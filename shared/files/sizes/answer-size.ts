@@ -1,10 +1,12 @@
 import { AppError, statusOf } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { makeSize } from './make-size.ts';
+import { visibilityHeader } from './size.ts';
 
 /** What a function of its own address is asked: payload 2.0. */
 export interface SizeRequest {
   readonly rawPath: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestContext: { readonly requestId: string };
 }
 
@@ -15,9 +17,9 @@ const refusalOf = (error: unknown, requestId: string): AppError => {
 };
 
 /** The bytes of a size, or a refusal in the envelope, which nothing on the way keeps. */
-export const answerSize = async ({ rawPath, requestContext: { requestId } }: SizeRequest) => {
+export const answerSize = async ({ rawPath, headers, requestContext: { requestId } }: SizeRequest) => {
   try {
-    const { bytes, contentType } = await makeSize(rawPath);
+    const { bytes, contentType } = await makeSize(rawPath, headers[visibilityHeader]);
     return {
       statusCode: 200,
       headers: { 'content-type': contentType },

@@ -1,9 +1,11 @@
 import { clock } from '../../core/clock.ts';
+import { write } from '../../table/item.ts';
 import { transact } from '../../table/transact.ts';
 import { putDueEntry } from '../due-uploads.ts';
 import { fileKey, fileKeys, type Visibility } from '../file-path.ts';
-import { type FileRef, fileItemKey } from '../upload-items.ts';
+import { type FileRef, fileItemKey, type KeptSizes } from '../upload-items.ts';
 import { count } from '../upload-states.ts';
+import { asRead, namesOf, puttingEntry, puttingMs } from './kept-sizes.ts';
 
 /** The most sizes of one file that are kept: whoever has its address could make thousands. */
 const mostKept = 50;
@@ -25,26 +27,29 @@ export const sizeKeys = (filePath: string, names: Iterable<string> = []): string
 };
 
 /**
- * Charges a size that is about to be kept, once. False where it is not to be: it is charged already, the storage or the
- * file has no room (`limit` in bytes), or the file was deleted or is, or is becoming, public or private.
+ * Charges a size that is about to be put, once, and says until when it may be, in ms since 1970. `undefined` where it is
+ * not to be: it is charged already, the storage or the file has no room (`limit` in bytes), or the file was deleted or
+ * is, or is becoming, public or private.
  */
 export const chargeSize = async (
   ref: FileRef,
   { name, bytes, visibility }: NewSize,
   limit: number,
-): Promise<boolean> => {
-  if (bytes > limit) return false;
+): Promise<number | undefined> => {
+  if (bytes > limit) return undefined;
   const names = new Set([name]);
+  const until = clock.now() + puttingMs;
   const isThere = visibility === 'public' ? 'attribute_not_exists(visibility)' : 'visibility = :visibility';
   const refusal = await transact([
     {
       update: fileItemKey(ref),
-      change: 'ADD sizes :names, sizeBytes :bytes',
+      change: 'ADD sizes :names, sizeBytes :bytes, putting :putting',
       condition: `attribute_exists(pk) AND ${isThere} AND NOT contains(sizes, :name) AND (attribute_not_exists(sizes) OR size(sizes) < :most) AND (attribute_not_exists(mover) OR movingUntil < :now)`,
       values: {
         names,
         name,
         bytes,
+        putting: new Set([puttingEntry(name, until)]),
         most: mostKept,
         now: clock.now(),
         visibility: visibility === 'public' ? undefined : visibility,
@@ -55,29 +60,45 @@ export const chargeSize = async (
       condition: 'held <= :room',
       values: { held: bytes, used: bytes, room: limit - bytes },
     },
-    // Whoever dies before the bytes are there, or puts them where a file no longer is, leaves that to the sweep.
+    // Whoever dies before the bytes are there leaves that to the sweep.
     putDueEntry(ref, 'sized', { sizes: names }),
   ]);
-  return refusal === undefined;
+  return refusal ? undefined : until;
 };
 
-/** The sizes of a file that are kept, and their bytes. */
-export interface KeptSizes {
-  readonly sizes?: ReadonlySet<string> | undefined;
-  readonly sizeBytes?: number | undefined;
-}
+/** Says that a size that was charged is there; false where it was dropped since, as it took too long. */
+export const keepSize = async (ref: FileRef, name: string, until: number): Promise<boolean> => {
+  const { done } = await write({
+    update: fileItemKey(ref),
+    change: 'DELETE putting :putting',
+    condition: 'contains(sizes, :name)',
+    values: { putting: new Set([puttingEntry(name, until)]), name },
+  });
+  return done;
+};
 
-/** Gives back what the sizes of a file were charged. False where there are others by now, or none. */
-export const dropSizes = async (ref: FileRef, { sizes, sizeBytes = 0 }: KeptSizes): Promise<boolean> => {
-  if (!sizes) return false;
-  const refusal = await transact([
+/** Gives back what a size was charged that could not be put. Its bytes may be there yet, for a moment. */
+export const giveBackSize = async (ref: FileRef, { name, bytes }: NewSize): Promise<void> => {
+  await transact([
     {
       update: fileItemKey(ref),
-      change: 'REMOVE sizes, sizeBytes',
-      condition: 'sizes = :sizes AND sizeBytes = :bytes',
-      values: { sizes, bytes: sizeBytes },
+      change: 'DELETE sizes :names ADD sizeBytes :bytes',
+      condition: 'contains(sizes, :name)',
+      values: { names: new Set([name]), name, bytes: -bytes },
     },
+    count(ref, { held: -bytes, used: -bytes }),
+  ]);
+};
+
+/** Gives back what the sizes of a file were charged, which nobody puts. False where there are others by now, or none. */
+export const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean> => {
+  const { sizeBytes = 0 } = kept;
+  const names = namesOf(kept);
+  if (names.size === 0) return false;
+  const refusal = await transact([
+    { update: fileItemKey(ref), change: 'REMOVE sizes, sizeBytes, putting', ...asRead(kept) },
     count(ref, { held: -sizeBytes, used: -sizeBytes }),
+    putDueEntry(ref, 'dropped', { sizes: names }),
   ]);
   return refusal === undefined;
 };

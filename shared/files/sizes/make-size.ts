@@ -1,3 +1,5 @@
+import { clock } from '../../core/clock.ts';
+import { describeError, log } from '../../core/log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import { plans } from '../../projects/plans.ts';
 import { get } from '../../table/item.ts';
@@ -5,25 +7,29 @@ import { managedBucket } from '../bucket.ts';
 import { fileKey, fileNotFound, isPathOf, type Visibility } from '../file-path.ts';
 import { managedStorageId } from '../storage-keys.ts';
 import { type FileItem, type FileRef, fileItemKey } from '../upload-items.ts';
-import { chargeSize, sizeKey } from './keep-size.ts';
+import { chargeSize, giveBackSize, keepSize, type NewSize, sizeKey } from './keep-size.ts';
 import { drawSize } from './picture.ts';
 import { parseSize } from './size.ts';
 
-/** A size of a picture, which is as the bucket has it where it is kept. */
-export interface MadeSize {
+interface Drawn {
   readonly bytes: Uint8Array;
   readonly contentType: string;
+}
+
+/** A size of a picture, which is as the bucket has it where it is kept. */
+export interface MadeSize extends Drawn {
   readonly isKept: boolean;
 }
 
 const address = /^(?<folder>\/private)?\/(?<filePath>(?<projectId>[0-9a-f]{24})\/[^/]+)\/(?<name>[a-z0-9_]+)$/;
 
-/** What an address of the origin names; what is none → 404 `FILE_NOT_FOUND`. */
-const readAddress = (path: string) => {
+/** What an address of the origin names; what is none, or not of its readers → 404 `FILE_NOT_FOUND`. */
+const readAddress = (path: string, readers: string | undefined) => {
   const { folder, filePath = '', projectId = '', name = '' } = address.exec(path)?.groups ?? {};
   const size = parseSize(name);
   if (!size || !isPathOf(projectId, filePath)) throw fileNotFound();
   const visibility: Visibility = folder === undefined ? 'public' : 'private';
+  if (readers !== visibility) throw fileNotFound();
   return { ref: { projectId, storageId: managedStorageId, filePath } satisfies FileRef, visibility, name, size };
 };
 
@@ -32,26 +38,47 @@ const itemAt = (ref: FileRef): Promise<FileItem | undefined> => get<FileItem>(fi
 const isPlaced = (item: FileItem | undefined, visibility: Visibility): boolean =>
   item !== undefined && (item.visibility ?? 'public') === visibility;
 
-/** Puts a size beside its file and charges it; false where there is no room for it, or it is there. */
-const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Omit<MadeSize, 'isKept'>) => {
+/** A put that takes longer is given up, so long before its time that nothing of it is under way then. */
+const mostPutMs = 4500;
+const spareMs = 3000;
+
+/** Puts a size that was charged; what fails is not there and not charged. */
+const put = async (ref: FileRef, size: NewSize, until: number, { bytes, contentType }: Drawn): Promise<boolean> => {
+  const key = sizeKey(ref.filePath, size.visibility, size.name);
+  const leftMs = Math.max(0, Math.min(mostPutMs, until - spareMs - clock.now()));
+  try {
+    await managedBucket.put(key, bytes, contentType, AbortSignal.timeout(leftMs));
+  } catch (error) {
+    log.warn({ message: 'A size could not be put', project: ref.projectId, error: describeError(error) });
+    // Where this fails too the sweep finds out whether it is there.
+    await managedBucket.remove([key]);
+    await giveBackSize(ref, size);
+    return false;
+  }
+  return keepSize(ref, size.name, until);
+};
+
+/** Charges a size and puts it beside its file; false where there is no room for it, it is there, or that cannot be done. */
+const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Drawn): Promise<boolean> => {
   const project = await findProjectById(ref.projectId);
   if (!project) throw fileNotFound();
-  const { storageBytes } = plans[project.plan];
-  if (!(await chargeSize(ref, { name, visibility, bytes: made.bytes.length }, storageBytes))) return false;
-  const key = sizeKey(ref.filePath, visibility, name);
-  await managedBucket.put(key, made.bytes, made.contentType);
-  const item = await itemAt(ref);
-  const isWanted = isPlaced(item, visibility) && item?.sizes?.has(name) === true;
-  if (!isWanted) await managedBucket.remove([key]);
-  return isWanted;
+  const size = { name, visibility, bytes: made.bytes.length };
+  try {
+    const until = await chargeSize(ref, size, plans[project.plan].storageBytes);
+    return until !== undefined && (await put(ref, size, until, made));
+  } catch (error) {
+    log.warn({ message: 'A size could not be kept', project: ref.projectId, error: describeError(error) });
+    return false;
+  }
 };
 
 /**
  * The size of a hosted picture that an address of the files' origin names, `[/private]/<path>/<name>`, which is made and
- * kept. Who may ask for it was decided before. No such file there → 404 `FILE_NOT_FOUND`; refusals as `drawSize`.
+ * kept, for readers of `public` or of `private` files, who were looked at before. No such file there → 404
+ * `FILE_NOT_FOUND`; refusals as `drawSize`.
  */
-export const makeSize = async (path: string): Promise<MadeSize> => {
-  const { ref, visibility, name, size } = readAddress(path);
+export const makeSize = async (path: string, readers: string | undefined): Promise<MadeSize> => {
+  const { ref, visibility, name, size } = readAddress(path, readers);
   const item = await itemAt(ref);
   const isHere = isPlaced(item, visibility);
   // Where a file is public, links that were signed before open what is still at its private place.

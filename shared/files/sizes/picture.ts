@@ -55,7 +55,7 @@ const notAnImage = (cause?: unknown): AppError =>
 const tooLarge = (): AppError =>
   new AppError(
     'IMAGE_TOO_LARGE',
-    'Sizes are made of pictures of up to 50 megapixels, AVIF up to 12. Upload a smaller one.',
+    'Sizes are made of pictures of up to 50 megapixels, AVIF up to 12.5, PNG of 16 bits up to 32. Upload a smaller one.',
   );
 
 const refusalOf = (error: unknown): AppError => {
@@ -103,8 +103,9 @@ const draw = async (bytes: Uint8Array, usual: Format, size: Size) => {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * A picture in a size, upright, in sRGB and without metadata. Over 50 megapixels (AVIF 12, 16 bits a channel 32) → 413 `IMAGE_TOO_LARGE`; no JPEG, PNG,
- * WebP, GIF or AVIF, or none that can be read → 415 `NOT_AN_IMAGE`; not done in 10 s → 503 `SERVICE_UNAVAILABLE`.
+ * A picture in a size, upright, in sRGB and without metadata. Over 50 megapixels, AVIF 12.5 and 16 bits a channel 32 →
+ * 413 `IMAGE_TOO_LARGE`; no JPEG, PNG, WebP, GIF or AVIF, or none that can be read → 415 `NOT_AN_IMAGE`; not done in
+ * 10 s → 503 `SERVICE_UNAVAILABLE`.
  */
 export const drawSize = (bytes: Uint8Array, size: Size): ReturnType<typeof draw> => {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');

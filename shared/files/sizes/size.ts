@@ -1,6 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { type SizeParameter, sizeAsked } from './size-asked.ts';
 
+/**
+ * Header by which the origin of files says whose readers a request for a size is from, `public` or `private`: whatever
+ * its path is read as on the way, a private picture is made for who has a link alone.
+ */
+export const visibilityHeader = 'x-visibility';
+
 /** What a picture is made into; sides in pixels, which are never more than the picture has. */
 export interface Size {
   readonly width?: number | undefined;

@@ -3,21 +3,29 @@ import type { DueEntry } from '../due-uploads.ts';
 import { managedStorageId } from '../storage-keys.ts';
 import type { UploadState } from '../upload-states.ts';
 import { dropSizes, sizeKey, sizeKeys } from './keep-size.ts';
+import { isBeingPut, namesOf } from './kept-sizes.ts';
+
+/** Objects of sizes that nobody needs; `isHeld` where that is to be seen later, as somebody else is at them. */
+interface UnneededSizes {
+  readonly keys: readonly string[];
+  readonly isHeld?: true;
+}
 
 /**
  * For the sweep: objects of sizes of a confirmed file that nobody needs. Where one that was charged is missing, as who
  * made it died, none of the file's is kept any longer: whoever asks for them has them made again.
  */
-export const unneededSizes = async (entry: DueEntry, { visibility, sizes, sizeBytes }: UploadState) => {
+export const unneededSizes = async (entry: DueEntry, state: UploadState): Promise<UnneededSizes> => {
   const { filePath, storageId } = entry;
+  const { visibility, sizes } = state;
   const named = [...(entry.sizes ?? [])];
-  if (storageId !== managedStorageId || named.length === 0) return [];
+  if (storageId !== managedStorageId || named.length === 0) return { keys: [] };
   const charged = named.filter((name) => sizes?.has(name));
   const found = await Promise.all(charged.map((name) => managedBucket.head(sizeKey(filePath, visibility, name))));
-  const isMissing = found.includes(null);
-  if (isMissing && sizes && (await dropSizes(entry, { sizes, sizeBytes }))) {
-    return sizeKeys(filePath, [...sizes, ...named]);
+  if (found.includes(null)) {
+    if (isBeingPut(state) || !(await dropSizes(entry, state))) return { keys: [], isHeld: true };
+    return { keys: sizeKeys(filePath, [...namesOf(state), ...named]) };
   }
   const needed = new Set(charged.map((name) => sizeKey(filePath, visibility, name)));
-  return sizeKeys(filePath, named).filter((key) => !needed.has(key));
+  return { keys: sizeKeys(filePath, named).filter((key) => !needed.has(key)) };
 };
