@@ -141,6 +141,12 @@ describe('a project with a storage of its own', () => {
 });
 
 describe('a private file in a storage of the project’s own', () => {
+  test('has no sizes: 409 HOSTED_FILES_ONLY', async () => {
+    const filePath = await uploaded();
+    const links = signLinks(project, { kind: 'secret' }, { paths: [filePath], expiresIn: 60, width: 64 });
+    expect((await laterRefusalOf(links)).code).toBe('HOSTED_FILES_ONLY');
+  });
+
   const secretKey: Caller = { kind: 'secret' };
   const linkTo = async (path: string): Promise<string> => {
     const [link] = await signLinks(project, secretKey, { paths: [path], expiresIn: 60 });

@@ -1,11 +1,15 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { request as rawRequest } from 'node:http';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { currentLinkKey, linkKeyOf } from '../../../shared/files/links/link-key.ts';
 import { signedAddress } from '../../../shared/files/links/signed-address.ts';
+import { storageUsage } from '../../../shared/files/list-files.ts';
+import { answerSize } from '../../../shared/files/sizes/answer-size.ts';
 import { confirm, put, read, remove, request, uploadFile } from '../../support/worlds/files.ts';
 import { linkAttacks, type Target } from '../../support/worlds/link-attacks.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { storageProject } from '../../support/worlds/storage-project.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 interface Link {
@@ -26,19 +30,31 @@ beforeAll(async () => {
 });
 
 /** A confirmed private file; with `token` that user's. */
-const privateFile = async (of: TestProject = project, token?: string, text = secret): Promise<string> => {
-  const body = { filename: 'secret.txt', contentType: 'text/plain', size: text.length, visibility: 'private' };
+const privateFile = async (
+  of: TestProject = project,
+  token?: string,
+  content: string | Buffer = secret,
+): Promise<string> => {
+  const isText = typeof content === 'string';
+  const [filename, contentType] = isText ? ['secret.txt', 'text/plain'] : ['secret.png', 'image/png'];
+  const body = { filename, contentType, size: content.length, visibility: 'private' };
   const requested = await of.api<{ signedUrl: string; filePath: string }>('POST', '/api/storage/upload-request', {
     body,
     ...(token && { token }),
   });
   expect(requested.status).toBe(200);
   const { signedUrl, filePath } = requested.body;
-  expect(await put(signedUrl, text)).toBe(200);
-  const { status, body: confirmed } = await confirm(of, filePath, text.length);
+  expect(await put(signedUrl, content, contentType)).toBe(200);
+  const { status, body: confirmed } = await confirm(of, filePath, content.length);
   expect({ status, confirmed }).toMatchObject({ status: 200, confirmed: { url: null, path: filePath } });
   expect(confirmed).not.toHaveProperty('warning');
   return filePath;
+};
+
+/** A private picture, in whose bytes the secret stands. */
+const privatePicture = async (of: TestProject = project): Promise<string> => {
+  const shown = sharp({ create: { width: 300, height: 200, channels: 3, background: '#c33' } });
+  return privateFile(of, undefined, Buffer.concat([await shown.png().toBuffer(), Buffer.from(secret)]));
 };
 
 const sign = (paths: readonly unknown[], more: object = {}, options: object = {}) =>
@@ -47,8 +63,8 @@ const sign = (paths: readonly unknown[], more: object = {}, options: object = {}
     ...options,
   });
 
-const linkTo = async (path: string, of: TestProject = project): Promise<string> => {
-  const { body } = await of.api<{ data: Link[] }>('POST', '/api/storage/sign', { body: { paths: [path] } });
+const linkTo = async (path: string, of: TestProject = project, size: object = {}): Promise<string> => {
+  const { body } = await of.api<{ data: Link[] }>('POST', '/api/storage/sign', { body: { paths: [path], ...size } });
   return body.data[0]?.url ?? '';
 };
 
@@ -255,10 +271,71 @@ describe('signing', () => {
   });
 });
 
-describe('a table of attacks on a private file', () => {
-  test('has at least 200 of them, and none reads a byte of it', async () => {
+const usage = async () => {
+  const { used, held, files } = await storageUsage({ ...storageProject(), id: project.id });
+  return { used, held, files };
+};
+
+describe('a link to a size', () => {
+  test('opens that size alone, which is kept and charged, until the file is public: then it is made anew', async () => {
+    const path = await privatePicture();
+    const before = await usage();
+    const link = await linkTo(path, project, { width: 64, format: 'webp' });
+    expect(link).toContain(`/private/${path}?w=64&format=webp&Expires=`);
+    const found = await fetch(link);
+    const bytes = Buffer.from(await found.arrayBuffer());
+    expect([found.status, found.headers.get('cache-control')]).toEqual([200, 'private, max-age=300']);
+    expect(await sharp(bytes).metadata()).toMatchObject({ format: 'webp', width: 64, height: 43 });
+    expect((await usage()).used - before.used).toBe(bytes.length);
+    expect((await fetch(link)).status).toBe(200);
+    expect((await usage()).used - before.used).toBe(bytes.length);
+    const opened = (await visibility(path, 'public')).body.data.url ?? '';
+    expect(await usage()).toEqual(before);
+    expect(await linkTo(path, project, { width: 64, format: 'webp' })).toBe(`${opened}?w=64&format=webp`);
+    expect((await fetch(`${opened}?format=webp&w=64`)).status).toBe(200);
+    expect((await usage()).used - before.used).toBe(bytes.length);
+    expect((await visibility(path, 'private')).status).toBe(200);
+    expect(await usage()).toEqual(before);
+    expect((await fetch(`${opened}?format=webp&w=64`)).status).toBe(404);
+  });
+
+  test('to what is no picture is answered in the envelope, and kept by nobody', async () => {
     const path = await privateFile();
+    const refused = await fetch(await linkTo(path, project, { width: 64 }));
+    expect([refused.status, refused.headers.get('cache-control')]).toEqual([415, 'no-store']);
+    expect(await refused.json()).toMatchObject({ success: false, code: 'NOT_AN_IMAGE', requestId: expect.any(String) });
+  });
+
+  test.each([
+    [{ width: 65 }, 'width must be one of 64, 128'],
+    [{ height: 0 }, 'height must be one of 64, 128'],
+    [{ width: 64.5 }, 'width must be one of 64, 128'],
+    [{ width: -64 }, 'width must be one of 64, 128'],
+    [{ width: 1e300 }, 'width must be one of 64, 128'],
+    [{ width: 64, height: 64, fit: 'fill' }, 'fit must be one of cover, contain.'],
+    [{ format: 'gif' }, 'format must be one of webp, avif, jpeg, png.'],
+    [{ format: '' }, 'format must be one of webp, avif, jpeg, png.'],
+  ])('400 INVALID_SIZE for the whole call with %j', async (size, message) => {
+    const { status, body } = await sign([await privatePicture(), 'a/b'], size);
+    expect([status, body]).toMatchObject([400, { code: 'INVALID_SIZE', message: expect.stringContaining(message) }]);
+  });
+});
+
+/** An address as something on the way might read it. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+describe('a table of attacks on a private picture', () => {
+  test('has at least 300 of them, and none reads a byte of it, or of a size of it', async () => {
+    const path = await privatePicture();
     const link = await linkTo(path);
+    const sized = await linkTo(path, project, { width: 64 });
+    expect((await fetch(sized)).status).toBe(200);
     const address = link.split('?')[0] ?? '';
     const now = Math.floor(Date.now() / 1000);
     const known = await currentLinkKey();
@@ -271,10 +348,16 @@ describe('a table of attacks on a private file', () => {
       privateFile(other).then((one) => linkTo(one, other)),
       privateFile(project, undefined, 'another').then((one) => linkTo(one)),
     ]);
+    const otherSized = await Promise.all([
+      privatePicture().then((one) => linkTo(one, project, { width: 64 })),
+      privatePicture(other).then((one) => linkTo(one, other, { width: 64 })),
+    ]);
     const target: Target = {
       host: hostOf(link),
       path,
       link,
+      sized,
+      otherSized,
       expired: signedAddress(address, now - 1, known),
       others,
       forged: [
@@ -289,15 +372,29 @@ describe('a table of attacks on a private file', () => {
       ],
     };
     const attacks = linkAttacks(target);
-    expect(new Set(attacks.map(([, url]) => url)).size).toBeGreaterThanOrEqual(200);
+    expect(new Set(attacks.map(([, url]) => url)).size).toBeGreaterThanOrEqual(300);
     const read: string[] = [];
     for (const [what, url] of attacks) {
       const { status, text } = await asItStands(url);
       if (text.includes(secret) || status < 400) read.push(`${what} ${status}`);
     }
     expect(read).toEqual([]);
-    // The link itself opens it still, and what opened it is not handed to who has none.
-    expect((await asItStands(link)).text).toBe(secret);
+    // Nor does the function that makes sizes, however an address without a link is read on the way to it.
+    const asked = attacks.map(([, url]) => new URL(url, target.host)).map(({ pathname }) => pathname);
+    const paths = new Set(asked.flatMap((one) => [one, decoded(one), decoded(decoded(one))]));
+    for (const rawPath of paths) {
+      const made = await answerSize({
+        rawPath,
+        headers: { 'x-visibility': 'public' },
+        requestContext: { requestId: '' },
+      });
+      if (made.statusCode < 400) read.push(`the function at ${rawPath}`);
+    }
+    expect(read).toEqual([]);
+    // The links themselves open it still, and what opened it is not handed to who has none.
+    expect((await asItStands(link)).text).toContain(secret);
+    expect((await asItStands(sized)).status).toBe(200);
     expect((await asItStands(address)).status).toBe(403);
+    expect((await asItStands(`${address}?w=64`)).status).toBe(403);
   });
 });

@@ -1,14 +1,18 @@
 /** A name for what is tried, and the address that it asks for. */
 export type Attack = readonly [what: string, url: string];
 
-/** What attacks begin with: a private file and what an attacker may hold besides. */
+/** What attacks begin with: a private picture and what an attacker may hold besides. */
 export interface Target {
   /** Without a slash at the end. */
   readonly host: string;
-  /** `<project id>/<uuid>_<name>` of the private file. */
+  /** `<project id>/<uuid>_<name>` of the private picture. */
   readonly path: string;
   /** A link that opens it. */
   readonly link: string;
+  /** A link that opens a size of it, 64 pixels wide, which is kept. */
+  readonly sized: string;
+  /** Links that open that size of other pictures. */
+  readonly otherSized: readonly string[];
   /** A link that has expired. */
   readonly expired: string;
   /** Links that open something else: another file of the project, one of another project, a public file. */
@@ -146,10 +150,61 @@ const altered = ({ link, host, path, others }: Target): readonly Attack[] => {
   ];
 };
 
-/** Everything that must not open a private file. */
+/** Ways to a size that none was signed for, and from a link to a size to the file or to another size. */
+const resized = ({ host, path, link, sized, otherSized }: Target): readonly Attack[] => {
+  const queries = [link, sized].map((url) => url.slice(url.indexOf('?')));
+  const places = [
+    `/private/${path}/w64`,
+    `/private/${path}%2Fw64`,
+    `/private/${path.replace('/', '%2F')}%2Fw64`,
+    `/private%2F${path}/w64`,
+    `/private%2f${path.replace('/', '%2f')}%2fw64`,
+    `/%70rivate/${path}/w64`,
+    `/..%2Fprivate%2F${path}%2Fw64`,
+    `/x/..%2F..%2Fprivate/${path}/w64`,
+    `/${path}/w64`,
+    `/${path}%2Fw64`,
+    `/files/${path}/w64`,
+  ];
+  return [
+    ...places.map((place) => [`a size without a signature: ${place.replace(path, '<path>')}`, host + place] as const),
+    ...places.flatMap((place) =>
+      queries.map((query, at) => [
+        `${place.replace(path, '<path>')} with the query of ${at}`,
+        `${host}${place}${query}`,
+      ]),
+    ),
+    ...['w=64', 'w=64&format=png', 'format=webp'].map(
+      (size) => [`a size without a signature: ${size}`, `${host}/private/${path}?${size}`] as const,
+    ),
+    ...[
+      '',
+      'w=128&',
+      'w=064&',
+      'w=%36%34&',
+      '%77=64&',
+      'W=64&',
+      'w=64&w=64&',
+      'h=64&',
+      'w=64&format=png&',
+      'w=64;',
+    ].map((size) => [`a link to a size with "${size}" instead`, sized.replace('w=64&', size)] as const),
+    ...otherSized.map(
+      (other, at) =>
+        [
+          `the signature of a size of another (${at})`,
+          `${host}/private/${path}${other.slice(other.indexOf('?'))}`,
+        ] as const,
+    ),
+  ] as readonly Attack[];
+};
+
+/** Everything that must not open a private picture. */
 export const linkAttacks = (target: Target): readonly Attack[] => [
   ...unsigned(target),
   ...altered(target),
+  ...altered({ ...target, link: target.sized }).map(([what, url]) => [`a link to a size, ${what}`, url] as const),
+  ...resized(target),
   ['an expired link', target.expired],
   ...target.forged.map((url, at) => [`a link by a key that nobody trusts (${at})`, url] as const),
 ];
