@@ -150,6 +150,30 @@ describe('an upgrade by a code', () => {
     expect(await upgrade(done.body.accessToken, newCredentials())).toMatchObject(notAnonymous);
   });
 
+  test('200 for one of 50 who complete it at once, by code or link, and no second account is opened', async () => {
+    const { userId, accessToken } = await enter();
+    const { email } = newCredentials();
+    await upgrade(accessToken, { email });
+    const mail = await mailTo(email);
+    const bodies = [{ email, code: codeIn(mail) }, { token: tokenIn(mail) }];
+    const answers = await inParallel(50, (n) => verify(bodies[n % 2] ?? {}));
+    expect(tally(answers)).toEqual({ 200: 1, 400: 49 });
+    const [stored, ...others] = await storedUsers(project, { email });
+    expect(String(stored?._id)).toBe(userId);
+    expect(others).toEqual([]);
+  });
+
+  test('400 for the right code after five wrong ones of 50 at once, and the user stays anonymous', async () => {
+    const { accessToken } = await enter();
+    const { email } = newCredentials();
+    await upgrade(accessToken, { email });
+    const code = codeIn(await mailTo(email));
+    const wrong = code.startsWith('A') ? 'BBBB-BBBB' : 'AAAA-AAAA';
+    expect(tally(await inParallel(50, () => verify({ email, code: wrong })))).toEqual({ 400: 50 });
+    expect(await verify({ email, code })).toMatchObject({ status: 400, body: { code: 'INVALID_CODE' } });
+    expect(await me(accessToken)).toMatchObject({ body: { data: { isAnonymous: true } } });
+  });
+
   test('200 again with another address, where the first was mistyped', async () => {
     const { userId, accessToken } = await enter();
     const [wrong, right] = [newCredentials().email, newCredentials().email];
