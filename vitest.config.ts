@@ -58,6 +58,7 @@ const thorough = [
   'test/functions/storage/user-uploads.test.ts',
   'test/functions/storage/parts.test.ts',
   'test/functions/user-auth/enumeration.test.ts',
+  'test/functions/user-auth/form-post.test.ts',
   'test/functions/user-auth/linking-table.test.ts',
   'test/functions/user-auth/own-passkeys.test.ts',
   'test/functions/user-auth/passkey-steps.test.ts',

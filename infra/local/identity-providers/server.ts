@@ -99,7 +99,7 @@ export const createIdentityProviders = async (origin: string): Promise<Server> =
     const [, provider = '', ...rest] = pathname.split('/');
     switch (`${method} ${rest.join('/')}`) {
       case 'GET authorization':
-        return html(consentPage(provider, `${origin}/${provider}/consent`, Object.fromEntries(searchParams)));
+        return html(consentPage(provider, `/${provider}/consent`, Object.fromEntries(searchParams)));
       case 'POST consent':
         return consent(provider, await formOf(request));
       case 'POST token':
