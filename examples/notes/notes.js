@@ -7,7 +7,7 @@ const at = (id) => document.getElementById(id);
 
 /** Does what a button asks for, once at a time; what went wrong is shown. */
 const attempt = (act, button = {}) => {
-  at('problem').textContent = '';
+  for (const id of ['problem', 'done']) at(id).textContent = '';
   button.disabled = true;
   act()
     .catch((error) => {
@@ -48,15 +48,29 @@ const row = (note) => {
 };
 
 let end = () => undefined;
+let offer = new AbortController();
+
+/** While the form is there, its first field offers the passkeys of this device. */
+const offerPasskeys = async () => {
+  offer = new AbortController();
+  const { signal } = offer;
+  if (!(await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.()) || signal.aborted) return;
+  const taken = app.auth.loginByPasskey({ mediation: 'conditional', signal });
+  await taken.then(show, (error) => {
+    if (!signal.aborted) throw error;
+  });
+};
 
 /** Shows one's notes, as they are from now on, or what signs one in. */
 const show = async () => {
   end();
+  offer.abort();
   const isIn = (await app.auth.token()) !== undefined;
-  for (const id of ['leave', 'write']) at(id).hidden = !isIn;
+  for (const id of ['account', 'write']) at(id).hidden = !isIn;
   at('enter').hidden = isIn;
   at('notes').replaceChildren();
   if (isIn) end = app.notes.live({}, (notes) => at('notes').replaceChildren(...notes.map(row)));
+  else attempt(offerPasskeys);
 };
 
 at('enter').onsubmit = (event) => {
@@ -64,6 +78,12 @@ at('enter').onsubmit = (event) => {
   const { email, password } = Object.fromEntries(new FormData(event.target));
   attempt(() => app.auth[event.submitter.value]({ email, password }).then(show), event.submitter);
 };
+
+at('passkey').onclick = ({ target }) =>
+  attempt(async () => {
+    const { name } = await app.auth.addPasskey();
+    at('done').textContent = `${name} is added: it signs in here without a password.`;
+  }, target);
 
 at('leave').onclick = ({ target }) => attempt(() => app.auth.logout().finally(show), target);
 

@@ -6,6 +6,7 @@ import { loadDevFile } from '../../infra/local/dev-file.ts';
 import { obstacles, openChromium } from '../support/clients/chromium.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { type LocalStart, localStart } from '../support/clients/local-start.ts';
+import { plugAuthenticator } from '../support/clients/virtual-authenticator.ts';
 import { newCredentials } from '../support/worlds/users.ts';
 
 let directory: string;
@@ -106,6 +107,35 @@ describe('the example of npm start -- --example', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(await page.getByRole('listitem').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('offers a passkey that was added in the field of the address, and signs in by it', async () => {
+    const url = (await loadDevFile(directory))?.exampleUrl ?? '';
+    const { page, problems } = await browser.newPage();
+    const device = await plugAuthenticator(page);
+    const { email, password } = newCredentials();
+    await page.goto(url);
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByLabel('Note').fill('Mine');
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByText('Mine').waitFor();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('status').getByText('signs in here without a password').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await device.consents(false);
+    const asked = page.waitForResponse((answer) => answer.url().endsWith('/passkeys/authentication'));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    expect((await asked).status()).toBe(200);
+    const field = page.getByLabel('E-mail address');
+    await field.waitFor();
+    expect(await field.getAttribute('autocomplete')).toBe('username webauthn');
+    await device.consents(true);
+    await page.reload();
+    await page.getByText('Mine').waitFor();
+    expect(await page.getByRole('alert').textContent()).toBe('');
     expect(problems).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ const provideProject = async (
   const { ownerId } = owner.project;
   const keys = earlier && known ? earlier : await newProject(ownerId, siteUrl);
   const owned = await findOwnedProject(ownerId, keys.projectId);
-  if (owned) await updateProject(owned, { siteUrl, uploads });
+  if (owned) await updateProject(owned, { siteUrl, uploads, signIn: { passkey: true } });
   return keys;
 };
 
@@ -74,7 +74,8 @@ export const startExample = async (
   earlier: ProjectKeys | undefined,
 ): Promise<{ readonly keys: ProjectKeys; readonly url: string }> => {
   const at = await preferPort(port === 0 ? 0 : port + place);
-  const url = `http://127.0.0.1:${at}`;
+  // Browsers have passkeys at a name alone.
+  const url = `http://localhost:${at}`;
   const keys = await provideProject(demo, earlier, url);
   const key = JSON.stringify(keys.publishableKey);
   const project = `export const url = ${JSON.stringify(api)};\nexport const key = ${key};\n`;
