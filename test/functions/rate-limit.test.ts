@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../functions/dashboard/auth/sign-in-developer.ts';
 import { handler as register } from '../../functions/dashboard/auth/sign-up-developer.ts';
+import { handler as askForPasskey } from '../../functions/dashboard/auth/start-developer-passkey-sign-in.ts';
 import { handler as listProjects } from '../../functions/dashboard/projects/list-projects.ts';
 import { handler as createDocument } from '../../functions/data/create-document.ts';
 import { handler as getDocument } from '../../functions/data/get-document.ts';
@@ -309,6 +310,16 @@ describe('the narrow windows', () => {
     expect([second.status, standing(second)]).toEqual([400, '2/0']);
     expect((await invoke(logIn, { sourceIp, body: wrong })).status).toBe(429);
     expect(standing(await invoke(signUp, { sourceIp }))).toBe('5/1');
+  });
+
+  test('of dashboard credentials is left whole by pages that offer passkeys', async () => {
+    const sourceIp = newAddress();
+    for (let n = 0; n < 3; n++) {
+      const asked = await invoke(askForPasskey, { sourceIp });
+      expect([asked.status, standing(asked)]).toEqual([200, `5/${4 - n}`]);
+    }
+    const wrong = { email: 'nobody@example.com', password: 'wrong-password' };
+    expect((await invoke(logIn, { sourceIp, body: wrong })).status).toBe(401);
   });
 
   test('holds for logins: at most 2 of 50 wrong passwords at once are looked at', async () => {
