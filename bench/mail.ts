@@ -40,9 +40,11 @@ const batchConnections = 4;
 
 const sending: LoadRequest = { method: 'POST', path: () => '/api/mail/send', body: () => JSON.stringify(sampleMail) };
 
-const batch = JSON.stringify(
-  Array.from({ length: batchSize }, (_, index) => ({ ...sampleMail, to: `reader-${index}@example.com` })),
-);
+/** The body of a batch of so many mails. */
+export const batchOf = (mails: number): string =>
+  JSON.stringify(Array.from({ length: mails }, (_, index) => ({ ...sampleMail, to: `reader-${index}@example.com` })));
+
+const batch = batchOf(batchSize);
 const sendingBatch: LoadRequest = {
   method: 'POST',
   path: () => '/api/mail/send-batch',

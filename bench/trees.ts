@@ -1,7 +1,7 @@
 /**
- * `node bench/trees.ts OTHER [rounds]`: the CPU that requests cost in this tree, as a ratio to what they cost in another
+ * `node bench/trees.ts OTHER [rounds] [row]`: the CPU that requests cost in this tree, as a ratio to what they cost in another
  * work tree: `OTHER`, with its own `node_modules`. Handlers of both run in this process in turns, through all of their
- * middleware, against one local stack.
+ * middleware, against one local stack. `row` leaves out those whose names have not this in them.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,10 @@ import { root } from '../infra/build/function-files.ts';
 import { LambdaContext } from '../infra/local/lambda-context.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
+import { startProvider } from './instant-provider.ts';
+import { batchOf, resetMailQuota, sampleMail } from './mail.ts';
 import { endProgress, progress } from './progress.ts';
+import { makeQueues } from './queues.ts';
 import { sampleBulk, sampleDocument, sumsOf } from './samples.ts';
 import { makeBed } from './seed.ts';
 import { median } from './statistics.ts';
@@ -23,7 +26,7 @@ type Handler = (
 ) => Promise<{ readonly statusCode: number; readonly body: string }>;
 type Request = Partial<Pick<APIGatewayProxyEventV2, 'pathParameters' | 'body' | 'rawQueryString'>>;
 
-const [other = '', rounds = '60'] = process.argv.slice(2);
+const [other = '', rounds = '60', only = ''] = process.argv.slice(2);
 const requestsARound = 250;
 const parallel = 4;
 
@@ -37,7 +40,9 @@ const stack = await startStack({
     process.exit(1);
   },
 });
-Object.assign(process.env, stack.env);
+const provider = await startProvider();
+const [MAIL_QUEUE_URL] = await makeQueues(stack.env.AWS_ENDPOINT_URL ?? '', ['trees']);
+Object.assign(process.env, stack.env, { MAIL_QUEUE_URL, MAIL_PROVIDER_URL: provider.url });
 
 const handlerIn = async (tree: string, file: string): Promise<Handler> =>
   ((await import(pathToFileURL(path.resolve(tree, 'functions', file)).href)) as { readonly handler: Handler }).handler;
@@ -70,11 +75,13 @@ const cpuOf = async (send: Send, handler: Handler, requestOf: (index: number) =>
 try {
   const bed = await makeBed(stack.dashboardUrl, ['posts']);
   const send = sender({ 'x-api-key': bed.secretKey, 'content-type': 'application/json' });
+  const look = sender({ authorization: `Bearer ${bed.dashboardToken}` });
   const pathParameters = { collectionName: 'posts' };
+  const inProject = { projectId: bed.projectId };
   const body = (index: number): string => JSON.stringify(sampleDocument(index));
   const made = await send(await handlerIn(root, 'data/create-document.ts'), { pathParameters, body: body(0) });
   const { _id: id } = JSON.parse(made) as { readonly _id: string };
-  const operations: Readonly<Record<string, readonly [string, (index: number) => Request]>> = {
+  const operations: Readonly<Record<string, readonly [file: string, (index: number) => Request, Send?]>> = {
     create: ['data/create-document.ts', (index) => ({ pathParameters, body: body(index) })],
     get: ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id } })],
     'get, 404': ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id: '0'.repeat(24) } })],
@@ -89,16 +96,27 @@ try {
       'data/create-documents.ts',
       (index) => ({ pathParameters, body: JSON.stringify(sampleBulk(index)) }),
     ],
+    'send mail': ['mail/send-mail.ts', () => ({ body: JSON.stringify(sampleMail) })],
+    'send a batch of 10 mails': ['mail/send-batch.ts', () => ({ body: batchOf(10) })],
+    'list projects': ['dashboard/projects/list-projects.ts', () => ({}), look],
+    'data browser': [
+      'dashboard/documents/list-project-documents.ts',
+      () => ({ pathParameters: { ...inProject, ...pathParameters } }),
+      look,
+    ],
+    'list users': ['dashboard/users/list-users.ts', () => ({ pathParameters: inProject }), look],
     'create, 400': ['data/create-document.ts', (index) => ({ pathParameters, body: `{"title":${index}}` })],
   };
-  for (const [name, [file, requestOf]] of Object.entries(operations)) {
+  for (const [name, [file, requestOf, ask = send]] of Object.entries(operations)) {
+    if (!name.includes(only)) continue;
     const [here, there] = [await handlerIn(root, file), await handlerIn(other, file)];
     const measured: [number, number][] = [];
     for (let round = 0; round < Number(rounds) + 5; round++) {
       progress(`${name}: round ${round}`);
+      if (name.includes('mail')) await resetMailQuota(stack.env.TABLE_NAME ?? '', bed.projectId);
       const first = round % 2 === 0;
-      const one = await cpuOf(send, first ? here : there, requestOf);
-      const two = await cpuOf(send, first ? there : here, requestOf);
+      const one = await cpuOf(ask, first ? here : there, requestOf);
+      const two = await cpuOf(ask, first ? there : here, requestOf);
       if (round >= 5) measured.push(first ? [one, two] : [two, one]);
     }
     endProgress();
@@ -111,6 +129,7 @@ try {
   }
 } finally {
   await stack.stop();
+  provider.stop();
   await rm(directory, { recursive: true, force: true });
 }
 process.exit(0);

@@ -8,16 +8,6 @@ export const serviceUnavailable = (cause: unknown): AppError =>
 /** Of clients whose calls are short: two tries, which together end within 4 s. */
 export const shortTries = { maxTries: 2, connectMs: 1000, answerMs: 1500 };
 
-/** The same for the SDK. */
-export const shortCalls = {
-  maxAttempts: shortTries.maxTries,
-  requestHandler: {
-    connectionTimeout: shortTries.connectMs,
-    requestTimeout: shortTries.answerMs,
-    throwOnRequestTimeout: true,
-  },
-};
-
 /** Longest wait for one such call, its one retry included. */
 export const shortCallMs = 4000;
 

@@ -1,4 +1,4 @@
-import { sendLater } from '../clients/queue-message.ts';
+import { sendLater } from '../clients/sqs.ts';
 import { webhookQueueSettings } from '../core/config.ts';
 import { describeError, log } from '../core/log.ts';
 

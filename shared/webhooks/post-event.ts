@@ -112,8 +112,3 @@ export const postEvent = async (
 };
 
 export const isSuccess = ({ status }: Receipt): boolean => status !== null && status >= 200 && status < 300;
-
-/** Ends the connections that are kept, so that scripts and tests can exit. */
-export const closeReceivers = (): void => {
-  for (const agent of Object.values(agents)) agent.destroy();
-};

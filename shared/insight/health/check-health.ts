@@ -1,9 +1,8 @@
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
-import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { ObjectId } from 'mongodb';
 import { onControl } from '../../clients/mongo.ts';
 import { onFiles } from '../../clients/s3.ts';
-import { onQueues } from '../../clients/sqs.ts';
+import { askQueue } from '../../clients/sqs.ts';
 import { timed } from '../../clients/timed.ts';
 import { clock } from '../../core/clock.ts';
 import { mailQueueSettings, webhookQueueSettings, workQueueSettings } from '../../core/config.ts';
@@ -22,9 +21,6 @@ const partLimitMs = 2000;
 const cacheMs = 2000;
 
 const nobody = new ObjectId('0'.repeat(24));
-
-const askQueue = (QueueUrl: string): Promise<unknown> =>
-  onQueues((sqs) => sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] })));
 
 /** A write, as that is what requests need of the table; beside the rate counts, which every function may write. */
 const touchTable = (): Promise<unknown> =>

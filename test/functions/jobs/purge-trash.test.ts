@@ -1,4 +1,3 @@
-import { type SendMessageBatchCommand, type SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { Collection, ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -19,6 +18,7 @@ import { databaseUsed } from '../../../shared/projects/quota/database-quota.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { plansOf } from '../../support/clients/explain.ts';
+import { answerForQueues } from '../../support/faults/aws-answers.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 import { addTrashed, makePurgeDue, purgeDueAt, stored } from '../../support/worlds/trash.ts';
@@ -82,9 +82,7 @@ describe('the daily purge', () => {
   });
 
   test('leaves due what the queue did not take', async () => {
-    const refuse = (command: unknown) =>
-      Promise.resolve({ Failed: (command as SendMessageBatchCommand).input.Entries?.map(({ Id }) => ({ Id })) });
-    vi.spyOn(SQSClient.prototype, 'send').mockImplementation(refuse);
+    answerForQueues(({ input }) => ({ Failed: input.Entries }));
     try {
       await makePurgeDue(domain);
       expect(await purgeTrash()).toEqual({ queued: 0 });
@@ -184,17 +182,16 @@ describe('the purge of a project', () => {
 
   test('that runs out of time sends itself on, and ends', async () => {
     await addTrashed(domain, 'notes', 3000, 31);
-    const queued = vi.spyOn(SQSClient.prototype, 'send').mockImplementation(() => Promise.resolve({}));
+    const queued = answerForQueues();
     try {
       await runPurge(domain.id, 1);
       expect(await stored(domain, 'notes')).toBeGreaterThan(0);
       expect(hoursFromNow(await purgeDueAt(domain))).toBeLessThan(1.1);
-      const sent = queued.mock.calls.map(([command]) => (command as SendMessageCommand).input.MessageBody ?? '');
-      expect(sent.map((body) => JSON.parse(body) as object)).toMatchObject([
+      expect(queued.map(({ input }) => JSON.parse(String(input.MessageBody)) as object)).toMatchObject([
         { task: 'purge-trash', projectId: domain.id },
       ]);
     } finally {
-      queued.mockRestore();
+      vi.restoreAllMocks();
     }
     await runTask(taskEvent(domain));
     expect(await stored(domain, 'notes')).toBe(0);
@@ -203,7 +200,7 @@ describe('the purge of a project', () => {
 
   test('keeps in mind that the trash was emptied once more meanwhile', async () => {
     // The messages are lost, so that no other run works on it.
-    const queue = vi.spyOn(SQSClient.prototype, 'send').mockImplementation(() => Promise.resolve({}));
+    answerForQueues();
     await addTrashed(domain, 'notes', 1500, 1);
     expect(await emptyTrash(domain, { name: 'notes', rls: noRowSecurity })).toMatchObject({ complete: false });
     afterFirstBatch(async () => {
@@ -212,7 +209,7 @@ describe('the purge of a project', () => {
     });
     await purgeProject(domain);
     await purgeProject(domain);
-    queue.mockRestore();
+    vi.restoreAllMocks();
     expect(await stored(domain, 'notes')).toBe(0);
   });
 

@@ -1,4 +1,3 @@
-import { type SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
@@ -15,6 +14,7 @@ import {
   TransferLost,
 } from '../../../shared/transfers/transfer-runs.ts';
 import { inParallel } from '../../support/clients/client.ts';
+import { answerForQueues } from '../../support/faults/aws-answers.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
 import { connectOwn, serveVerifiers } from '../../support/worlds/own-project.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
@@ -27,9 +27,9 @@ let queued: object[];
 
 beforeEach(() => {
   queued = [];
-  vi.spyOn(SQSClient.prototype, 'send').mockImplementation((command: unknown) => {
-    queued.push(JSON.parse((command as SendMessageCommand).input.MessageBody ?? '') as object);
-    return Promise.resolve({});
+  answerForQueues(({ input }) => {
+    queued.push(JSON.parse(String(input.MessageBody)) as object);
+    return {};
   });
 });
 

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { JsonClient } from '../../../shared/clients/aws/json-client.ts';
 import { ServiceError } from '../../../shared/clients/aws/service-error.ts';
 
-/** Something that the table is asked, or the secrets: `UpdateItem`, and its input. */
+/** Something that the table is asked, the queues or the secrets: `UpdateItem`, and its input. */
 export interface Asked {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -11,8 +11,8 @@ export interface Asked {
 type Send = (asked: Asked) => Promise<unknown>;
 
 /**
- * From now on, until mocks are restored, `answer` answers what this process asks of the table or the secrets; `send`
- * asks them themselves. What was asked so far is in the array that comes back.
+ * From now on, until mocks are restored, `answer` answers what this process asks of the table, the queues or the
+ * secrets; `send` asks them themselves. What was asked so far is in the array that comes back.
  */
 export const answerForAws = (answer: (asked: Asked, send: Send) => unknown): Asked[] => {
   vi.stubEnv('AWS_REGION', process.env.AWS_REGION ?? 'eu-central-1');
@@ -25,6 +25,20 @@ export const answerForAws = (answer: (asked: Asked, send: Send) => unknown): Ask
   };
   vi.spyOn(JsonClient.prototype, 'send').mockImplementation(answered as never);
   return all;
+};
+
+/**
+ * The same for what this process asks of the queues alone, which take every message unless said otherwise. In the array
+ * is what was asked of them.
+ */
+export const answerForQueues = (answer: (asked: Asked) => object = () => ({})): Asked[] => {
+  const ofQueues: Asked[] = [];
+  answerForAws((asked, send) => {
+    if (!Object.hasOwn(asked.input, 'QueueUrl')) return send(asked);
+    ofQueues.push(asked);
+    return answer(asked);
+  });
+  return ofQueues;
 };
 
 /** A refusal of the table, by its code: `ConditionalCheckFailedException`; `more` is what it says besides. */

@@ -1,4 +1,3 @@
-import { ChangeMessageVisibilityCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { ObjectId } from 'mongodb';
 import { vi } from 'vitest';
@@ -7,11 +6,13 @@ import { handler as maintainTransfers } from '../../../../functions/jobs/maintai
 import { handler as purgeTrash } from '../../../../functions/jobs/purge-trash.ts';
 import { handler as requeueMail } from '../../../../functions/jobs/requeue-mail.ts';
 import { handler as runTask } from '../../../../functions/jobs/run-task.ts';
+import { JsonClient } from '../../../../shared/clients/aws/json-client.ts';
 import { clock } from '../../../../shared/core/clock.ts';
 import { queueMail } from '../../../../shared/mail/outbox/queue-mail.ts';
 import { mailTries } from '../../../../shared/mail/outbox/retries.ts';
 import { maxTries } from '../../../../shared/transfers/transfer-times.ts';
 import { workTries } from '../../../../shared/work/retries.ts';
+import { answerForQueues } from '../../faults/aws-answers.ts';
 import { breakDatabase } from '../../faults/broken.ts';
 import { makeProject, newAddress } from '../operations/operation.ts';
 import { heldImport, idOf } from '../transfers.ts';
@@ -35,14 +36,11 @@ const withIdleUsers = new Set<string>();
 
 /** Hands a message out for the how-manieth time; answers the seconds after which its function wants it again. */
 const delayOf = async (handler: Handler, body: string, times: number): Promise<number> => {
-  let delay = -1;
-  const sent = vi.spyOn(SQSClient.prototype, 'send').mockImplementation((command: unknown) => {
-    if (command instanceof ChangeMessageVisibilityCommand) delay = command.input.VisibilityTimeout ?? -1;
-    return Promise.resolve({});
-  });
+  const asked = answerForQueues();
   await handler({ Records: [recordOf(body, times)] });
-  sent.mockRestore();
-  return delay;
+  vi.mocked(JsonClient.prototype.send).mockRestore();
+  const delayed = asked.findLast(({ operation }) => operation === 'ChangeMessageVisibility');
+  return Number(delayed?.input.VisibilityTimeout ?? -1);
 };
 
 /** What queues hand out, and the clock finds again where they lost it. */
