@@ -33,6 +33,9 @@ export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
   }
 };
 
+/** Rows that ask by a body and change nothing. */
+const reading: ReadonlySet<RowId> = new Set<RowId>(['sign-project-links']);
+
 /** Refusals of an access token; the other 401 are about a password, which is not to be tried twice. */
 const ofToken: ReadonlySet<string> = new Set(['TOKEN_INVALID', 'TOKEN_MISSING']);
 
@@ -74,6 +77,6 @@ export const request = async <Id extends RowId>(id: Id, input: Input<Id>, stop?:
     if (next === undefined) throw error;
     return send(method, path + query, sending, next, stop);
   });
-  if (method !== 'GET') tellAll([path]);
+  if (method !== 'GET' && !reading.has(id)) tellAll([path]);
   return answer as Answer<Id>;
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { confirm, uploaded } from '../support/worlds/files.ts';
+import { confirm, pixel, uploaded } from '../support/worlds/files.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -15,11 +15,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => browser.close());
-
-const pixel = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 const fileOf = (name: string, mimeType: string, content: string | Buffer) => ({
   name,

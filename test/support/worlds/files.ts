@@ -14,6 +14,12 @@ export interface Confirmed {
   readonly warning?: string;
 }
 
+/** A picture, as small as one can be: a PNG. */
+export const pixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
 type Uploader = Pick<TestProject, 'api'>;
 
 /** Step one of an upload. */

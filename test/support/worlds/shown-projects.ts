@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import { receiversAmong } from '../clients/receiver-addresses.ts';
+import { pixel, uploadFile } from './files.ts';
 import type { Developer } from './project.ts';
 import { newProject } from './project.ts';
 import { newUsersProject } from './users.ts';
@@ -12,11 +13,16 @@ export interface ShownWorld {
 }
 
 export const newShownProjects = async (): Promise<ShownWorld> => {
-  const { id: full, developer, addCollection, api, newUser } = await newUsersProject();
+  const project = await newUsersProject();
+  const { id: full, developer, addCollection, api, newUser } = project;
   await addCollection({ name: 'plants' });
   await addCollection({ name: 'orders', schema: [{ key: 'number', type: 'Number' }] });
   await api('POST', '/api/data/plants', { body: { name: 'Fern', price: 25, tags: ['green', 'shade'] } });
   await newUser();
+  for (const visibility of ['private', 'public']) {
+    const { path } = await uploadFile(project, pixel, 'image/png');
+    await api('PATCH', '/api/storage/file', { body: { path, visibility } });
+  }
   const [receiver] = receiversAmong(inject('stack').env.PERMITTED_ADDRESSES);
   const webhook = { url: `http://${receiver}/hooks`, events: ['user.created'] };
   await developer.dashboard('POST', `/api/projects/${full}/webhooks`, webhook);
