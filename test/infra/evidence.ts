@@ -151,6 +151,7 @@ export const helpers: readonly string[] = [
   'files/due-uploads.ts',
   'files/bucket.ts',
   'files/sizes/keep-size.ts',
+  'files/sizes/kept-sizes.ts',
   'files/list-files.ts',
   'files/upload-states.ts',
   'table/transact.ts',
