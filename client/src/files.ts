@@ -26,7 +26,18 @@ export type FileLink = { readonly path: string } & (
   | { readonly url?: never; readonly error: { readonly code: 'FILE_NOT_FOUND'; readonly message: string } }
 );
 
-export interface SignOptions extends RequestOptions {
+/** The sides that pictures are made in, in pixels. */
+export type Side = 64 | 128 | 256 | 320 | 480 | 640 | 768 | 1024 | 1280 | 1600 | 2048;
+
+/** A size of a picture, never larger than the picture: `cover`, unless given, cuts to both sides, `contain` keeps it whole. */
+export interface PictureSize {
+  readonly width?: Side;
+  readonly height?: Side;
+  readonly fit?: 'cover' | 'contain';
+  readonly format?: 'webp' | 'avif' | 'jpeg' | 'png';
+}
+
+export interface SignOptions extends RequestOptions, PictureSize {
   /** Seconds that the links live: 60 to 604800, an hour unless given. */
   readonly expiresIn?: number;
 }
@@ -93,10 +104,18 @@ export const filesOf = (send: Send, fetching: typeof fetch) => ({
       cursor = page.nextCursor;
     } while (cursor !== undefined);
   },
-  /** Links to 1 to 100 files, in the order of their paths. */
-  sign: async (paths: readonly string[], { expiresIn, signal }: SignOptions = {}): Promise<FileLink[]> =>
-    (await send<{ readonly data: FileLink[] }>('POST', '/api/storage/sign', { body: { paths, expiresIn }, signal }))
+  /** Links to 1 to 100 files, in the order of their paths; of pictures in a size, where one is given. */
+  sign: async (paths: readonly string[], { signal, ...asked }: SignOptions = {}): Promise<FileLink[]> =>
+    (await send<{ readonly data: FileLink[] }>('POST', '/api/storage/sign', { body: { paths, ...asked }, signal }))
       .data,
+  /** The address of a public picture in a size; for a private one give the size to `sign`. */
+  sized: (url: string, { width: w, height: h, fit, format }: PictureSize): string => {
+    const address = new URL(url);
+    for (const [name, value] of Object.entries({ w, h, fit, format })) {
+      if (value !== undefined) address.searchParams.set(name, String(value));
+    }
+    return address.href;
+  },
   /** Makes a file public or private; its address, where it has one then. */
   setVisibility: async (
     path: string,

@@ -22,9 +22,9 @@ const element = (name, properties) => Object.assign(document.createElement(name)
 
 const links = new Map();
 
-/** Pictures are private: whoever they are of opens them by a link, here for a week. */
+/** Pictures are private: whoever they are of opens them by a link, here for a week, in the size that the page shows. */
 const open = async (path, image) => {
-  if (!links.has(path)) links.set(path, app.files.sign([path], { expiresIn: 7 * 24 * 3600 }));
+  if (!links.has(path)) links.set(path, app.files.sign([path], { expiresIn: 7 * 24 * 3600, width: 640 }));
   const [{ url = '' }] = await links.get(path);
   image.src = url;
 };

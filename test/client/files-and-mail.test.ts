@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
+import { pixel } from '../support/worlds/files.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
 import { asApp, asServer, newShop } from './shop.ts';
 
@@ -68,6 +69,18 @@ describe('files', () => {
     expect(await other.files.sign([path])).toMatchObject([{ path, error: { code: 'FILE_NOT_FOUND' } }]);
     const open = await app.files.setVisibility(path, 'public');
     expect(await (await fetch(open.url ?? '')).text()).toBe('secret');
+  });
+
+  test('that are pictures are opened in a size, by their address or by a link', async () => {
+    const app = asServer(project);
+    const { path, url } = await app.files.upload(new File([pixel], 'dot.png', { type: 'image/png' }));
+    const size = { width: 64, height: 64, fit: 'contain', format: 'webp' } as const;
+    const open = async (address = '') => (await fetch(address)).headers.get('content-type');
+    expect(await open(app.files.sized(url ?? '', size))).toBe('image/webp');
+    await app.files.setVisibility(path, 'private');
+    const [link] = await app.files.sign([path], size);
+    expect(await open(link?.url)).toBe('image/webp');
+    await expect(app.files.sign([path], { width: 65 as 64 })).rejects.toMatchObject({ code: 'INVALID_SIZE' });
   });
 
   test('of users are listed to them alone, newest first, by the beginning of their names', async () => {
