@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { ObjectId } from 'mongodb';
+import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { onControl } from '../../shared/clients/mongo.ts';
 import { onFiles } from '../../shared/clients/s3.ts';
@@ -13,6 +14,9 @@ import { fileKey } from '../../shared/files/file-path.ts';
 import { storageUsage } from '../../shared/files/list-files.ts';
 import { changeVisibility } from '../../shared/files/move-file.ts';
 import { requestUpload } from '../../shared/files/request-upload.ts';
+import { sizeKey } from '../../shared/files/sizes/keep-size.ts';
+import { makeSize } from '../../shared/files/sizes/make-size.ts';
+import { sides } from '../../shared/files/sizes/size-asked.ts';
 import { storageIdOf } from '../../shared/files/storage-keys.ts';
 import { sweepUploads } from '../../shared/files/sweep-uploads.ts';
 import { type FileItem, filePathOf, type UploadItem } from '../../shared/files/upload-items.ts';
@@ -31,6 +35,7 @@ const uploads = 500;
 const hour = 3600 * 1000;
 
 let storage: OtherStorage;
+let pictures: readonly Buffer[];
 let passedMs = 0;
 
 /** The clock goes on, so that what a run that died has for itself is free again. */
@@ -42,6 +47,19 @@ const pass = (ms: number): void => {
 beforeAll(async () => {
   await useOwnTable();
   storage = await startOtherStorage();
+  const drawn = Array.from({ length: 9 }, (_, at) => ({
+    width: 80 + 40 * at,
+    height: 60,
+    channels: 3,
+    background: '#c33',
+  }));
+  pictures = await Promise.all(
+    drawn.map((create) =>
+      sharp({ create: { ...create, channels: 3 } })
+        .png()
+        .toBuffer(),
+    ),
+  );
 });
 
 afterEach(() => {
@@ -82,7 +100,8 @@ const itemsOf = async (project: Project) => {
   const files = items.filter(({ sk }) => sk.startsWith('file#'));
   const requested = items.filter(({ sk }) => sk.startsWith('upload#'));
   const sum = (some: readonly { readonly bytes: number }[]): number => some.reduce((all, { bytes }) => all + bytes, 0);
-  return { files, used: sum(files), requested: sum(requested) };
+  const sizes = files.reduce((all, { sizeBytes = 0 }) => all + sizeBytes, 0);
+  return { files, used: sum(files) + sizes, requested: sum(requested) };
 };
 
 const expectCounted = async (project: Project, why: string): Promise<void> => {
@@ -92,7 +111,9 @@ const expectCounted = async (project: Project, why: string): Promise<void> => {
 };
 
 const requested = async (project: Project, known: Known[]): Promise<Known> => {
-  const size = randomInt(1, 3000);
+  const picture = randomInt(3) > 0 ? pictures[randomInt(pictures.length)] : undefined;
+  const bytes = picture ?? Buffer.alloc(randomInt(1, 3000), 'a');
+  const size = bytes.length;
   const visibility = randomInt(3) === 0 ? 'private' : 'public';
   const upload = { filename: 'a.txt', contentType: 'text/plain', size, visibility } as const;
   const { signedUrl, filePath } = await requestUpload(project, upload);
@@ -100,11 +121,22 @@ const requested = async (project: Project, known: Known[]): Promise<Known> => {
   known.push(path);
   const inParts = project.storage.kind === 'external' && randomInt(2) === 0;
   const [part] = inParts ? (await requestParts(project, { kind: 'secret' }, { filePath })).parts : [];
-  await put(part?.signedUrl ?? signedUrl, Buffer.alloc(size, 'a'));
+  await put(part?.signedUrl ?? signedUrl, bytes);
   return path;
 };
 
-/** Confirms, deletes or moves a file; what was told of it before has to hold, and what is told now is noted. */
+let sizesMade = 0;
+
+/** Has two sizes of a picture made at once, of any other file none. */
+const makeSizes = async ({ storage: { kind } }: Project, { filePath }: Known): Promise<void> => {
+  if (kind !== 'managed') return;
+  const [readers, folder] = randomInt(4) === 0 ? ['private', '/private/'] : ['public', '/'];
+  const names = ['w64', `w${sides[randomInt(1, 4)]}`];
+  const made = await Promise.all(names.map((name) => makeSize(`${folder}${filePath}/${name}`, readers)));
+  sizesMade += made.filter(({ isKept }) => isKept).length;
+};
+
+/** Confirms, deletes or moves a file: what was told of it before has to hold, what is told now is noted. Or makes sizes. */
 const acts: readonly ((project: Project, path: Known) => Promise<void>)[] = [
   async (project, path) => {
     const before = path.told;
@@ -123,6 +155,7 @@ const acts: readonly ((project: Project, path: Known) => Promise<void>)[] = [
     await changeVisibility(project, path.filePath, randomInt(2) === 0 ? 'private' : 'public');
     expect(path.told).not.toBe('gone');
   },
+  makeSizes,
 ];
 
 const codeOf = (error: unknown): string => (error instanceof AppError ? error.code : String(error));
@@ -135,18 +168,19 @@ const step = async (project: Project, known: Known[], dies: boolean): Promise<vo
     if (randomInt(10) > 0) await acts[0]?.(project, path);
     const other = known[randomInt(known.length)];
     if (other && randomInt(2) === 0) await acts[randomInt(acts.length)]?.(project, other);
+    if (randomInt(2) === 0) await makeSizes(project, path);
   } catch (error) {
     if (dies) return;
     const code = codeOf(error);
-    expect(['FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'TOO_MANY_WRITERS']).toContain(code);
+    expect(['FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'TOO_MANY_WRITERS', 'NOT_AN_IMAGE']).toContain(code);
     // What is there is found, and only a deletion that died may have made it otherwise.
     for (const [path, told] of before)
       if (path.told !== told && told === 'there') expect(code).not.toBe('FILE_NOT_FOUND');
   }
 };
 
-test(`the quota is right to the byte after ${uploads} random uploads, deletions and moves whose processes die, and so is the storage`, async () => {
-  const ours = storageProject('pro');
+test(`the quota is right to the byte after ${uploads} random uploads, sizes, deletions and moves whose processes die, and so is the storage`, async () => {
+  const ours = { ...storageProject('pro'), id: (await newProject()).id };
   const { id } = await newProject();
   const place = await placeFor(id, storage, storage.publicHost);
   await onControl((db) => db.collection('projects').updateOne({ _id: new ObjectId(id) }, { $set: { storage: place } }));
@@ -166,6 +200,7 @@ test(`the quota is right to the byte after ${uploads} random uploads, deletions 
     if (count % 25 === 0) await each((project) => expectCounted(project, `after ${count}`));
   }
   expect(died).toBeGreaterThan(uploads / projects.length / 10);
+  expect(sizesMade).toBeGreaterThan(uploads / 25);
 
   // A day later and again, until nothing is due: moves look once more after the week that a link lives.
   for (const hours of [25, 1, 2, 24, 150, 1, 2, 4]) {
@@ -186,11 +221,19 @@ test(`the quota is right to the byte after ${uploads} random uploads, deletions 
     const { files, requested: waiting } = await itemsOf(project);
     expect(waiting).toBe(0);
     const storageId = storageIdOf(project.storage);
-    const places = files.map((file) => [
-      fileKey(filePathOf(project.id, storageId, file), file.visibility ?? 'public'),
-      file.bytes,
-    ]);
-    expect(Object.fromEntries(await objectsOf(project))).toEqual(Object.fromEntries(places));
+    const objects = await objectsOf(project);
+    const places = files.flatMap((file) => {
+      const [path, visibility] = [filePathOf(project.id, storageId, file), file.visibility ?? 'public'] as const;
+      const key = fileKey(path, visibility);
+      expect(objects.get(key), key).toBe(file.bytes);
+      const sizes = [...(file.sizes ?? [])].map((name) => sizeKey(path, visibility, name));
+      expect(
+        sizes.reduce((all, one) => all + (objects.get(one) ?? Number.NaN), 0),
+        key,
+      ).toBe(file.sizeBytes ?? 0);
+      return [key, ...sizes];
+    });
+    expect([...objects.keys()].sort()).toEqual(places.sort());
     const stored = new Set(files.map((file) => filePathOf(project.id, storageId, file)));
     const wrong = paths.filter(
       ({ filePath, told }) => told !== 'unsure' && stored.has(filePath) !== (told === 'there'),
