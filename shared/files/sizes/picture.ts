@@ -18,10 +18,18 @@ const loaders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((name) => `VipsFore
 
 const mostPixels = 50_000_000;
 
-/** Fewer of what takes more memory than 512 MiB otherwise: AVIF up to 25 bytes a pixel, 16 bits a channel twice 8. */
-const mostPixelsOf = ({ format, depth }: Pick<Metadata, 'format' | 'depth'>): number => {
+/**
+ * Fewer of what takes more memory than 512 MiB otherwise: AVIF up to 25 bytes a pixel, 16 bits a channel twice 8, and of a
+ * progressive JPEG all coefficients.
+ */
+const mostPixelsOf = ({
+  format,
+  depth,
+  isProgressive,
+}: Pick<Metadata, 'format' | 'depth' | 'isProgressive'>): number => {
   if (format === 'heif') return 12_500_000;
-  return depth === 'ushort' ? 32_000_000 : mostPixels;
+  if (format === 'jpeg' && isProgressive) return 40_000_000;
+  return depth === 'ushort' ? 28_000_000 : mostPixels;
 };
 
 const limitSeconds = 10;
@@ -55,7 +63,7 @@ const notAnImage = (cause?: unknown): AppError =>
 const tooLarge = (): AppError =>
   new AppError(
     'IMAGE_TOO_LARGE',
-    'Sizes are made of pictures of up to 50 megapixels, AVIF up to 12.5, PNG of 16 bits up to 32. Upload a smaller one.',
+    'Sizes are made of pictures of up to 50 megapixels, progressive JPEG up to 40, 16 bits up to 28, AVIF up to 12.5. Upload a smaller one.',
   );
 
 const refusalOf = (error: unknown): AppError => {
@@ -103,8 +111,8 @@ const draw = async (bytes: Uint8Array, usual: Format, size: Size) => {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * A picture in a size, upright, in sRGB and without metadata. Over 50 megapixels, AVIF 12.5 and 16 bits a channel 32 →
- * 413 `IMAGE_TOO_LARGE`; no JPEG, PNG, WebP, GIF or AVIF, or none that can be read → 415 `NOT_AN_IMAGE`; not done in
+ * A picture in a size, upright, in sRGB and without metadata. Over 50 megapixels, progressive JPEG 40, 16 bits a channel
+ * 28, AVIF 12.5 → 413 `IMAGE_TOO_LARGE`; no JPEG, PNG, WebP, GIF or AVIF, or none that can be read → 415 `NOT_AN_IMAGE`; not done in
  * 10 s → 503 `SERVICE_UNAVAILABLE`.
  */
 export const drawSize = (bytes: Uint8Array, size: Size): ReturnType<typeof draw> => {
