@@ -263,7 +263,6 @@ export const userAuthRoutes = defineRoutes({
     method: 'POST',
     path: '/api/userAuth/passkeys/authentication',
     access: 'publishableKey',
-    credential: true,
     way: 'passkey',
     uses: ['sessions'],
     summary: 'Get what a browser signs in with a passkey by',

@@ -49,7 +49,6 @@ describe('the credential window', () => {
       'sign-in-with-passkey',
       'sign-up',
       'sign-up-anonymously',
-      'start-passkey-sign-in',
       'start-registration',
       'start-totp',
       'upgrade-anonymous',
