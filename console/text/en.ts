@@ -270,6 +270,10 @@ export const en = {
     unverified: 'Not verified',
     empty:
       'Nobody has signed up yet. Accounts need a collection named users, and accounts that are on (Settings, Sign-in).',
+    ways: 'Ways to sign in',
+    noWays: 'By no password, provider or passkey.',
+    password: 'Password',
+    secondFactor: (codes: number) => `Authenticator app, ${codes} recovery codes left`,
     sessions: 'Sessions',
     noSessions: 'Not signed in anywhere.',
     lastUsed: 'Last used',

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openChromium } from '../support/clients/chromium.ts';
+import { obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
+import { passkeySettings, passkeysOf } from '../support/worlds/passkeys.ts';
 import { newProject } from '../support/worlds/project.ts';
+import { newUsersProject } from '../support/worlds/users.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 
@@ -38,6 +40,19 @@ describe('users in the console', () => {
     await page.getByText('Saved').first().waitFor();
     expect((await signIn('first password')).status).toBe(401);
     expect((await signIn('second password')).status).toBe(200);
+    expect(problems).toEqual([]);
+  });
+
+  test('are shown with what they sign in by: password, passkeys', async () => {
+    const owned = await newUsersProject({ settings: passkeySettings });
+    const { email, token } = await owned.newUser();
+    await passkeysOf(owned).add(token);
+    const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
+    await page.getByText(email).first().click();
+    const passkeys = page.getByRole('region', { name: 'Passkeys' });
+    await passkeys.getByRole('cell', { name: 'Passkey' }).first().waitFor();
+    await page.getByText('Password', { exact: true }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
   });
 

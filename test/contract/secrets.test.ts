@@ -344,6 +344,7 @@ const liveAnAccount = async (projectId: string, key: string, secretKey: string, 
   const manage = (route: string, more: Record<string, string> = {}, change?: object) =>
     send(routeNamed(route), { projectId, id, ...more }, { token: developer, ...(change ? { body: change } : {}) });
   await act('sign-in', { body: { email: userEmail, password: third } });
+  await manage('get-user-security');
   const sessions = await manage('list-user-sessions');
   const { items } = sessions.body.data as { items: { _id: string }[] };
   await manage('revoke-user-session', { sessionId: items[0]?._id ?? '' });

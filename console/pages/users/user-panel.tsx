@@ -13,6 +13,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { EditUser } from './edit-user.tsx';
+import { WaysToSignIn } from './ways-to-sign-in.tsx';
 
 type Session = Item<'list-user-sessions'>;
 
@@ -79,6 +80,7 @@ export const UserPanel = ({
               {t.acts.delete}
             </Button>
           </div>
+          <WaysToSignIn projectId={projectId} id={id} />
           <h2>{t.users.sessions}</h2>
           <div class="row">
             <Act

@@ -14,6 +14,7 @@ export const dashboardUserExamples = defineExamples(dashboardUserRoutes, {
     failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED'],
   },
   'get-user': { params: { projectId, id }, failures: ['USER_NOT_FOUND'] },
+  'get-user-security': { params: { projectId, id }, failures: ['USER_NOT_FOUND'] },
   'update-user': {
     params: { projectId, id },
     body: { name: 'Alan Turing', disabled: false },

@@ -1,4 +1,5 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { SecurityAnswer } from '../../user-auth/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import { DeletedUserAnswer, NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage } from './schemas.ts';
 
@@ -28,6 +29,14 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
     uses: ['webhook-queue'],
     summary: 'Read an end user',
     response: { status: 200, body: UserAnswer },
+  },
+  'get-user-security': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/users/{id}/security',
+    access: 'developer',
+    uses: ['webhook-queue'],
+    summary: 'List with what an end user may sign in',
+    response: { status: 200, body: SecurityAnswer },
   },
   'update-user': {
     method: 'PATCH',

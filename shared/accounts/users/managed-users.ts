@@ -20,6 +20,7 @@ import { announcedUser } from './announced-user.ts';
 import { insertUser } from './insert-user.ts';
 import { sealLastView } from './last-view.ts';
 import { newProfile } from './profile.ts';
+import { type SecurityView, securityView } from './security-view.ts';
 import type { SignUpBody } from './sign-up.ts';
 import { profileFields, type UserRecord, type UserView, userView } from './user-record.ts';
 
@@ -66,6 +67,12 @@ export const listUsers = async (project: Project, request: PageRequest): Promise
 export const getUser = async (project: Project, id: string): Promise<ManagedUser> => {
   const users = await requireCollection(project, usersCollection);
   return toManagedUser(users, await requireUser(project, id));
+};
+
+/** With what an end user may sign in, as they see it themselves. */
+export const userSecurity = async (project: Project, id: string): Promise<SecurityView> => {
+  await usersOf(project);
+  return securityView(await requireUser(project, id));
 };
 
 /** Also while public sign-ups are closed; refusals as `signUp` has them, and no mail is sent. */

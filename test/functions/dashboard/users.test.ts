@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
+import { passkeySettings, passkeysOf } from '../../support/worlds/passkeys.ts';
 import { newProject } from '../../support/worlds/project.ts';
 import { storedUsers } from '../../support/worlds/stored-users.ts';
 import { newCredentials, newUsersProject, type UsersProject, users } from '../../support/worlds/users.ts';
@@ -27,6 +28,22 @@ const send = <Body = Answered>(method: string, path = '', body?: unknown, of = p
 
 const notFound = { status: 404, body: { code: 'USER_NOT_FOUND' } };
 const inHeader = { 'x-refresh-token-mode': 'header' };
+
+describe('with what an end user signs in', () => {
+  test('200 with what they see of it themselves, and nothing of passwords and keys', async () => {
+    const of = await newUsersProject({ settings: passkeySettings });
+    const { userId, token } = await of.newUser();
+    const { id: credential } = await passkeysOf(of).add(token);
+    const shown = await send('GET', `/${userId}/security`, undefined, of);
+    expect(shown).toMatchObject({
+      status: 200,
+      body: { data: { password: true, providers: [], passkeys: [{ lastUsedAt: null }], secondFactor: null } },
+    });
+    const own = await of.auth<Answered>('GET', 'security', { token });
+    expect(shown.body.data).toEqual(own.body.data);
+    expect(JSON.stringify(shown.body)).not.toMatch(new RegExp(`${credential}|\\$2[aby]\\$`));
+  });
+});
 
 describe('creating an end user', () => {
   test('201 with the user, who can log in; no mail goes out', async () => {
@@ -99,6 +116,7 @@ describe('reading end users', () => {
         ['GET', `/${id}`],
         ['PATCH', `/${id}`, { name: 'Bea' }],
         ['DELETE', `/${id}`],
+        ['GET', `/${id}/security`],
         ['GET', `/${id}/sessions`],
         ['DELETE', `/${id}/sessions`],
         ['DELETE', `/${id}/sessions/${'f'.repeat(24)}`],
@@ -272,6 +290,7 @@ describe('the sessions of an end user', () => {
 test.each([
   ['PATCH', '', { disabled: true }],
   ['DELETE', '', undefined],
+  ['GET', '/security', undefined],
   ['GET', '/sessions', undefined],
   ['DELETE', '/sessions', undefined],
 ])('404 for %s {id}%s with the id of another project’s user, who goes on', async (method, path, body) => {

@@ -100,6 +100,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   const id = { params: { id: made.body.data._id ?? '' } };
   await dashboard.run('list-users');
   await dashboard.run('get-user', id);
+  await dashboard.run('get-user-security', id);
   await dashboard.run('update-user', id);
   await open.run('sign-in', { body: { email: 'alan@example.com' } });
   const sessions = await dashboard.run<{ readonly data: { readonly items: readonly { readonly _id: string }[] } }>(
