@@ -67,9 +67,9 @@ describe('every row of the dashboard API', () => {
     expect(await ask(row, admin.token)).toMatchObject({ status: 403, body: { code: 'ROLE_REQUIRED' } });
   });
 
-  test('that a viewer may call changes nothing but his own membership', () => {
+  test('that a viewer may call changes nothing but his own membership, and signs links', () => {
     const writes = ofProjects.filter(({ route, method }) => roleFor(route) === 'viewer' && method !== 'GET');
-    expect(writes.map(({ id }) => id)).toEqual(['delete-member']);
+    expect(writes.map(({ id }) => id)).toEqual(['delete-member', 'sign-project-links']);
   });
 
   test.each(ofDevelopers)('403 SCOPE_REQUIRED for a token without the scope: $method $id', async (row) => {

@@ -42,6 +42,7 @@ const summaries: Readonly<Record<number, string>> = {
   410: 'It was there once, and is not any more.',
   412: 'It is not what If-Match says any more. ETag says what it is.',
   413: 'Too large.',
+  415: 'Not of a kind that this can be done with.',
   422: 'The mail provider could not do it.',
   429: 'Too often. Retry-After says when to try again.',
   501: 'This deployment has not what it takes.',
