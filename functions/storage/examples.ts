@@ -30,6 +30,9 @@ export const storageExamples = defineExamples(storageRoutes, {
     body: { path: filePath, visibility: 'private' },
     failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],
   },
-  'sign-links': { body: { paths: [filePath], expiresIn: 3600 } },
+  'sign-links': {
+    body: { paths: [filePath], expiresIn: 3600 },
+    failures: ['INVALID_SIZE', 'HOSTED_FILES_ONLY'],
+  },
   'delete-file': { body: { path: filePath }, failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE'] },
 });

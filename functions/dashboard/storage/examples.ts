@@ -17,7 +17,11 @@ export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
     body: { path: filePath, visibility: 'private' },
     failures: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],
   },
-  'sign-project-links': { params: { projectId }, body: { paths: [filePath], expiresIn: 3600 } },
+  'sign-project-links': {
+    params: { projectId },
+    body: { paths: [filePath], expiresIn: 3600 },
+    failures: ['INVALID_SIZE', 'HOSTED_FILES_ONLY'],
+  },
   'request-project-upload': {
     params: { projectId },
     body: { filename: 'report.txt', contentType: 'text/plain', size: 5 },
