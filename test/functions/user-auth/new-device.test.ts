@@ -1,10 +1,10 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { onMailLogs } from '../../../shared/mail/mail-log.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { answerForQueues } from '../../support/faults/aws-answers.ts';
 import { auth } from '../../support/worlds/developers.ts';
 import { passkeysOf } from '../../support/worlds/passkeys.ts';
 import { newDeveloper } from '../../support/worlds/project.ts';
@@ -138,12 +138,12 @@ test('an account remembers the ten devices that it met last', async () => {
 
 test('200 where the mail cannot be queued', async () => {
   const { email, password } = await newUser();
-  const send = vi.spyOn(SQSClient.prototype, 'send').mockImplementation(() => {
+  const asked = answerForQueues(() => {
     throw new Error('The queue is out of reach');
   });
   const answer = await invoke(logIn, { key: project.publishableKey, body: { email, password } });
   expect(answer.status).toBe(200);
-  expect(send).toHaveBeenCalledOnce();
+  expect(asked.map(({ operation }) => operation)).toContain('SendMessage');
   expect(await devicesOf(email)).toEqual({ devices: ['Firefox on Linux', 'test'] });
 });
 
