@@ -1,10 +1,11 @@
 import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import { plans } from '../../projects/plans.ts';
 import { get } from '../../table/item.ts';
 import { managedBucket } from '../bucket.ts';
-import { fileKey, fileNotFound, isPathOf, type Visibility } from '../file-path.ts';
+import { fileKey, isPathOf, type Visibility } from '../file-path.ts';
 import { managedStorageId } from '../storage-keys.ts';
 import { type FileItem, type FileRef, fileItemKey } from '../upload-items.ts';
 import { chargeSize, giveBackSize, keepSize, type NewSize, sizeKey } from './keep-size.ts';
@@ -20,6 +21,8 @@ interface Drawn {
 export interface MadeSize extends Drawn {
   readonly isKept: boolean;
 }
+
+const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'There is no such file. It may have been deleted.');
 
 const address = /^(?<folder>\/private)?\/(?<filePath>(?<projectId>[0-9a-f]{24})\/[^/]+)\/(?<name>[a-z0-9_]+)$/;
 

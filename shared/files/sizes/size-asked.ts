@@ -70,11 +70,8 @@ export interface Led {
   readonly body: string;
 }
 
-/** Addresses of files: public ones, and those of links. */
+/** Addresses of files: public ones, and those of links; nobody asks for the places of sizes by themselves. */
 const ofFile = /^(?:\/private)?\/[0-9a-f]{24}\/[A-Za-z0-9._-]+$/;
-
-/** Places of sizes, which nobody asks for by themselves. */
-const belowFile = /^(?:\/private)?\/[0-9a-f]{24}\/[^/]*\//;
 
 const refusal = (status: number, code: string, message: string, requestId: string): Led => ({
   path: '',
@@ -84,8 +81,8 @@ const refusal = (status: number, code: string, message: string, requestId: strin
 
 /** Where an address of the files' origin leads: the file itself, or the size of it that its parameters ask for. */
 export const leadTo = (path: string, parameters: readonly SizeParameter[], requestId: string): Led => {
-  if (belowFile.test(path)) return refusal(404, 'FILE_NOT_FOUND', 'There is no such file.', requestId);
-  const asked = ofFile.test(path) ? sizeAsked(parameters) : { name: '', refusal: '' };
+  if (!ofFile.test(path)) return refusal(404, 'FILE_NOT_FOUND', 'There is no such file.', requestId);
+  const asked = sizeAsked(parameters);
   if (asked.refusal !== '') return refusal(400, 'INVALID_SIZE', asked.refusal, requestId);
   return { path: asked.name === '' ? path : `${path}/${asked.name}`, status: 200, body: '' };
 };

@@ -87,9 +87,13 @@ describe.each([
     },
   );
 
-  test('what is no address of a file stays as it is', () => {
-    expect(lead('/x', 'w=1')).toMatchObject({ status: 200, path: '/x' });
-  });
+  test.each(['/x', '/', '/favicon.ico', `/other${file}`, file.slice(0, 20), `${file}%2fw640`])(
+    '404 FILE_NOT_FOUND: what is no address of a file is asked of no origin: %s',
+    (path) => {
+      const { status, body } = lead(path, '');
+      expect([status, JSON.parse(body)]).toMatchObject([404, { code: 'FILE_NOT_FOUND' }]);
+    },
+  );
 });
 
 test('has room in what CloudFront takes', () => {
