@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { fits, formats, sides } from '../../shared/files/sizes/size-asked.ts';
 import { JsonObject, success } from '../schemas.ts';
 
 const text = v.pipe(v.string('must be a String'), v.minLength(1, 'must not be empty'));
@@ -37,9 +38,9 @@ export const FileBody = body({ path: text });
 export const changedVisibility = { path: text, visibility };
 export const VisibilityBody = body(changedVisibility);
 
-/** Which ones there are is told by `INVALID_SIZE`. */
-const side = v.optional(v.number('must be a Number'));
-const choice = v.optional(v.string('must be a String'));
+/** Any other is refused by `INVALID_SIZE`, as in an address. */
+const side = v.optional(v.pipe(v.number('must be a Number'), v.metadata({ enum: sides })));
+const oneOf = (list: readonly string[]) => v.optional(v.pipe(v.string('must be a String'), v.metadata({ enum: list })));
 
 const mostLinks = 100;
 const linkCount = `must have 1 to ${mostLinks} paths`;
@@ -63,8 +64,8 @@ export const askedLinks = {
   ),
   width: side,
   height: side,
-  fit: choice,
-  format: choice,
+  fit: oneOf(fits),
+  format: oneOf(formats),
 };
 export const LinksBody = body(askedLinks);
 
