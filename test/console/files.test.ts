@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
@@ -117,6 +118,20 @@ describe('files in the console', () => {
     };
     await expect.poll(kept).toMatchObject({ users: true });
     expect(problems).toEqual([]);
+  });
+
+  test('of which no link can be made say why', async () => {
+    const { page } = opened;
+    const { filePath } = await uploaded(project, 'for few');
+    expect((await confirm(project, filePath, 7)).status).toBe(200);
+    await project.api('PATCH', '/api/storage/file', { body: { path: filePath, visibility: 'private' } });
+    const isSign = (url: URL): boolean => url.pathname.endsWith('/storage/sign');
+    const refuse = (route: Route) => route.fulfill({ status: 500, json: { message: 'No link could be made.' } });
+    await page.route(isSign, refuse);
+    await page.goto(page.url().replace(/\?.*/, ''));
+    await page.getByRole('row').filter({ hasText: 'private' }).getByRole('link', { name: 'notes.txt' }).click();
+    await page.getByRole('status').getByText('No link could be made.').first().waitFor();
+    await page.unroute(isSign, refuse);
   });
 
   test('of which the storage does not take the bytes say so, and go on by another try', async () => {

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import type { Input, Item } from '../../api/rows.ts';
+import { problemText } from '../../ui/problem-text.ts';
+import { say } from '../../ui/toast.tsx';
 
 type StoredFile = Item<'list-files'>;
 type Asked = Input<'sign-project-links'>['body'];
@@ -27,7 +29,7 @@ const inSize = (url: string, size: object): string => {
 
 /**
  * Where some files are opened, of private ones for an hour, and pictures in a size where one is named; `undefined` as
- * long as it is not known.
+ * long as it is not known; why no links could be made is said.
  */
 export const useAddresses = (projectId: string, files: readonly StoredFile[], size: object = {}) => {
   const [links, setLinks] = useState<ReadonlyMap<string, string>>(new Map());
@@ -38,7 +40,7 @@ export const useAddresses = (projectId: string, files: readonly StoredFile[], si
     let isGone = false;
     signLinks(projectId, { paths, ...size }).then(
       (signed) => !isGone && setLinks(signed),
-      () => undefined,
+      (error: unknown) => !isGone && say(problemText(error)),
     );
     return () => {
       isGone = true;
