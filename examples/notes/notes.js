@@ -50,15 +50,19 @@ const row = (note) => {
 let end = () => undefined;
 let offer = new AbortController();
 
-/** While the form is there, its first field offers the passkeys of this device. */
+/** While the form is there, its first field offers the passkeys of this device; an offer is good for five minutes. */
 const offerPasskeys = async () => {
   offer = new AbortController();
   const { signal } = offer;
-  if (!(await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.()) || signal.aborted) return;
-  const taken = app.auth.loginByPasskey({ mediation: 'conditional', signal });
-  await taken.then(show, (error) => {
-    if (!signal.aborted) throw error;
-  });
+  if (!(await globalThis.PublicKeyCredential?.isConditionalMediationAvailable?.())) return;
+  while (!signal.aborted) {
+    const old = AbortSignal.timeout(4 * 60_000);
+    const asked = { mediation: 'conditional', signal: AbortSignal.any([signal, old]) };
+    const isTaken = await app.auth.loginByPasskey(asked).catch((error) => {
+      if (!signal.aborted && !old.aborted) throw error;
+    });
+    if (isTaken) await show();
+  }
 };
 
 /** Shows one's notes, as they are from now on, or what signs one in. */

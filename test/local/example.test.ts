@@ -87,6 +87,7 @@ describe('the example of npm start -- --example', () => {
     expect([...problems, ...other.problems, ...stranger.problems]).toEqual([]);
 
     const address = await page.getByRole('img').getAttribute('src');
+    expect(address).toMatch(/[?&]w=640(&|$)/);
     expect((await fetch(address ?? '')).status).toBe(200);
     expect((await fetch((address ?? '').split('?')[0] ?? '')).status).toBe(403);
     await page
@@ -134,6 +135,18 @@ describe('the example of npm start -- --example', () => {
     expect(await field.getAttribute('autocomplete')).toBe('username webauthn');
     await device.consents(true);
     await page.reload();
+    await page.getByText('Mine').waitFor();
+    await device.consents(false);
+    // An offer stands for four minutes, here for half a second; then there is another.
+    await page.addInitScript(
+      'const after = AbortSignal.timeout.bind(AbortSignal); AbortSignal.timeout = (ms) => after(ms === 240_000 ? 500 : ms);',
+    );
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    for (let offers = 0; offers < 3; offers++) {
+      await page.waitForResponse((answer) => answer.url().endsWith('/passkeys/authentication'));
+    }
+    await device.consents(true);
     await page.getByText('Mine').waitFor();
     expect(await page.getByRole('alert').textContent()).toBe('');
     expect(problems).toEqual([]);
