@@ -5,9 +5,9 @@ import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts'
 import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import { clock } from '../../shared/core/clock.ts';
 import { newId } from '../../shared/core/new-id.ts';
-import { onDeliveries } from '../../shared/events/delivery-record.ts';
+import { deliveryRecords } from '../../shared/events/delivery-record.ts';
 import type { WebhookEvent } from '../../shared/events/event-types.ts';
-import { onWebhooks } from '../../shared/events/webhook-record.ts';
+import { webhookRecords } from '../../shared/events/webhook-record.ts';
 import { shop } from './shop.ts';
 
 const dayMs = 86_400_000;
@@ -74,15 +74,13 @@ const picture = (colour: readonly number[]): Buffer => {
 const tellTheStock = async (projectId: ObjectId, people: readonly string[]): Promise<void> => {
   const [webhookId, now, later] = [newId(), clock.now(), new Date(clock.now() + 300 * 60_000)];
   const at = new Date(now - dayMs);
-  await onWebhooks((all) =>
-    all.insertOne({
-      ...{ _id: webhookId, projectId, slot: 0, enabled: true, sealedSecret: '', positions: {}, nudges: 0 },
-      url: 'https://stock.fernandfield.example/hooks',
-      events: ['document.created', 'document.updated', 'user.created'],
-      collections: ['orders'],
-      ...{ leasedUntil: at, dueAt: later, createdAt: at, updatedAt: at },
-    }),
-  );
+  await webhookRecords.insertOne({
+    ...{ _id: webhookId, projectId, slot: 0, enabled: true, sealedSecret: '', positions: {}, nudges: 0 },
+    url: 'https://stock.fernandfield.example/hooks',
+    events: ['document.created', 'document.updated', 'user.created'],
+    collections: ['orders'],
+    ...{ leasedUntil: at, dueAt: later, createdAt: at, updatedAt: at },
+  });
   const told: readonly (readonly [type: WebhookEvent, minutesAgo: number, ...statuses: (number | null)[]])[] = [
     ['document.created', 400, 204],
     ['document.created', 310, 204],
@@ -91,26 +89,24 @@ const tellTheStock = async (projectId: ObjectId, people: readonly string[]): Pro
     ['document.created', 95, null, 500, 204],
     ['document.updated', 7, 503, 503],
   ];
-  await onDeliveries((all) =>
-    all.insertMany(
-      told.map(([type, minutesAgo, ...statuses], index) => {
-        const createdAt = new Date(now - minutesAgo * 60_000);
-        const isDelivered = statuses.at(-1) === 204;
-        return {
-          ...{ _id: newId(), projectId, webhookId, type, marks: 1, createdAt },
-          thing: type === 'user.created' ? `user/${people[0]}` : `document/orders/${index}`,
-          state: isDelivered ? 'delivered' : 'waiting',
-          attempts: statuses.map((status, nth) => ({
-            at: new Date(createdAt.getTime() + nth * 5000),
-            status,
-            ms: status === null ? 15_000 : 84 + 13 * index,
-            ...(status === null ? { error: 'No answer within 15 s' } : {}),
-            of: type,
-          })),
-          nextAt: isDelivered ? null : later,
-        };
-      }),
-    ),
+  await deliveryRecords.insertMany(
+    told.map(([type, minutesAgo, ...statuses], index) => {
+      const createdAt = new Date(now - minutesAgo * 60_000);
+      const isDelivered = statuses.at(-1) === 204;
+      return {
+        ...{ _id: newId(), projectId, webhookId, type, marks: 1, createdAt },
+        thing: type === 'user.created' ? `user/${people[0]}` : `document/orders/${index}`,
+        state: isDelivered ? 'delivered' : 'waiting',
+        attempts: statuses.map((status, nth) => ({
+          at: new Date(createdAt.getTime() + nth * 5000),
+          status,
+          ms: status === null ? 15_000 : 84 + 13 * index,
+          ...(status === null ? { error: 'No answer within 15 s' } : {}),
+          of: type,
+        })),
+        nextAt: isDelivered ? null : later,
+      };
+    }),
   );
 };
 

@@ -1,4 +1,5 @@
-import { type Collection, type Document, type Filter, MongoServerError, ObjectId } from 'mongodb';
+import { type Document, type Filter, MongoServerError, ObjectId } from 'mongodb';
+import type { Records } from '../clients/records.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
@@ -103,7 +104,7 @@ const typeMismatch = 14;
 export const accountStore = <R extends AccountRecord>(
   kind: Kind,
   present: AccountFilter,
-  run: <T>(operation: (accounts: Collection<R>) => Promise<T>) => Promise<T>,
+  records: Records<R>,
 ): AccountStore<R> => {
   const among = (filter: AccountFilter) => ({ ...filter, ...present }) as Filter<R>;
   const dated = (change: Document) => ({
@@ -120,7 +121,7 @@ export const accountStore = <R extends AccountRecord>(
       if (count === undefined || !(error instanceof MongoServerError) || error.code !== typeMismatch) throw error;
       const strange = { ...among(filter), $expr: { $not: [{ $isNumber: `$${count}` }] } } as Filter<R>;
       const anew: Document = { $unset: { [count]: '' } };
-      await run((accounts) => accounts.updateOne(strange, anew));
+      await records.updateOne(strange, anew);
       return write();
     }
   };
@@ -128,18 +129,12 @@ export const accountStore = <R extends AccountRecord>(
   const orNone = (found: unknown) => (found ?? undefined) as R | undefined;
   return {
     ...kind,
-    find: async (filter) => orNone(await run((accounts) => accounts.findOne(among(filter), { maxTimeMS: 5000 }))),
+    find: async (filter) => orNone(await records.findOne(among(filter))),
     change: async (filter, change) =>
-      orNone(
-        await counted(filter, () =>
-          run((accounts) => accounts.findOneAndUpdate(among(filter), dated(change), options)),
-        ),
-      ),
+      orNone(await counted(filter, () => records.findOneAndUpdate(among(filter), dated(change), options))),
     write: async (filter, change) =>
-      (await counted(filter, () => run((accounts) => accounts.updateOne(among(filter), dated(change))))).matchedCount >
-      0,
-    note: async (filter, change) =>
-      (await run((accounts) => accounts.updateOne(among(filter), change))).modifiedCount > 0,
+      (await counted(filter, () => records.updateOne(among(filter), dated(change)))).matchedCount > 0,
+    note: async (filter, change) => (await records.updateOne(among(filter), change)).modifiedCount > 0,
   };
 };
 

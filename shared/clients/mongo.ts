@@ -1,5 +1,4 @@
 import {
-  type Collection,
   type Db,
   type Document,
   MongoClient,
@@ -13,6 +12,7 @@ import { monitored } from './commands.ts';
 import { mongoFailure } from './mongo-failure.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
 import type { Placed } from './placement.ts';
+import { type Records, recordsOf } from './records.ts';
 import { secret } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 
@@ -130,11 +130,9 @@ const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs =
 export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
   run(mongoSettings().CONTROL_DATABASE, operation);
 
-/** What runs operations on one collection of the control database, which they are given too, as `onControl` does. */
-export const inControl =
-  <R extends Document>(name: string) =>
-  <T>(operation: (records: Collection<R>, db: Db) => Promise<T>): Promise<T> =>
-    onControl((db) => operation(db.collection<R>(name), db));
+/** A collection of the control database, as `onControl` reaches it. */
+export const inControl = <R extends Document>(name: string): Records<R> =>
+  recordsOf((operation) => onControl((db) => operation(db.collection<R>(name), db)));
 
 /** Name of a managed project's own database: a join can never leave the project. */
 export const projectDatabaseName = (projectId: string): string => `p_${projectId}`;

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import type { Collection, Field, RowSecurity } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
-import { activeIn, collectionNotFound, onCollections, requireRecord } from './control-collections.ts';
+import { activeIn, collectionNotFound, collectionRecords, requireRecord } from './control-collections.ts';
 import { estimateDocuments } from './on-collection.ts';
 import type { SearchLanguage } from './schema/search-rules.ts';
 
@@ -33,7 +33,7 @@ export const summarize = async (project: Project, record: CollectionRecord): Pro
 
 /** A page of a project's collections, by name. */
 export const listCollections = async (project: Project, request: PageRequest): Promise<Page<CollectionSummary>> => {
-  const found = await findPage(onCollections, activeIn(project), request, { sort: { name: 1 } });
+  const found = await findPage(collectionRecords, activeIn(project), request, { sort: { name: 1 } });
   return { ...found, items: await Promise.all(found.items.map((record) => summarize(project, record))) };
 };
 

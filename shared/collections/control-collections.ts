@@ -16,10 +16,14 @@ type Passing = Exclude<CollectionState, 'active'>;
  */
 const leaseMs: Readonly<Record<Passing, number>> = { creating: 16_000, deleting: 120_000, dropped: 12 * 60_000 };
 
-export const onCollections = inControl<CollectionRecord>('collections');
+export const collectionRecords = inControl<CollectionRecord>('collections');
 
 /** The lease of a record begins with its `updatedAt`; how long it lasts is up to its state. */
-export const leasedCollections: Leased<CollectionRecord> = { on: onCollections, lease: 'updatedAt', while: ['state'] };
+export const leasedCollections: Leased<CollectionRecord> = {
+  records: collectionRecords,
+  lease: 'updatedAt',
+  while: ['state'],
+};
 
 /** The latest `updatedAt` of records in a state whose lease has expired. */
 export const leaseEnd = (state: Passing): Date => new Date(clock.now() - leaseMs[state]);
@@ -32,7 +36,7 @@ export const dueForRemoval = (): Filter<CollectionRecord> => ({
 export const activeIn = ({ id }: Pick<Project, 'id'>) => ({ projectId: new ObjectId(id), state: 'active' }) as const;
 
 export const activeRecords = (project: Project, options: FindOptions): Promise<CollectionRecord[]> =>
-  onCollections((collections) => collections.find(activeIn(project), { ...options, maxTimeMS: 5000 }).toArray());
+  collectionRecords.find(activeIn(project), options);
 
 /** Every active collection of a project, read now, as the data plane sees them. */
 export const activeCollections = async (project: Project): Promise<readonly Collection[]> =>
@@ -48,9 +52,7 @@ export const collectionNotFound = (name: string): AppError =>
 
 /** The record of an active collection by its exact name, read now; none → 404 `COLLECTION_NOT_FOUND`. */
 export const requireRecord = async (project: Project, name: string): Promise<CollectionRecord> => {
-  const record = await onCollections((collections) =>
-    collections.findOne({ ...activeIn(project), name: { $eq: name } }, { maxTimeMS: 5000 }),
-  );
+  const record = await collectionRecords.findOne({ ...activeIn(project), name: { $eq: name } });
   if (!record) throw collectionNotFound(name);
   return record;
 };

@@ -2,7 +2,7 @@ import type { Project } from '../projects/project.ts';
 import type { Collection } from './collection.ts';
 import { collectionBytes, collectionCache } from './collection-cache.ts';
 import { toCollection } from './collection-record.ts';
-import { activeIn, onCollections, requireRecord } from './control-collections.ts';
+import { activeIn, collectionRecords, requireRecord } from './control-collections.ts';
 
 interface Found {
   readonly collections: ReadonlyMap<string, Collection>;
@@ -27,16 +27,14 @@ export const findCollections = async (
 ): Promise<ReadonlyMap<string, Collection>> => {
   const wanted = [...new Set(names)].sort();
   if (wanted.length === 0) return new Map();
-  const { collections } = await cache.get(JSON.stringify([project.id, ...wanted]), () =>
-    onCollections(async (records) => {
-      const found = await records.find({ ...activeIn(project), name: { $in: wanted } }, { maxTimeMS: 5000 }).toArray();
-      return {
-        collections: new Map(found.map((record) => [record.name, toCollection(record)])),
-        projectId: project.id,
-        wanted: wanted.length,
-      };
-    }),
-  );
+  const { collections } = await cache.get(JSON.stringify([project.id, ...wanted]), async () => {
+    const found = await collectionRecords.find({ ...activeIn(project), name: { $in: wanted } });
+    return {
+      collections: new Map(found.map((record) => [record.name, toCollection(record)])),
+      projectId: project.id,
+      wanted: wanted.length,
+    };
+  });
   return collections;
 };
 

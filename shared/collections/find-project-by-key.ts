@@ -1,7 +1,7 @@
 import { clock } from '../core/clock.ts';
 import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
 import type { Project } from '../projects/project.ts';
-import { type KeyKind, onProjects, type ProjectRecord, toProject } from '../projects/project-record.ts';
+import { type KeyKind, type ProjectRecord, projectRecords, toProject } from '../projects/project-record.ts';
 import { type OwnerFacts, withOwner } from '../projects/with-owner.ts';
 import type { Collection } from './collection.ts';
 import { collectionBytes, collectionCache } from './collection-cache.ts';
@@ -34,27 +34,20 @@ const cache = collectionCache<Found | undefined>({
 });
 
 const find = async (hash: string, kind: KeyKind, collectionName: string): Promise<Found | undefined> => {
-  const [row] = await onProjects((projects) =>
-    projects
-      .aggregate<Row>(
-        [
-          { $match: { 'keys.hash': hash, state: 'active' } },
-          ...withOwner,
-          {
-            $lookup: {
-              from: 'collections',
-              localField: '_id',
-              foreignField: 'projectId',
-              pipeline: [{ $match: { name: collectionName, state: 'active' } }],
-              as: 'collection',
-            },
-          },
-          { $unset: ['members', 'invitations'] },
-        ],
-        { maxTimeMS: 5000 },
-      )
-      .toArray(),
-  );
+  const [row] = await projectRecords.aggregate<Row>([
+    { $match: { 'keys.hash': hash, state: 'active' } },
+    ...withOwner,
+    {
+      $lookup: {
+        from: 'collections',
+        localField: '_id',
+        foreignField: 'projectId',
+        pipeline: [{ $match: { name: collectionName, state: 'active' } }],
+        as: 'collection',
+      },
+    },
+    { $unset: ['members', 'invitations'] },
+  ]);
   const key = row?.keys.find((candidate) => candidate.hash === hash);
   if (!row || !key || key.kind !== kind) return undefined;
   const [record] = row.collection;

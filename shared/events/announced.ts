@@ -3,11 +3,11 @@ import { clock } from '../core/clock.ts';
 import { AppError, statusOf } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
 import type { EventKind, Project } from '../projects/project.ts';
-import { onDeliveries } from './delivery-record.ts';
+import { deliveryRecords } from './delivery-record.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
 import { nudge } from './nudge.ts';
 import { letWait, type News } from './waiting.ts';
-import { onWebhooks } from './webhook-record.ts';
+import { webhookRecords } from './webhook-record.ts';
 
 /** What is about to happen to a user or a file. */
 export interface Announcement extends Pick<News, 'thing' | 'isNew' | 'lastView' | 'file'> {
@@ -22,7 +22,7 @@ export const isHooked = ({ hooks = [] }: Pick<Project, 'hooks'>, kind: EventKind
 
 const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ readonly _id: ObjectId }[]> => {
   const mine = { projectId: new ObjectId(project.id), enabled: true, events: event };
-  return onWebhooks((webhooks) => webhooks.find(mine, { projection: { _id: 1 }, maxTimeMS: 5000 }).toArray());
+  return webhookRecords.find(mine, { projection: { _id: 1 } });
 };
 
 /**
@@ -33,7 +33,7 @@ const settle = async ({ id }: Pick<Project, 'id'>, news: readonly News[], rows: 
   const now = new Date(clock.now());
   try {
     const alone = { _id: { $in: [...rows] }, marks: 1 };
-    await onDeliveries((all) => all.updateMany(alone, { $min: { nextAt: now }, $unset: { unsettledUntil: '' } }));
+    await deliveryRecords.updateMany(alone, { $min: { nextAt: now }, $unset: { unsettledUntil: '' } });
     if (rows.length < news.length) await letWait(news.map(({ isAhead: _, ...one }) => ({ ...one, from: now })));
   } catch (error) {
     log.warn({ message: 'Webhooks are told a minute later', project: id, error: describeError(error) });
@@ -43,7 +43,7 @@ const settle = async ({ id }: Pick<Project, 'id'>, news: readonly News[], rows: 
 
 /** It was refused, so there is no news; where it is unknown what came of it, who delivers looks. */
 const withdraw = async (rows: readonly ObjectId[]): Promise<void> => {
-  await onDeliveries((all) => all.deleteMany({ _id: { $in: [...rows] }, marks: 1 }));
+  await deliveryRecords.deleteMany({ _id: { $in: [...rows] }, marks: 1 });
 };
 
 const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;

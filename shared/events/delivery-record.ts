@@ -66,4 +66,4 @@ export const deliveryIndexes: readonly IndexDescription[] = [
   { key: { createdAt: 1 }, name: 'age', expireAfterSeconds: keptSeconds },
 ];
 
-export const onDeliveries = inControl<DeliveryRecord>('webhookDeliveries');
+export const deliveryRecords = inControl<DeliveryRecord>('webhookDeliveries');

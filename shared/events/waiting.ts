@@ -2,7 +2,7 @@ import type { AnyBulkWriteOperation, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { newId } from '../core/new-id.ts';
 import { unlessTaken, untilWritten } from '../core/until-written.ts';
-import { type DeliveryRecord, onDeliveries } from './delivery-record.ts';
+import { type DeliveryRecord, deliveryRecords } from './delivery-record.ts';
 
 /** News of a thing for one webhook. */
 export interface News
@@ -47,10 +47,7 @@ export const letWait = async (news: readonly News[]): Promise<readonly ObjectId[
   const writes = news.map((one) => writeOf(one, newId()));
   // Two upserts of one thing can meet, of which the unique index then refuses one.
   const { upsertedIds } = await untilWritten('Too much is happening to these at once. Please try again.', () =>
-    unlessTaken(
-      onDeliveries((rows) => rows.bulkWrite(writes, { ordered: false })),
-      () => null,
-    ),
+    unlessTaken(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
   );
   return Object.values(upsertedIds);
 };

@@ -56,7 +56,7 @@ export const webhookIndexes: readonly IndexDescription[] = [
   },
 ];
 
-export const onWebhooks = inControl<WebhookRecord>('webhooks');
+export const webhookRecords = inControl<WebhookRecord>('webhooks');
 
 /** A webhook belongs to the run that knows its lease. */
-export const leasedWebhooks: Leased<WebhookRecord> = { on: onWebhooks, lease: 'leasedUntil' };
+export const leasedWebhooks: Leased<WebhookRecord> = { records: webhookRecords, lease: 'leasedUntil' };

@@ -4,7 +4,7 @@ import { lookUpMail } from '../clients/resend-mails.ts';
 import { AppError } from '../core/errors.ts';
 import { type View, viewOf } from '../core/view.ts';
 import type { Project } from '../projects/project.ts';
-import { type MailLog, type MailStatus, onMailLogs } from './mail-log.ts';
+import { type MailLog, type MailStatus, mailLogs } from './mail-log.ts';
 import { ownProviderKey } from './provider-key.ts';
 
 const asItIs = ['_id', 'to', 'subject', 'usingByok', 'templateUsed', 'sentAt'] as const;
@@ -30,13 +30,9 @@ const toMailLogView = (log: MailLog): MailLogView => ({
 
 /** The latest 50 mails of a project by `sentAt`, the newest first (contract 5, "Log answers"). */
 export const listMailLogs = async ({ id }: Pick<Project, 'id'>): Promise<MailLogView[]> => {
-  const logs = await onMailLogs((collection) =>
-    collection
-      .find(
-        { projectId: new ObjectId(id) },
-        { sort: { sentAt: -1, _id: -1 }, limit: shown, projection: withoutJob, maxTimeMS: 5000 },
-      )
-      .toArray(),
+  const logs = await mailLogs.find(
+    { projectId: new ObjectId(id) },
+    { sort: { sentAt: -1, _id: -1 }, limit: shown, projection: withoutJob },
   );
   return logs.map(toMailLogView);
 };
@@ -45,11 +41,9 @@ const unavailable = (message: string): AppError =>
   new AppError('MAIL_PROVIDER_UNAVAILABLE', message, { retryAfter: 5 });
 
 const findLog = async (projectId: string, providerEmailId: string): Promise<MailLogView> => {
-  const found = await onMailLogs((logs) =>
-    logs.findOne(
-      { providerEmailId: { $eq: providerEmailId }, projectId: new ObjectId(projectId) },
-      { projection: withoutJob, maxTimeMS: 5000 },
-    ),
+  const found = await mailLogs.findOne(
+    { providerEmailId: { $eq: providerEmailId }, projectId: new ObjectId(projectId) },
+    { projection: withoutJob },
   );
   if (!found) throw new AppError('MAIL_LOG_NOT_FOUND', 'This project has no mail with this id.');
   return toMailLogView(found);

@@ -59,4 +59,4 @@ export const mailLogIndexes: readonly IndexDescription[] = [
   { key: { createdAt: 1 }, name: 'age' },
 ];
 
-export const onMailLogs = inControl<MailLog>('mailLogs');
+export const mailLogs = inControl<MailLog>('mailLogs');

@@ -29,7 +29,7 @@ export const suppressionIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, _id: -1 }, name: 'newest' },
 ];
 
-export const onSuppressions = inControl<Suppression>('mailSuppressions');
+export const suppressions = inControl<Suppression>('mailSuppressions');
 
 /** The form in which addresses are compared: what is in the brackets of `Name <address>`, trimmed, lower case. */
 export const canonicalAddress = (address: string): string =>
@@ -50,20 +50,18 @@ export const suppress = async (
   const createdAt = new Date(clock.now());
   const emails = [...new Set(addresses.map(canonicalAddress))].filter((email) => email !== '');
   if (emails.length === 0) return;
-  await onSuppressions((suppressions) =>
-    suppressions.bulkWrite(
-      emails.map((email) => ({
-        updateOne: {
-          filter: suppressionsOf(projectId, email),
-          update: {
-            $setOnInsert: { _id: newId(), createdAt, providerEmailId, ...(reason === 'bounced' && { reason }) },
-            ...(reason === 'complained' && { $set: { reason } }),
-          },
-          upsert: true,
+  await suppressions.bulkWrite(
+    emails.map((email) => ({
+      updateOne: {
+        filter: suppressionsOf(projectId, email),
+        update: {
+          $setOnInsert: { _id: newId(), createdAt, providerEmailId, ...(reason === 'bounced' && { reason }) },
+          ...(reason === 'complained' && { $set: { reason } }),
         },
-      })),
-      { ordered: false },
-    ),
+        upsert: true,
+      },
+    })),
+    { ordered: false },
   );
 };
 
@@ -74,13 +72,9 @@ export const receiversOf = async (
 ): Promise<string[][]> => {
   const wanted = [...new Set(mails.flatMap(({ to }) => to.map(canonicalAddress)))];
   if (wanted.length === 0) return mails.map(() => []);
-  const found = await onSuppressions((suppressions) =>
-    suppressions
-      .find(
-        { ...suppressionsOf(projectId), email: { $in: wanted } },
-        { projection: { _id: 0, email: 1 }, maxTimeMS: 5000 },
-      )
-      .toArray(),
+  const found = await suppressions.find(
+    { ...suppressionsOf(projectId), email: { $in: wanted } },
+    { projection: { _id: 0, email: 1 } },
   );
   const suppressed = new Set(found.map(({ email }) => email));
   return mails.map(({ to }) => to.filter((address) => !suppressed.has(canonicalAddress(address))));
@@ -92,14 +86,12 @@ const toView = (record: Suppression) => viewOf(record, ['email', 'reason', 'prov
 
 /** A page of the addresses that a project's mails leave out, the newest first. */
 export const listSuppressions = async (project: Project, request: PageRequest): Promise<Page<SuppressionView>> => {
-  const found = await findPage(onSuppressions, suppressionsOf(project.id), request, { sort: { _id: -1 } });
+  const found = await findPage(suppressions, suppressionsOf(project.id), request, { sort: { _id: -1 } });
   return { ...found, items: found.items.map(toView) };
 };
 
 /** Lets an address have the project's mails again; not suppressed → 404 `SUPPRESSION_NOT_FOUND`. */
 export const deleteSuppression = async (project: Project, email: string): Promise<void> => {
-  const { deletedCount } = await onSuppressions((suppressions) =>
-    suppressions.deleteOne(suppressionsOf(project.id, email)),
-  );
+  const { deletedCount } = await suppressions.deleteOne(suppressionsOf(project.id, email));
   if (deletedCount === 0) throw new AppError('SUPPRESSION_NOT_FOUND', 'This address is not suppressed.');
 };

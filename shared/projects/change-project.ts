@@ -2,7 +2,7 @@ import type { Document, Filter, UpdateFilter } from 'mongodb';
 import { AppError } from '../core/errors.ts';
 import { projectSaved } from '../core/saved-projects.ts';
 import type { OwnedProject } from './find-owned-project.ts';
-import { onProjects, type ProjectRecord } from './project-record.ts';
+import { type ProjectRecord, projectRecords } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 
 export const projectNotFound = (): AppError => new AppError('PROJECT_NOT_FOUND', 'Project not found');
@@ -18,9 +18,7 @@ export const changeProject = async (
   refusal: () => AppError | Promise<AppError> = projectNotFound,
 ): Promise<ProjectView> => {
   const filter = { $and: [{ _id, state: 'active' as const }, ...conditions] };
-  const updated = await onProjects((projects) =>
-    projects.findOneAndUpdate(filter, update, { returnDocument: 'after' }),
-  );
+  const updated = await projectRecords.findOneAndUpdate(filter, update, { returnDocument: 'after' });
   if (!updated) throw await refusal();
   projectSaved(project.id);
   return toProjectView(updated, project.plan);

@@ -6,7 +6,7 @@ import { unlessTaken, untilWritten } from '../core/until-written.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { plans } from './plans.ts';
 import type { PlanName, SigningKey } from './project.ts';
-import { type KeyKind, type KeyRecord, onProjects, type ProjectRecord, secretKeyHint } from './project-record.ts';
+import { type KeyKind, type KeyRecord, type ProjectRecord, projectRecords, secretKeyHint } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
 import { freeSlot } from './slots.ts';
@@ -16,13 +16,10 @@ const firstPurgeMs = 24 * 3600_000;
 
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
-const usedSlots = (ownerId: ObjectId): Promise<number[]> =>
-  onProjects((projects) =>
-    projects
-      .find({ ownerId, state: 'active' }, { projection: { slot: 1 }, maxTimeMS: 5000 })
-      .map(({ slot }) => slot)
-      .toArray(),
-  );
+const usedSlots = async (ownerId: ObjectId): Promise<number[]> => {
+  const found = await projectRecords.find({ ownerId, state: 'active' }, { projection: { slot: 1 } });
+  return found.map(({ slot }) => slot);
+};
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>
@@ -34,7 +31,7 @@ const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<P
       throw new AppError('PLAN_LIMIT', `${what} Delete one, or ask the operator of this service for a larger plan.`);
     }
     const record = { ...project, slot };
-    const inserted = onProjects((projects) => projects.insertOne(record));
+    const inserted = projectRecords.insertOne(record);
     return (await unlessTaken(inserted, () => null)) && record;
   });
 

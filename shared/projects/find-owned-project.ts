@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import type { Project } from './project.ts';
-import { onProjects, type ProjectRecord, toProject } from './project-record.ts';
+import { type ProjectRecord, projectRecords, toProject } from './project-record.ts';
 import type { Role } from './roles.ts';
 import { type FindOwner, loadOwner } from './with-owner.ts';
 
@@ -29,7 +29,7 @@ export const findOwnedProject = async (
 ): Promise<OwnedProject | undefined> => {
   if (!/^[0-9a-f]{24}$/i.test(projectId)) return undefined;
   const [record, own] = await Promise.all([
-    onProjects((projects) => projects.findOne({ _id: new ObjectId(projectId) }, { maxTimeMS: 5000 })),
+    projectRecords.findOne({ _id: new ObjectId(projectId) }),
     ownerOf(developerId),
   ]);
   const role = record?.state === 'active' ? roleIn(record, developerId) : undefined;

@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts';
 import { forgetWhenSaved } from '../core/saved-projects.ts';
 import { absenceMs, ShortCache } from '../core/short-cache.ts';
 import type { Project } from './project.ts';
-import { onProjects, type ProjectRecord, toProject } from './project-record.ts';
+import { type ProjectRecord, projectRecords, toProject } from './project-record.ts';
 import { type OwnerFacts, withOwner } from './with-owner.ts';
 
 const isMiss = (project: Project | undefined): boolean => project === undefined;
@@ -14,14 +14,10 @@ const cache = new ShortCache<Project | undefined>(5000, 2000, { isMiss, size: 50
 forgetWhenSaved((projectId) => cache.forget((key) => key === projectId));
 
 const read = async (id: string): Promise<Project | undefined> => {
-  const [row] = await onProjects((projects) =>
-    projects
-      .aggregate<ProjectRecord & OwnerFacts>(
-        [{ $match: { _id: ObjectId.createFromHexString(id), state: 'active' } }, ...withOwner],
-        { maxTimeMS: 5000 },
-      )
-      .toArray(),
-  );
+  const [row] = await projectRecords.aggregate<ProjectRecord & OwnerFacts>([
+    { $match: { _id: ObjectId.createFromHexString(id), state: 'active' } },
+    ...withOwner,
+  ]);
   return row && toProject(row);
 };
 

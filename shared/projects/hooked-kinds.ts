@@ -1,18 +1,16 @@
 import type { ObjectId } from 'mongodb';
 import { projectSaved } from '../core/saved-projects.ts';
 import type { EventKind } from './project.ts';
-import { onProjects } from './project-record.ts';
+import { projectRecords } from './project-record.ts';
 
 /**
  * Has writes of these kinds look for webhooks from now on: in every function within 5 s, in this process at once. To be
  * called before such a webhook is stored and after it, so that no removal that began before takes it away.
  */
 export const addHooks = async (_id: ObjectId, kinds: readonly EventKind[]): Promise<void> => {
-  await onProjects((projects) =>
-    projects.updateOne(
-      { _id, state: 'active' },
-      { $addToSet: { 'hooks.kinds': { $each: [...kinds] } }, $inc: { 'hooks.version': 1 } },
-    ),
+  await projectRecords.updateOne(
+    { _id, state: 'active' },
+    { $addToSet: { 'hooks.kinds': { $each: [...kinds] } }, $inc: { 'hooks.version': 1 } },
   );
   projectSaved(_id.toHexString());
 };
@@ -22,13 +20,11 @@ export const addHooks = async (_id: ObjectId, kinds: readonly EventKind[]): Prom
  * one look too many does no harm.
  */
 export const keepHooks = async (_id: ObjectId, listenedTo: () => Promise<readonly EventKind[]>): Promise<void> => {
-  const before = await onProjects((projects) =>
-    projects.findOne({ _id }, { projection: { hooks: 1 }, maxTimeMS: 5000 }),
-  );
+  const before = await projectRecords.findOne({ _id }, { projection: { hooks: 1 } });
   if (!before?.hooks) return;
   const kinds = await listenedTo();
   const asItWas = { _id, 'hooks.version': before.hooks.version };
   const change = kinds.length === 0 ? { $unset: { hooks: '' as const } } : { $set: { 'hooks.kinds': kinds } };
-  await onProjects((projects) => projects.updateOne(asItWas, change));
+  await projectRecords.updateOne(asItWas, change);
   projectSaved(_id.toHexString());
 };

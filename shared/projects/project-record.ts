@@ -91,7 +91,7 @@ export interface ProjectRecord {
   readonly updatedAt: Date;
 }
 
-export const onProjects = inControl<ProjectRecord>('projects');
+export const projectRecords = inControl<ProjectRecord>('projects');
 
 export const secretKeyHint = (secretKey: string): string => `sk_live_…${secretKey.slice(-4)}`;
 

@@ -3,7 +3,7 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { changeProject, projectNotFound } from './change-project.ts';
 import type { OwnedProject } from './find-owned-project.ts';
-import { onProjects } from './project-record.ts';
+import { projectRecords } from './project-record.ts';
 import type { ProjectView } from './project-view.ts';
 import type { ProjectChanges } from './settings.ts';
 import { providerChanges } from './settings-changes.ts';
@@ -17,9 +17,7 @@ export const deleteProject = async (owned: OwnedProject): Promise<void> => {
 
 /** Why a record did not match: it is gone, or others have just changed what the change stands on. */
 const refusal = async (_id: ObjectId, social: SocialChanges): Promise<AppError> => {
-  const record = await onProjects((projects) =>
-    projects.findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 }, maxTimeMS: 5000 }),
-  );
+  const record = await projectRecords.findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 } });
   if (!record) return projectNotFound();
   social.check(record);
   return new AppError('TOO_MANY_WRITERS', 'The settings are being changed by others right now. Please try again.', {

@@ -5,7 +5,7 @@ import { AppError } from '../core/errors.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import { discardExport, removeExportFile } from './transfer-file.ts';
-import { type ExportRecord, type ImportRecord, onTransfers, type TransferRecord } from './transfer-record.ts';
+import { type ExportRecord, type ImportRecord, type TransferRecord, transferRecords } from './transfer-record.ts';
 import { endOf } from './transfer-runs.ts';
 import {
   type ExportView,
@@ -26,17 +26,12 @@ const findTransfer = async (
   of: Partial<Pick<TransferRecord, 'kind' | 'collectionName'>> = {},
 ): Promise<TransferRecord> => {
   if (!/^[0-9a-f]{24}$/i.test(id)) throw transferNotFound();
-  const record = await onTransfers((transfers) =>
-    transfers.findOne(
-      {
-        ...of,
-        _id: new ObjectId(id),
-        projectId: new ObjectId(project.id),
-        expiresAt: { $gt: new Date(clock.now()) },
-      },
-      { maxTimeMS: 5000 },
-    ),
-  );
+  const record = await transferRecords.findOne({
+    ...of,
+    _id: new ObjectId(id),
+    projectId: new ObjectId(project.id),
+    expiresAt: { $gt: new Date(clock.now()) },
+  });
   if (!record) throw transferNotFound();
   return record;
 };
@@ -56,7 +51,7 @@ export const getImport = async (project: Project, collectionName: string, id: st
 export const listTransfers = async ({ id }: Project, request: PageRequest): Promise<Page<TransferItem>> => {
   const filter = { projectId: new ObjectId(id), expiresAt: { $gt: new Date(clock.now()) } };
   const shown = { projection: { parts: 0, errors: 0, last: 0 }, sort: { _id: -1 } } as const;
-  const found = await findPage(onTransfers, filter, request, shown);
+  const found = await findPage(transferRecords, filter, request, shown);
   return { ...found, items: found.items.map(toTransferItem) };
 };
 
@@ -66,12 +61,10 @@ export const listTransfers = async ({ id }: Project, request: PageRequest): Prom
  */
 export const cancelTransfer = async (project: Project, id: string): Promise<TransferItem> => {
   const record = await findTransfer(project, id);
-  const cancelled = await onTransfers((transfers) =>
-    transfers.findOneAndUpdate(
-      { _id: record._id, state: { $in: ['awaiting', 'queued', 'running'] } },
-      endOf(record, { state: 'cancelled' }),
-      { returnDocument: 'after' },
-    ),
+  const cancelled = await transferRecords.findOneAndUpdate(
+    { _id: record._id, state: { $in: ['awaiting', 'queued', 'running'] } },
+    endOf(record, { state: 'cancelled' }),
+    { returnDocument: 'after' },
   );
   if (cancelled) {
     await discardExport(cancelled);
@@ -89,11 +82,9 @@ export const cancelTransfer = async (project: Project, id: string): Promise<Tran
 export const deleteTransfer = async (project: Project, id: string): Promise<{ readonly _id: string }> => {
   const record = await findTransfer(project, id);
   const { _id, kind } = record;
-  const { matchedCount } = await onTransfers((transfers) =>
-    transfers.updateOne(
-      { _id, state: { $in: ['done', 'failed', 'cancelled'] } },
-      { $set: { expiresAt: new Date(clock.now()) } },
-    ),
+  const { matchedCount } = await transferRecords.updateOne(
+    { _id, state: { $in: ['done', 'failed', 'cancelled'] } },
+    { $set: { expiresAt: new Date(clock.now()) } },
   );
   if (matchedCount === 0) throw new AppError('TRANSFER_RUNNING', `This ${kind} has not ended yet. Cancel it first.`);
   if (kind === 'export') await removeExportFile(record);

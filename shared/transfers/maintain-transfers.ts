@@ -4,7 +4,7 @@ import { managedBucket } from '../files/bucket.ts';
 import { type PageJob, type Requeued, requeue, workThroughPages } from '../work/page-job.ts';
 import { queueTasks } from '../work/work-queue.ts';
 import { abortUpload } from './transfer-file.ts';
-import { onTransfers, type TransferRecord, transferKey } from './transfer-record.ts';
+import { type TransferRecord, transferKey, transferRecords } from './transfer-record.ts';
 import { whenLost } from './transfer-times.ts';
 
 const now = (): Date => new Date(clock.now());
@@ -13,7 +13,7 @@ const among = (records: readonly TransferRecord[]) => ({ _id: { $in: records.map
 /** Exports and imports that have come no further for too long. */
 export const lostTransfers: Requeued<TransferRecord> = {
   name: 'maintain-transfers',
-  on: onTransfers,
+  records: transferRecords,
   dueAt: 'dueAt',
   due: () => ({ active: true, dueAt: { $lte: now() } }),
   open: { active: true },
@@ -28,17 +28,17 @@ const remove = async (records: readonly TransferRecord[]): Promise<number> => {
     if (record.kind === 'export' && record.uploadId) await abortUpload(transferKey(record), record.uploadId);
   }
   await managedBucket.remove(records.map(transferKey));
-  await onTransfers((transfers) => transfers.deleteMany({ ...among(records), expiresAt: { $lte: now() } }));
+  await transferRecords.deleteMany({ ...among(records), expiresAt: { $lte: now() } });
   return records.length;
 };
 
 const removeFiles = async (records: readonly TransferRecord[]): Promise<number> => {
   await managedBucket.remove(records.map(transferKey));
-  await onTransfers((transfers) => transfers.updateMany(among(records), { $unset: { fileEndsAt: '' } }));
+  await transferRecords.updateMany(among(records), { $unset: { fileEndsAt: '' } });
   return records.length;
 };
 
-const inPages = { on: onTransfers, page: 100, limitMs: 60_000 };
+const inPages = { records: transferRecords, page: 100, limitMs: 60_000 };
 
 export const oldTransfers: PageJob<TransferRecord> = {
   ...inPages,

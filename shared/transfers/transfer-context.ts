@@ -1,6 +1,6 @@
 import type { Collection } from '../collections/collection.ts';
 import { type CollectionRecord, toCollection } from '../collections/collection-record.ts';
-import { onCollections } from '../collections/control-collections.ts';
+import { collectionRecords } from '../collections/control-collections.ts';
 import { databaseOf } from '../projects/database-of.ts';
 import { loadProject } from '../projects/find-project-by-id.ts';
 import type { Project } from '../projects/project.ts';
@@ -31,9 +31,7 @@ export const originOf = (project: Project, { _id }: Pick<CollectionRecord, '_id'
 export const loadContext = async ({ projectId, origin, kind }: TransferRecord): Promise<TransferContext> => {
   const [project, record] = await Promise.all([
     loadProject(projectId),
-    onCollections((collections) =>
-      collections.findOne({ _id: origin.collectionId, state: 'active' }, { maxTimeMS: 5000 }),
-    ),
+    collectionRecords.findOne({ _id: origin.collectionId, state: 'active' }),
   ]);
   if (!project) throw new TransferFailure('The project was deleted.');
   if (!record) throw new TransferFailure('The collection was deleted before this had ended.');

@@ -12,10 +12,10 @@ import { managedBucket, type StoredObject } from '../files/bucket.ts';
 import { TransferFailure } from './transfer-context.ts';
 import {
   type ExportRecord,
-  onTransfers,
   type TransferRecord,
   type TransferState,
   transferKey,
+  transferRecords,
 } from './transfer-record.ts';
 import { linkSeconds } from './transfer-times.ts';
 
@@ -109,6 +109,6 @@ export const removeExportFile = async (record: ExportRecord): Promise<void> => {
 /** The same for an export that failed, was cancelled, or is gone. Of other transfers it removes nothing. */
 export const discardExport = async (record: TransferRecord): Promise<void> => {
   if (record.kind !== 'export') return;
-  const now = await onTransfers((transfers) => transfers.findOne({ _id: record._id }, { maxTimeMS: 5000 }));
+  const now = await transferRecords.findOne({ _id: record._id });
   if (!now || discarded.has(now.state)) await removeExportFile(now?.kind === 'export' ? now : record);
 };

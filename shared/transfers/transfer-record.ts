@@ -129,10 +129,14 @@ export const transferIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, _id: -1 }, name: 'newest' },
 ];
 
-export const onTransfers = inControl<TransferRecord>('transfers');
+export const transferRecords = inControl<TransferRecord>('transfers');
 
 /** An active transfer belongs to the run that knows its lease. */
-export const leasedTransfers: Leased<TransferRecord> = { on: onTransfers, lease: 'leasedUntil', while: ['active'] };
+export const leasedTransfers: Leased<TransferRecord> = {
+  records: transferRecords,
+  lease: 'leasedUntil',
+  while: ['active'],
+};
 
 /** Where in our bucket the exports and imports of a project are: nobody reads there without a signed link. */
 export const transferPrefixes = (projectId: string): readonly string[] => [

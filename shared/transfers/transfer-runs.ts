@@ -6,7 +6,7 @@ import { changeHeld, claim, isFree, release } from '../work/lease.ts';
 import { queueTask } from '../work/work-queue.ts';
 import { queueTransfer } from './new-transfer.ts';
 import { discardExport } from './transfer-file.ts';
-import { leasedTransfers, onTransfers, type TransferRecord } from './transfer-record.ts';
+import { leasedTransfers, type TransferRecord, transferRecords } from './transfer-record.ts';
 import { lease, maxTries, uploadEnd, whenLost } from './transfer-times.ts';
 
 /** How many transfers of one owner run at once: fewer than the queue has runs, so that nobody has them all. */
@@ -34,21 +34,17 @@ export const claimTransfer = async (id: string): Promise<TransferRecord | null> 
     const claimed = await claimTurn(id, turn);
     if (claimed !== 'taken') return claimed;
   }
-  await onTransfers((transfers) =>
-    transfers.updateOne(isFree(leasedTransfers, active(id)), { $set: { waits: true, dueAt: whenLost() } }),
-  );
+  await transferRecords.updateOne(isFree(leasedTransfers, active(id)), { $set: { waits: true, dueAt: whenLost() } });
   return null;
 };
 
 /** Queues the transfer of the same owner that has waited longest; the schedule makes up for failures. */
 export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
   try {
-    const next = await onTransfers((transfers) =>
-      transfers.findOneAndUpdate(
-        { ownerId, waits: true, active: true },
-        { $unset: { waits: '' }, $set: { dueAt: whenLost() } },
-        { sort: { dueAt: 1 }, projection: { _id: 1 } },
-      ),
+    const next = await transferRecords.findOneAndUpdate(
+      { ownerId, waits: true, active: true },
+      { $unset: { waits: '' }, $set: { dueAt: whenLost() } },
+      { sort: { dueAt: 1 }, projection: { _id: 1 } },
     );
     if (next) await queueTransfer(next);
   } catch (error) {
@@ -71,9 +67,7 @@ const orLost = async (changed: Promise<boolean>): Promise<void> => {
 export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<void> => {
   const { _id, leasedUntil } = record;
   const update: object = { $set: { ...progress, tries: 0, updatedAt: new Date(clock.now()) } };
-  const before = await onTransfers((transfers) =>
-    transfers.findOneAndUpdate({ _id, leasedUntil }, update, { projection: { active: 1 } }),
-  );
+  const before = await transferRecords.findOneAndUpdate({ _id, leasedUntil }, update, { projection: { active: 1 } });
   if (!before?.active) throw new TransferLost();
 };
 

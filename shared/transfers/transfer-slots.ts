@@ -5,7 +5,7 @@ import { unlessTaken, untilWritten } from '../core/until-written.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import { freeSlot } from '../projects/slots.ts';
-import { onTransfers, type TransferRecord } from './transfer-record.ts';
+import { type TransferRecord, transferRecords } from './transfer-record.ts';
 
 const transferRunning = (cause?: unknown): AppError =>
   new AppError(
@@ -25,18 +25,17 @@ type Unended = Pick<TransferRecord, '_id' | 'kind' | 'collectionName' | 'active'
 const shown = { kind: 1, collectionName: 1, active: 1, slot: 1, expiresAt: 1 } as const;
 
 /** Those of a project that have not ended; an import whose file nobody uploaded in time gives its slot back first. */
-const unendedOf = (project: Project): Promise<readonly Unended[]> =>
-  onTransfers(async (transfers) => {
-    const projectId = new ObjectId(project.id);
-    const unended = [{ slot: { $exists: true } }, { active: true as const }].map((state) => ({ projectId, ...state }));
-    const records = await transfers.find({ $or: unended }, { projection: shown, maxTimeMS: 5000 }).toArray();
-    const now = new Date(clock.now());
-    const outlived = records.filter(({ expiresAt }) => expiresAt <= now);
-    if (outlived.length === 0) return records;
-    const chosen = { _id: { $in: outlived.map(({ _id }) => _id) }, expiresAt: { $lte: now } };
-    await transfers.updateMany(chosen, { $unset: { slot: '', active: '' } });
-    return records.filter((record) => !outlived.includes(record));
-  });
+const unendedOf = async (project: Project): Promise<readonly Unended[]> => {
+  const projectId = new ObjectId(project.id);
+  const unended = [{ slot: { $exists: true } }, { active: true as const }].map((state) => ({ projectId, ...state }));
+  const records = await transferRecords.find({ $or: unended }, { projection: shown });
+  const now = new Date(clock.now());
+  const outlived = records.filter(({ expiresAt }) => expiresAt <= now);
+  if (outlived.length === 0) return records;
+  const chosen = { _id: { $in: outlived.map(({ _id }) => _id) }, expiresAt: { $lte: now } };
+  await transferRecords.updateMany(chosen, { $unset: { slot: '', active: '' } });
+  return records.filter((record) => !outlived.includes(record));
+};
 
 /** `null` where another caller took the slot. */
 const attempt = async (project: Project, record: TransferRecord): Promise<unknown> => {
@@ -55,7 +54,7 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
       `The ${project.plan} plan allows ${limit} exports and imports of a project at a time, those included that wait for their file. Wait until one has ended, or cancel one.`,
     );
   }
-  const inserted = onTransfers((transfers) => transfers.insertOne({ ...record, slot }));
+  const inserted = transferRecords.insertOne({ ...record, slot });
   return unlessTaken(inserted, () => null);
 };
 

@@ -1,7 +1,7 @@
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
-import { type DeliveryRecord, onDeliveries } from '../events/delivery-record.ts';
+import { type DeliveryRecord, deliveryRecords } from '../events/delivery-record.ts';
 import type { WebhookRecord } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
 import { putRowOff } from './due-deliveries.ts';
@@ -17,7 +17,7 @@ const isRepeat = async ({ webhookId, thing, isReplay, sent }: DeliveryRecord, { 
   if (isReplay || thing.startsWith('test/')) return false;
   if (sent !== undefined) return sent === id;
   const earlier = { webhookId, thing, state: 'delivered' as const, sent: id };
-  return (await onDeliveries((rows) => rows.findOne(earlier, { projection: { _id: 1 }, maxTimeMS: 5000 }))) !== null;
+  return (await deliveryRecords.findOne(earlier, { projection: { _id: 1 } })) !== null;
 };
 
 const isWanted = ({ events }: WebhookRecord, row: DeliveryRecord, { type }: ProjectEvent): boolean =>

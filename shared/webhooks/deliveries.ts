@@ -5,10 +5,10 @@ import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { type View, viewOf } from '../core/view.ts';
-import { type DeliveryRecord, type DeliveryTry, onDeliveries } from '../events/delivery-record.ts';
+import { type DeliveryRecord, type DeliveryTry, deliveryRecords } from '../events/delivery-record.ts';
 import { nudge } from '../events/nudge.ts';
 import { letWait, type News } from '../events/waiting.ts';
-import { onWebhooks } from '../events/webhook-record.ts';
+import { webhookRecords } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
 import { requireWebhook } from './find-webhooks.ts';
 import { positionsAt } from './positions.ts';
@@ -33,7 +33,7 @@ export const listWebhookDeliveries = async (
   request: PageRequest,
 ): Promise<Page<DeliveryView>> => {
   const { _id } = await requireWebhook(project, webhookId);
-  const found = await findPage(onDeliveries, { webhookId: _id }, request, { sort: { _id: -1 } });
+  const found = await findPage(deliveryRecords, { webhookId: _id }, request, { sort: { _id: -1 } });
   return { ...found, items: found.items.map(toView) };
 };
 
@@ -53,8 +53,8 @@ export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: strin
     marks: 1,
     createdAt: now,
   };
-  await onDeliveries((rows) => rows.insertOne(row));
-  await onWebhooks((all) => all.updateOne({ _id }, { $set: { dueAt: now } }));
+  await deliveryRecords.insertOne(row);
+  await webhookRecords.updateOne({ _id }, { $set: { dueAt: now } });
   await nudge(project.id);
   return toView(row);
 };
@@ -94,7 +94,7 @@ const deliveryNotFound = (): AppError => new AppError('DELIVERY_NOT_FOUND', 'Del
 const replayDelivery = async (webhookId: ObjectId, deliveryId: string): Promise<void> => {
   if (!/^[0-9a-f]{24}$/i.test(deliveryId)) throw deliveryNotFound();
   const own = { _id: new ObjectId(deliveryId), webhookId };
-  const row = await onDeliveries((rows) => rows.findOne(own, { maxTimeMS: 5000 }));
+  const row = await deliveryRecords.findOne(own);
   if (!row) throw deliveryNotFound();
   await letWait([again(row)]);
 };
@@ -106,13 +106,9 @@ const replayLogged = async (webhookId: ObjectId, since: Date): Promise<void> => 
   const logged = { webhookId, createdAt: { $gte: since }, thing: /^(?:user|file)\// };
   let after = new ObjectId('0'.repeat(24));
   for (;;) {
-    const rows = await onDeliveries((all) =>
-      all
-        .find({ ...logged, _id: { $gt: after }, state: { $ne: 'waiting' }, isReplay: { $exists: false } })
-        .sort({ _id: 1 })
-        .limit(batch)
-        .maxTimeMS(5000)
-        .toArray(),
+    const rows = await deliveryRecords.find(
+      { ...logged, _id: { $gt: after }, state: { $ne: 'waiting' }, isReplay: { $exists: false } },
+      { sort: { _id: 1 }, limit: batch },
     );
     await letWait([...new Map(rows.map((row) => [row.thing, again(row)])).values()]);
     const last = rows.at(-1);
@@ -143,8 +139,8 @@ export const replayWebhook = async (
     const positions = await positionsAt(project, record, since);
     await replayLogged(_id, since);
     const set = Object.fromEntries(Object.entries(positions).map(([id, at]) => [`positions.${id}`, at]));
-    await onWebhooks((all) => all.updateOne({ _id }, { $set: { ...set, replay: { from: since, to: now } } }));
+    await webhookRecords.updateOne({ _id }, { $set: { ...set, replay: { from: since, to: now } } });
   }
-  await onWebhooks((all) => all.updateOne({ _id }, { $set: { dueAt: now }, $inc: { nudges: 1 } }));
+  await webhookRecords.updateOne({ _id }, { $set: { dueAt: now }, $inc: { nudges: 1 } });
   await nudge(project.id);
 };

@@ -1,5 +1,5 @@
 import { clock } from '../core/clock.ts';
-import { type DeliveryRecord, onDeliveries } from '../events/delivery-record.ts';
+import { type DeliveryRecord, deliveryRecords } from '../events/delivery-record.ts';
 import type { WebhookRecord } from '../events/webhook-record.ts';
 
 const pageSize = 100;
@@ -16,20 +16,14 @@ export const dueDeliveries = (
   webhook: WebhookRecord,
   underWay: readonly DeliveryRecord['_id'][],
 ): Promise<DeliveryRecord[]> =>
-  onDeliveries((rows) =>
-    rows
-      .find({ ...open(webhook), nextAt: { $lte: new Date(clock.now()) }, _id: { $nin: [...underWay] } })
-      .sort({ nextAt: 1 })
-      .limit(pageSize)
-      .maxTimeMS(5000)
-      .toArray(),
+  deliveryRecords.find(
+    { ...open(webhook), nextAt: { $lte: new Date(clock.now()) }, _id: { $nin: [...underWay] } },
+    { sort: { nextAt: 1 }, limit: pageSize },
   );
 
 /** When something of a webhook is due next; `undefined` where nothing waits. */
 export const nextDue = async (webhook: WebhookRecord): Promise<Date | undefined> => {
-  const next = await onDeliveries((rows) =>
-    rows.findOne(open(webhook), { sort: { nextAt: 1 }, projection: { nextAt: 1 }, maxTimeMS: 5000 }),
-  );
+  const next = await deliveryRecords.findOne(open(webhook), { sort: { nextAt: 1 }, projection: { nextAt: 1 } });
   return next?.nextAt ?? undefined;
 };
 
@@ -38,5 +32,5 @@ const patienceMs = 60_000;
 /** Has a row wait that cannot be dealt with now, so that it keeps a run from nothing else. */
 export const putRowOff = async ({ _id }: DeliveryRecord): Promise<void> => {
   const nextAt = new Date(clock.now() + patienceMs);
-  await onDeliveries((rows) => rows.updateOne({ _id, state: 'waiting' }, { $set: { nextAt } }));
+  await deliveryRecords.updateOne({ _id, state: 'waiting' }, { $set: { nextAt } });
 };

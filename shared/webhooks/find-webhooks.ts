@@ -3,7 +3,7 @@ import { findPage } from '../clients/find-page.ts';
 import { AppError } from '../core/errors.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { type View, viewOf } from '../core/view.ts';
-import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
 
 const shown = ['_id', 'url', 'events', 'enabled', 'createdAt', 'updatedAt'] as const;
@@ -24,7 +24,7 @@ export const webhookNotFound = (): AppError => new AppError('WEBHOOK_NOT_FOUND',
 export const requireWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<WebhookRecord> => {
   if (!/^[0-9a-f]{24}$/i.test(webhookId)) throw webhookNotFound();
   const own = { _id: new ObjectId(webhookId), projectId: new ObjectId(project.id) };
-  const record = await onWebhooks((all) => all.findOne(own, { maxTimeMS: 5000 }));
+  const record = await webhookRecords.findOne(own);
   if (!record) throw webhookNotFound();
   return record;
 };
@@ -34,6 +34,6 @@ export const getWebhook = async (project: Pick<Project, 'id'>, webhookId: string
 
 /** A page of a project's webhooks, newest first. */
 export const listWebhooks = async (project: Pick<Project, 'id'>, request: PageRequest): Promise<Page<WebhookView>> => {
-  const found = await findPage(onWebhooks, { projectId: new ObjectId(project.id) }, request, { sort: { _id: -1 } });
+  const found = await findPage(webhookRecords, { projectId: new ObjectId(project.id) }, request, { sort: { _id: -1 } });
   return { ...found, items: found.items.map(toWebhookView) };
 };

@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
 import { findMoved, type Moved } from '../documents/changes/find-moved.ts';
 import { type FeedPosition, movedOn, secondsAt } from '../documents/changes/position.ts';
-import { onDeliveries } from '../events/delivery-record.ts';
+import { deliveryRecords } from '../events/delivery-record.ts';
 import type { WebhookEvent } from '../events/event-types.ts';
 import { letWait, type News } from '../events/waiting.ts';
 import { leasedWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
@@ -23,13 +23,9 @@ export const documentThing = (collectionName: string, id: string): string => `do
 
 /** What of things has been in the log, for whether their receiver was told of them. */
 const toldOf = async ({ _id }: WebhookRecord, things: readonly string[]) => {
-  const rows = await onDeliveries((all) =>
-    all
-      .find(
-        { webhookId: _id, thing: { $in: [...things] } },
-        { projection: { thing: 1, state: 1, isNew: 1 }, maxTimeMS: 5000 },
-      )
-      .toArray(),
+  const rows = await deliveryRecords.find(
+    { webhookId: _id, thing: { $in: [...things] } },
+    { projection: { thing: 1, state: 1, isNew: 1 } },
   );
   return Map.groupBy(rows, ({ thing }) => thing);
 };

@@ -1,6 +1,6 @@
 import type { Collection } from '../collections/collection.ts';
 import { toCollection } from '../collections/collection-record.ts';
-import { activeIn, onCollections } from '../collections/control-collections.ts';
+import { activeIn, collectionRecords } from '../collections/control-collections.ts';
 import { AppError } from '../core/errors.ts';
 import { atOf, timestamp } from '../documents/changes/find-changes.ts';
 import { beginOf, positionOfNow } from '../documents/changes/list-changes.ts';
@@ -20,9 +20,7 @@ const isFed = (collection: Collection): collection is Fed =>
 
 /** The collections of a project that have a changes feed, as they are now. */
 const fedCollections = async (project: Pick<Project, 'id'>): Promise<readonly Fed[]> => {
-  const found = await onCollections((all) =>
-    all.find({ ...activeIn(project), 'feed.on': true }, { maxTimeMS: 5000 }).toArray(),
-  );
+  const found = await collectionRecords.find({ ...activeIn(project), 'feed.on': true });
   return found.map(toCollection).filter(isFed);
 };
 
@@ -39,9 +37,7 @@ export const listenedTo = async (
 /** Each collection that a webhook names must have a feed: else 409 `CHANGES_NOT_ENABLED`, none of it → 404. */
 export const requireFeeds = async (project: Pick<Project, 'id'>, { collections = [] }: Listening): Promise<void> => {
   if (collections.length === 0) return;
-  const records = await onCollections((all) =>
-    all.find({ ...activeIn(project), name: { $in: [...collections] } }, { maxTimeMS: 5000 }).toArray(),
-  );
+  const records = await collectionRecords.find({ ...activeIn(project), name: { $in: [...collections] } });
   const known = new Map(records.map((record) => [record.name, toCollection(record)]));
   for (const name of collections) {
     const collection = known.get(name);

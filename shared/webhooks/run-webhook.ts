@@ -5,7 +5,7 @@ import { logFailure } from '../core/log.ts';
 import { unlessTaken } from '../core/until-written.ts';
 import type { DeliveryRecord } from '../events/delivery-record.ts';
 import { lookAt } from '../events/nudge.ts';
-import { leasedWebhooks, onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { leasedWebhooks, type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { loadProject } from '../projects/find-project-by-id.ts';
 import type { Project } from '../projects/project.ts';
 import { changeHeld, claim, takeOver } from '../work/lease.ts';
@@ -51,7 +51,7 @@ const claimWebhook = (_id: ObjectId): Promise<WebhookRecord | null> => {
 const claimOrTell = async (_id: ObjectId): Promise<WebhookRecord | null> => {
   const claimed = await claimWebhook(_id);
   if (claimed) return claimed;
-  await onWebhooks((all) => all.updateOne({ _id }, { $inc: { nudges: 1 } }));
+  await webhookRecords.updateOne({ _id }, { $inc: { nudges: 1 } });
   return claimWebhook(_id);
 };
 

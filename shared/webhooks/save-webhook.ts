@@ -3,10 +3,10 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
 import { unlessTaken, untilWritten } from '../core/until-written.ts';
-import { onDeliveries } from '../events/delivery-record.ts';
+import { deliveryRecords } from '../events/delivery-record.ts';
 import { kindsOf } from '../events/event-types.ts';
 import { nudge } from '../events/nudge.ts';
-import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { addHooks, keepHooks } from '../projects/hooked-kinds.ts';
 import { plans } from '../projects/plans.ts';
 import type { EventKind, Project } from '../projects/project.ts';
@@ -22,9 +22,7 @@ export type WebhookWithSecret = WebhookView & { readonly secret: string };
 
 const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Promise<WebhookRecord | null> => {
   const limit = plans[project.plan].webhooks;
-  const others = await onWebhooks((all) =>
-    all.find({ projectId: wanted.projectId }, { projection: { slot: 1 }, maxTimeMS: 5000 }).toArray(),
-  );
+  const others = await webhookRecords.find({ projectId: wanted.projectId }, { projection: { slot: 1 } });
   const slot = freeSlot(
     others.map((other) => other.slot),
     limit,
@@ -34,7 +32,7 @@ const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Pr
     throw new AppError('PLAN_LIMIT', message);
   }
   const record = { ...wanted, slot };
-  const inserted = onWebhooks((all) => all.insertOne(record));
+  const inserted = webhookRecords.insertOne(record);
   return (await unlessTaken(inserted, () => null)) && record;
 };
 
@@ -115,7 +113,7 @@ export const updateWebhook = async (
     },
     $inc: { nudges: 1 },
   } as UpdateFilter<WebhookRecord>;
-  const updated = await onWebhooks((all) => all.findOneAndUpdate({ _id }, update, { returnDocument: 'after' }));
+  const updated = await webhookRecords.findOneAndUpdate({ _id }, update, { returnDocument: 'after' });
   if (!updated) throw webhookNotFound();
   await keepHooks(projectId, () => kindsListenedTo(projectId));
   await addHooks(projectId, kindsOf(updated.events));
@@ -124,18 +122,16 @@ export const updateWebhook = async (
 };
 
 const kindsListenedTo = async (projectId: ObjectId): Promise<readonly EventKind[]> => {
-  const left = await onWebhooks((all) =>
-    all.find({ projectId }, { projection: { events: 1 }, maxTimeMS: 5000 }).toArray(),
-  );
+  const left = await webhookRecords.find({ projectId }, { projection: { events: 1 } });
   return [...new Set(left.flatMap(({ events }) => kindsOf(events)))];
 };
 
 /** Deletes a webhook with its log; what is on its way at this moment may still arrive. Unknown → 404. */
 export const deleteWebhook = async (project: Project, webhookId: string): Promise<void> => {
   const { _id, projectId } = await requireWebhook(project, webhookId);
-  const { deletedCount } = await onWebhooks((all) => all.deleteOne({ _id, projectId }));
+  const { deletedCount } = await webhookRecords.deleteOne({ _id, projectId });
   if (deletedCount === 0) throw webhookNotFound();
-  await onDeliveries((rows) => rows.deleteMany({ webhookId: _id }));
+  await deliveryRecords.deleteMany({ webhookId: _id });
   await keepHooks(projectId, () => kindsListenedTo(projectId));
 };
 
@@ -144,20 +140,18 @@ export const rotateWebhookSecret = async (project: Project, webhookId: string): 
   const record = await requireWebhook(project, webhookId);
   const secret = newSecret();
   const sealedSecret = await sealSecret(secret, record._id.toHexString());
-  const updated = await onWebhooks((all) =>
-    all.findOneAndUpdate(
-      { _id: record._id },
-      [
-        {
-          $set: {
-            earlier: { sealedSecret: '$sealedSecret', until: signsUntil() },
-            sealedSecret,
-            updatedAt: new Date(clock.now()),
-          },
+  const updated = await webhookRecords.findOneAndUpdate(
+    { _id: record._id },
+    [
+      {
+        $set: {
+          earlier: { sealedSecret: '$sealedSecret', until: signsUntil() },
+          sealedSecret,
+          updatedAt: new Date(clock.now()),
         },
-      ],
-      { returnDocument: 'after' },
-    ),
+      },
+    ],
+    { returnDocument: 'after' },
   );
   if (!updated) throw webhookNotFound();
   return { ...toWebhookView(updated), secret };

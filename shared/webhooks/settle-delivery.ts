@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { newId } from '../core/new-id.ts';
-import { type DeliveryRecord, type DeliveryTry, onDeliveries } from '../events/delivery-record.ts';
+import { type DeliveryRecord, type DeliveryTry, deliveryRecords } from '../events/delivery-record.ts';
 import type { ProjectEvent } from './event-of.ts';
 import { isSuccess, type Receipt } from './post-event.ts';
 import { maxTries, waitAfter } from './retry-times.ts';
@@ -30,35 +30,31 @@ const asItWas = ({ _id, marks }: DeliveryRecord) => ({
 /** Ends a row; where more has happened to its thing, what was sent enters the log and the row goes on with the rest. */
 const endRow = async (row: DeliveryRecord, end: End, told: object): Promise<void> => {
   const done = { $set: { ...end, ...told }, $unset: { lastView: '', unsettledUntil: '' } } as Document;
-  const { matchedCount } = await onDeliveries((rows) => rows.updateOne(asItWas(row), done));
+  const { matchedCount } = await deliveryRecords.updateOne(asItWas(row), done);
   if (matchedCount > 0) return;
   const { unsettledUntil: _until, lastView: _view, ...entry } = row;
-  await onDeliveries((rows) => rows.insertOne({ ...entry, ...told, ...end, _id: newId() }));
+  await deliveryRecords.insertOne({ ...entry, ...told, ...end, _id: newId() });
   const now = new Date(clock.now());
-  await onDeliveries((rows) =>
-    rows.updateOne({ _id: row._id, state: 'waiting' }, [
-      {
-        $set: {
-          ...told,
-          attempts: [],
-          createdAt: now,
-          nextAt: { $max: [now, { $ifNull: ['$unsettledUntil', now] }] },
-        },
+  await deliveryRecords.updateOne({ _id: row._id, state: 'waiting' }, [
+    {
+      $set: {
+        ...told,
+        attempts: [],
+        createdAt: now,
+        nextAt: { $max: [now, { $ifNull: ['$unsettledUntil', now] }] },
       },
-    ]),
-  );
+    },
+  ]);
 };
 
 /** A row that has nothing to tell (any more) goes, unless more has happened to its thing. */
 export const dropRow = async (row: DeliveryRecord): Promise<void> => {
-  const { deletedCount } = await onDeliveries((rows) => rows.deleteOne(asItWas(row)));
+  const { deletedCount } = await deliveryRecords.deleteOne(asItWas(row));
   if (deletedCount > 0) return;
   const now = new Date(clock.now());
-  await onDeliveries((rows) =>
-    rows.updateOne({ _id: row._id, state: 'waiting' }, [
-      { $set: { nextAt: { $max: [now, { $ifNull: ['$unsettledUntil', now] }] } } },
-    ]),
-  );
+  await deliveryRecords.updateOne({ _id: row._id, state: 'waiting' }, [
+    { $set: { nextAt: { $max: [now, { $ifNull: ['$unsettledUntil', now] }] } } },
+  ]);
 };
 
 /**
@@ -79,7 +75,5 @@ export const settleDelivery = async (row: DeliveryRecord, event: ProjectEvent, r
     return;
   }
   const nextAt = new Date(clock.now() + waitAfter(attempts.length, receipt.retryAfter));
-  await onDeliveries((rows) =>
-    rows.updateOne({ _id: row._id, state: 'waiting' }, { $set: { type, attempts, nextAt } }),
-  );
+  await deliveryRecords.updateOne({ _id: row._id, state: 'waiting' }, { $set: { type, attempts, nextAt } });
 };

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { describeError, log } from '../core/log.ts';
 import { serviceName } from '../core/service-name.ts';
-import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { queueServiceMail } from '../mail/outbox/queue-mail.ts';
 import { plainName } from '../mail/sender.ts';
 import { webhookOffTemplate } from '../mail/templates/built-in.ts';
@@ -35,8 +35,9 @@ const tell = async (project: Project, { url }: WebhookRecord, why: keyof typeof 
 const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof typeof reasons): Promise<void> => {
   const { _id, url } = webhook;
   const off = { enabled: false, updatedAt: new Date(clock.now()) };
-  const { modifiedCount } = await onWebhooks((all) =>
-    all.updateOne({ _id, url, enabled: true }, { $set: off, $unset: { failingSince: '' } }),
+  const { modifiedCount } = await webhookRecords.updateOne(
+    { _id, url, enabled: true },
+    { $set: off, $unset: { failingSince: '' } },
   );
   if (modifiedCount > 0) await tell(project, webhook, why);
 };
@@ -50,7 +51,7 @@ export const noteReceipt = async (project: Project, webhook: WebhookRecord, rece
     const isAsKnown = failingSince === undefined && isSlow === takesLong;
     if (isAsKnown) return undefined;
     const change = { $unset: { failingSince: '' as const, ...(!takesLong && { isSlow: '' as const }) } };
-    await onWebhooks((all) => all.updateOne({ _id }, { ...change, ...(takesLong && { $set: { isSlow: true } }) }));
+    await webhookRecords.updateOne({ _id }, { ...change, ...(takesLong && { $set: { isSlow: true } }) });
     return undefined;
   }
   if (failingSince && clock.now() - failingSince.getTime() >= failureLimitMs) {
@@ -58,6 +59,6 @@ export const noteReceipt = async (project: Project, webhook: WebhookRecord, rece
   }
   if (failingSince && isSlow === takesLong) return undefined;
   const since = { $min: { failingSince: new Date(clock.now()) } };
-  await onWebhooks((all) => all.updateOne({ _id }, { ...since, ...(takesLong && { $set: { isSlow: true } }) }));
+  await webhookRecords.updateOne({ _id }, { ...since, ...(takesLong && { $set: { isSlow: true } }) });
   return undefined;
 };

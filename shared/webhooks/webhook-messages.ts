@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { sendMessages } from '../clients/sqs.ts';
 import { clock } from '../core/clock.ts';
 import { webhookQueueSettings } from '../core/config.ts';
-import { onWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
+import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { type Requeued, requeue } from '../work/page-job.ts';
 import { lookAgainMs, runWebhook } from './run-webhook.ts';
 
@@ -15,7 +15,7 @@ const schema = v.union([v.strictObject({ projectId: id }), v.strictObject({ webh
 const webhooksIn = async (message: v.InferOutput<typeof schema>): Promise<readonly ObjectId[]> => {
   if ('webhookId' in message) return [new ObjectId(message.webhookId)];
   const mine = { projectId: new ObjectId(message.projectId) };
-  const found = await onWebhooks((all) => all.find(mine, { projection: { _id: 1 }, maxTimeMS: 5000 }).toArray());
+  const found = await webhookRecords.find(mine, { projection: { _id: 1 } });
   return found.map(({ _id }) => _id);
 };
 
@@ -41,7 +41,7 @@ const now = (): Date => new Date(clock.now());
 /** Webhooks that are due: each every few minutes, and what a message was lost of, or a run that died had. */
 export const dueWebhooks: Requeued<WebhookRecord> = {
   name: 'requeue-webhooks',
-  on: onWebhooks,
+  records: webhookRecords,
   dueAt: 'dueAt',
   due: () => ({ dueAt: { $lte: now() } }),
   open: {},
@@ -56,6 +56,6 @@ export const dueWebhooks: Requeued<WebhookRecord> = {
 
 /** Has the webhooks that are due looked at; with `queueIsEmpty` every one. Returns how many. */
 export const requeueWebhooks = async ({ queueIsEmpty = false } = {}): Promise<number> => {
-  if (queueIsEmpty) await onWebhooks((all) => all.updateMany({}, { $set: { dueAt: now(), leasedUntil: new Date(0) } }));
+  if (queueIsEmpty) await webhookRecords.updateMany({}, { $set: { dueAt: now(), leasedUntil: new Date(0) } });
   return requeue(dueWebhooks);
 };

@@ -1,4 +1,5 @@
-import type { Collection, Filter, ObjectId, UpdateFilter } from 'mongodb';
+import type { Filter, ObjectId, UpdateFilter } from 'mongodb';
+import type { Records } from '../clients/records.ts';
 import { clock } from '../core/clock.ts';
 
 /** What a lease can be on. */
@@ -8,8 +9,7 @@ export interface Leasable {
 
 /** Records on which one run at a time works. The names are those of the fields as they are stored. */
 export interface Leased<R extends Leasable> {
-  /** Runs an operation on the collection that they are in. */
-  readonly on: <T>(operation: (records: Collection<R>) => Promise<T>) => Promise<T>;
+  readonly records: Records<R>;
   /** The time that every claim, release and putting off changes: whoever knows it holds the record. */
   readonly lease: string;
   /** What else stays as it was read for as long as there is something to do. */
@@ -46,15 +46,12 @@ export const claim = <R extends Leasable>(
 ): Promise<R | null> => {
   const free = isFree(leased, open);
   const update = { ...change, $set: { ...change.$set, [leased.lease]: until } } as UpdateFilter<R>;
-  return leased.on((records) => records.findOneAndUpdate(free, update, { returnDocument }) as Promise<R | null>);
+  return leased.records.findOneAndUpdate(free, update, { returnDocument }) as Promise<R | null>;
 };
 
 /** Claims a record that is still as it was found, by one conditional write; `null` where another run was first. */
 export const takeOver = <R extends Leasable>(leased: Leased<R>, found: R, update: UpdateFilter<R>): Promise<R | null> =>
-  leased.on(
-    (records) =>
-      records.findOneAndUpdate(isHeld(leased, found), update, { returnDocument: 'after' }) as Promise<R | null>,
-  );
+  leased.records.findOneAndUpdate(isHeld(leased, found), update, { returnDocument: 'after' }) as Promise<R | null>;
 
 /** Changes a record that this run holds; false where it does not any more. */
 export const changeHeld = async <R extends Leasable>(
@@ -62,13 +59,13 @@ export const changeHeld = async <R extends Leasable>(
   record: R,
   update: UpdateFilter<R>,
 ): Promise<boolean> => {
-  const { matchedCount } = await leased.on((records) => records.updateOne(isHeld(leased, record), update));
+  const { matchedCount } = await leased.records.updateOne(isHeld(leased, record), update);
   return matchedCount > 0;
 };
 
 /** Deletes a record that this run holds; false where it does not any more. */
 export const deleteHeld = async <R extends Leasable>(leased: Leased<R>, record: R): Promise<boolean> => {
-  const { deletedCount } = await leased.on((records) => records.deleteOne(isHeld(leased, record)));
+  const { deletedCount } = await leased.records.deleteOne(isHeld(leased, record));
   return deletedCount > 0;
 };
 

@@ -1,12 +1,12 @@
-import type { Collection, Document, Filter, UpdateFilter } from 'mongodb';
+import type { Document, Filter, UpdateFilter } from 'mongodb';
+import type { Records } from '../clients/records.ts';
 import { queueBatch } from '../clients/sqs.ts';
 import { log } from '../core/log.ts';
 import type { Leasable } from './lease.ts';
 
 /** A job that takes a page of records at once, and removes or marks them, so that they are not found again. */
 export interface PageJob<R extends Leasable> {
-  /** Runs an operation on the collection that they are in. */
-  readonly on: <T>(operation: (records: Collection<R>) => Promise<T>) => Promise<T>;
+  readonly records: Records<R>;
   /** The stored name of the time by which they are due; an index has it. */
   readonly dueAt: string;
   /** Matches those that are due now. */
@@ -25,20 +25,20 @@ export interface PageJob<R extends Leasable> {
  * done, or the time is up; costs one indexed query where nothing is due. Returns how many are done with.
  */
 export const workThroughPages = async <R extends Leasable>(job: PageJob<R>): Promise<number> => {
-  const { on, due, dueAt, projection, page, step, limitMs } = job;
+  const { records, due, dueAt, projection, page, step, limitMs } = job;
   const end = performance.now() + limitMs;
-  const options = { sort: { [dueAt]: 1 }, limit: page, maxTimeMS: 5000, ...(projection && { projection }) } as const;
+  const options = { sort: { [dueAt]: 1 }, limit: page, ...(projection && { projection }) } as const;
   let done = 0;
   for (let last = page; last === page && performance.now() < end; ) {
-    const records = await on((all) => all.find<R>(due(), options).toArray());
-    last = records.length === 0 ? 0 : await step(records);
+    const found = await records.find<R>(due(), options);
+    last = found.length === 0 ? 0 : await step(found);
     done += last;
   }
   return done;
 };
 
 /** Records whose work is done from a queue, which may lose it: they are due when it counts as lost. */
-export interface Requeued<R extends Leasable> extends Pick<PageJob<R>, 'on' | 'due' | 'dueAt' | 'limitMs'> {
+export interface Requeued<R extends Leasable> extends Pick<PageJob<R>, 'records' | 'due' | 'dueAt' | 'limitMs'> {
   /** The job in the log. */
   readonly name: string;
   /** Matches those about which there is something to do. */
@@ -54,15 +54,23 @@ export interface Requeued<R extends Leasable> extends Pick<PageJob<R>, 'on' | 'd
  * say: a message too many does no harm. Stops where the queue refuses one. Returns how many were queued.
  */
 export const requeue = async <R extends Leasable>(job: Requeued<R>): Promise<number> => {
-  const { name, on, dueAt, due, open, send, lostAt, limitMs } = job;
-  const step = async (records: readonly R[]): Promise<number> => {
-    const ids = records.map(({ _id }) => _id);
+  const { name, records, dueAt, due, open, send, lostAt, limitMs } = job;
+  const step = async (lost: readonly R[]): Promise<number> => {
+    const ids = lost.map(({ _id }) => _id);
     if ((await send(ids.map(String))) < ids.length) return 0;
     const marked = { ...open, _id: { $in: ids } } as Filter<R>;
-    await on((all) => all.updateMany(marked, { $max: { [dueAt]: lostAt() } } as UpdateFilter<R>));
+    await records.updateMany(marked, { $max: { [dueAt]: lostAt() } } as UpdateFilter<R>);
     return ids.length;
   };
-  const queued = await workThroughPages({ on, dueAt, due, projection: { _id: 1 }, page: queueBatch, step, limitMs });
+  const queued = await workThroughPages({
+    records,
+    dueAt,
+    due,
+    projection: { _id: 1 },
+    page: queueBatch,
+    step,
+    limitMs,
+  });
   if (queued > 0) log.info({ job: name, queued });
   return queued;
 };

@@ -20,12 +20,12 @@ export interface RecordJob<R extends Leasable> extends Leased<R> {
   readonly pace: Pace;
 }
 
-async function* dueRecords<R extends Leasable>({ on, lease, open, quietMs, page }: RecordJob<R>) {
+async function* dueRecords<R extends Leasable>({ records, lease, open, quietMs, page }: RecordJob<R>) {
   const had: ObjectId[] = [];
   for (;;) {
     const due = { ...open(), [lease]: { $lte: new Date(clock.now() - quietMs) }, _id: { $nin: had } } as Filter<R>;
-    const options = { sort: { [lease]: 1 }, limit: page, maxTimeMS: 5000 } as const;
-    const found = await on((records) => records.find<R>(due, options).toArray());
+    const options = { sort: { [lease]: 1 }, limit: page } as const;
+    const found = await records.find<R>(due, options);
     if (found.length === 0) return;
     yield found;
     had.push(...found.map(({ _id }) => _id));

@@ -12,7 +12,7 @@ import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
 import type { UserRecord } from '../../shared/accounts/users/user-record.ts';
 import { closeMongo, onControl, onProject } from '../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
-import { onMailLogs } from '../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../shared/mail/mail-log.ts';
 import { suppress } from '../../shared/mail/suppressions.ts';
 import type { ProjectRecord } from '../../shared/projects/project-record.ts';
 import { open } from '../../shared/projects/sealed.ts';
@@ -181,7 +181,7 @@ const noteStoredSecrets = async (projectId: string): Promise<void> => {
     const { sealedClientSecret } = provider as SocialRegistration;
     if (sealedClientSecret) secrets.push({ what: 'sealed client secret', value: sealedClientSecret });
   }
-  const logs = await onMailLogs((collection) => collection.find().toArray());
+  const logs = await mailLogs.find({});
   for (const { job } of logs) if (job?.content) secrets.push({ what: 'sealed content of a mail', value: job.content });
 };
 

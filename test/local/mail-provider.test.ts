@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { onMailLogs } from '../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../shared/mail/mail-log.ts';
 import { mailsTo } from '../support/clients/inbox.ts';
 import { newMailProject } from '../support/worlds/mail-project.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
@@ -104,7 +104,7 @@ describe('A mail on this machine', () => {
     async (word) => {
       const to = label(word);
       await send(to);
-      const refused = () => onMailLogs((logs) => logs.findOne({ to, reason: { $type: 'string' } }));
+      const refused = () => mailLogs.findOne({ to, reason: { $type: 'string' } });
       await expect.poll(refused).not.toBeNull();
       expect(await logOf(to)).toMatchObject({ status: 'queued' });
       expect(await mailsTo(to)).toEqual([]);

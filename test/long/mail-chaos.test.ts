@@ -4,7 +4,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { type Child, startChild } from '../../infra/local/child.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { onMailLogs } from '../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../shared/mail/mail-log.ts';
 import { heldSlots, mailUsage } from '../../shared/mail/outbox/mail-quota.ts';
 import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
 import { settleHeldSlots } from '../../shared/mail/outbox/reserve-slots.ts';
@@ -109,7 +109,7 @@ const keepKilling = (): { readonly stop: () => Promise<number> } => {
 };
 
 const mine = () => ({ projectId: new ObjectId(project.id) });
-const left = () => onMailLogs((logs) => logs.countDocuments({ ...mine(), job: { $exists: true } }));
+const left = () => mailLogs.countDocuments({ ...mine(), job: { $exists: true } });
 
 /** Has what the queue has given up, or lost with a killed run, come back as it would so many hours later. */
 const requeueAfter = async (hours: number): Promise<void> => {
@@ -123,11 +123,9 @@ const requeueAfter = async (hours: number): Promise<void> => {
 
 /** Makes what is left look as if it had waited for a day: what the provider fails at each time then ends. */
 const age = () =>
-  onMailLogs((logs) =>
-    logs.updateMany(
-      { ...mine(), job: { $exists: true } },
-      { $set: { createdAt: new Date(Date.now() - 24 * 3600_000) } },
-    ),
+  mailLogs.updateMany(
+    { ...mine(), job: { $exists: true } },
+    { $set: { createdAt: new Date(Date.now() - 24 * 3600_000) } },
   );
 
 /** Lets the hours pass, one round a few seconds, until nothing is left to do. */
@@ -169,7 +167,7 @@ test(`each of ${count} accepted mails is sent exactly once, or has failed and it
   const kills = await chaos.stop();
 
   expect(await left()).toBe(0);
-  const rows = await onMailLogs((logs) => logs.find(mine()).toArray());
+  const rows = await mailLogs.find(mine());
   const response = await fetch(`${inject('stack').env.MAIL_PROVIDER_URL}/emails`);
   const { data } = (await response.json()) as { readonly data: readonly { readonly to: readonly string[] }[] };
   const times = new Map<string, number>();

@@ -30,7 +30,7 @@ export const developerIndexes: readonly IndexDescription[] = [
   { key: { deletingSince: 1 }, name: 'deleting', sparse: true },
 ];
 
-export const onDevelopers = inControl<DeveloperRecord>('developers');
+export const developerRecords = inControl<DeveloperRecord>('developers');
 
 /** What developers see of themselves; never the hash. */
 export type Developer = ReturnType<typeof toDeveloper>;

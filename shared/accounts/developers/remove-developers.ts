@@ -1,6 +1,6 @@
 import { clock } from '../../core/clock.ts';
 import { describeError, log } from '../../core/log.ts';
-import { onProjects } from '../../projects/project-record.ts';
+import { projectRecords } from '../../projects/project-record.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { requireAccount } from '../account-store.ts';
@@ -11,7 +11,7 @@ import type { Bearer } from '../session-jwt.ts';
 import type { Client } from '../sessions.ts';
 import { requireStepUp } from '../step-up.ts';
 import { developerAccounts } from '../stores/developers.ts';
-import { type DeveloperRecord, onDevelopers } from './developer-record.ts';
+import { type DeveloperRecord, developerRecords } from './developer-record.ts';
 import { revokeAllTokens } from './tokens/token-record.ts';
 
 /** Longer than any request takes, so that no request still creates something for an account that is being removed. */
@@ -24,21 +24,19 @@ const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   await raiseCredentialVersion(developerScope, developerId, noVersion);
   await revokeAllSessions(developerScope, developerId);
   const now = new Date(clock.now());
-  await onProjects(async (projects) => {
-    await projects.updateMany(
-      { ownerId: _id, state: 'active' },
-      { $set: { state: 'deleting', deletingSince: now, updatedAt: now } },
-    );
-    await projects.updateMany(
-      { 'members.developerId': _id },
-      { $pull: { members: { developerId: _id }, invitations: { invitedBy: _id } } },
-    );
-  });
+  await projectRecords.updateMany(
+    { ownerId: _id, state: 'active' },
+    { $set: { state: 'deleting', deletingSince: now, updatedAt: now } },
+  );
+  await projectRecords.updateMany(
+    { 'members.developerId': _id },
+    { $pull: { members: { developerId: _id }, invitations: { invitedBy: _id } } },
+  );
 };
 
 const removeDeveloper = async (record: DeveloperRecord): Promise<boolean> => {
   await removeOwned(record);
-  await onDevelopers((developers) => developers.deleteOne({ _id: record._id }));
+  await developerRecords.deleteOne({ _id: record._id });
   return true;
 };
 
@@ -46,7 +44,7 @@ const removeDeveloper = async (record: DeveloperRecord): Promise<boolean> => {
 const developerRemoval: RecordJob<DeveloperRecord> = {
   name: 'remove-developers',
   what: 'developer',
-  on: onDevelopers,
+  records: developerRecords,
   lease: 'deletingSince',
   open: () => ({}),
   quietMs,

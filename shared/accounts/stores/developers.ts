@@ -7,7 +7,7 @@ import { unlessTaken } from '../../core/until-written.ts';
 import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore } from '../account-store.ts';
-import { type Developer, type DeveloperRecord, onDevelopers, toDeveloper } from '../developers/developer-record.ts';
+import { type Developer, type DeveloperRecord, developerRecords, toDeveloper } from '../developers/developer-record.ts';
 import { revokeAllTokens } from '../developers/tokens/token-record.ts';
 import { issueDashboardToken } from '../session-jwt.ts';
 import type { SignIn, SigningStore } from '../sign-in.ts';
@@ -24,7 +24,7 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
     revokeTokens: revokeAllTokens,
   },
   { deletingSince: { $exists: false } },
-  onDevelopers,
+  developerRecords,
 );
 
 /** With what they may sign in, wherever the service runs. */
@@ -76,12 +76,9 @@ export const insertDeveloper = async (account: AddressedAccount): Promise<Develo
     createdAt: now,
     updatedAt: now,
   };
-  await unlessTaken(
-    onDevelopers((developers) => developers.insertOne(record)),
-    (cause) => {
-      const message = 'An account with this e-mail address exists already. Log in instead.';
-      throw new AppError('DEVELOPER_EXISTS', message, { cause });
-    },
-  );
+  await unlessTaken(developerRecords.insertOne(record), (cause) => {
+    const message = 'An account with this e-mail address exists already. Log in instead.';
+    throw new AppError('DEVELOPER_EXISTS', message, { cause });
+  });
   return record;
 };

@@ -1,6 +1,4 @@
-import { onManaged } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
-import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { revisionField } from '../../documents/revision.ts';
 import { plainName } from '../../mail/sender.ts';
 import type { Project } from '../../projects/project.ts';
@@ -9,7 +7,7 @@ import { issueAccessToken } from '../access-tokens.ts';
 import { type AccountStore, accountStore, type MailOrigin } from '../account-store.ts';
 import type { OpenedSession, SignIn, SigningStore } from '../sign-in.ts';
 import { announcedAccounts } from '../users/announced-user.ts';
-import { type UserRecord, userView } from '../users/user-record.ts';
+import { type UserRecord, userRecords, userView } from '../users/user-record.ts';
 
 /**
  * With the key that all share anybody could have our address say a name and lead to a site of theirs, so the name is a
@@ -40,7 +38,7 @@ const storedAccounts = (project: Project): AccountStore<UserRecord> =>
       counts: { [revisionField]: 1 },
     },
     { isDeleted: { $ne: true } },
-    (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection))),
+    userRecords(project),
   );
 
 /** Both tokens of a session that has just been opened or refreshed; `token` is the deprecated alias of `accessToken`. */

@@ -65,7 +65,7 @@ export const signUpAnonymously = async (
   const opened = { _id: newId(), _signIn: { ..._signIn, ...firstDevice(client), anonymous } };
   const session = await openSession(store, opened, client, ['anonymous']);
   const account = { ...opened, hasPassword: false, emailVerified: false, identities: [], profile };
-  const insert = () => insertUser(project, users, account);
+  const insert = () => insertUser(project, account);
   return { account: await orEndSession(store.scope, session, insert), session };
 };
 

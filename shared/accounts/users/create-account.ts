@@ -44,7 +44,7 @@ const openAccount = async (
   told: Readonly<Record<string, string>>,
 ): Promise<UserRecord | undefined> => {
   try {
-    return await insertUser(project, users, { ...account, profile: profileFrom(users, told) });
+    return await insertUser(project, { ...account, profile: profileFrom(users, told) });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const field = takenField(error);

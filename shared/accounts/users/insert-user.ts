@@ -1,6 +1,3 @@
-import { onManaged } from '../../clients/mongo.ts';
-import type { Collection } from '../../collections/collection.ts';
-import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
@@ -14,7 +11,7 @@ import { requireManagedRoom } from '../../projects/quota/database-quota.ts';
 import { freeSlot } from '../../projects/slots.ts';
 import type { NewAccount } from '../account-store.ts';
 import { announcedUser } from './announced-user.ts';
-import type { UserRecord } from './user-record.ts';
+import { type UserRecord, userRecords } from './user-record.ts';
 
 const limitReached = (project: Project, limit: number): AppError =>
   new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has as many.`);
@@ -26,12 +23,7 @@ const limitReached = (project: Project, limit: number): AppError =>
 const freePlanSlot = async (project: Project): Promise<number | undefined> => {
   const limit = plans[project.plan].users;
   if (limit === null) return undefined;
-  const users = await onManaged(project, (db) =>
-    db
-      .collection<UserRecord>(usersCollection)
-      .find({}, { projection: { _id: 0, planSlot: 1 }, limit, maxTimeMS: 5000 })
-      .toArray(),
-  );
+  const users = await userRecords(project).find({}, { projection: { _id: 0, planSlot: 1 }, limit });
   if (users.length >= limit) throw limitReached(project, limit);
   const used = users.flatMap(({ planSlot }) => planSlot ?? []);
   const slot = freeSlot(used, limit - (users.length - used.length));
@@ -50,11 +42,11 @@ export const takenField = (error: unknown): string | undefined =>
 export const userExists = (cause: unknown): AppError =>
   new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
 
-const insert = (project: Project, users: Collection, user: UserRecord): Promise<UserRecord> =>
+const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
   untilWritten('Too many accounts are being opened at once. Please try again.', async () => {
     const planSlot = await freePlanSlot(project);
     const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
-    const inserted = onManaged(project, (db) => db.collection<UserRecord>(users.name).insertOne(record));
+    const inserted = userRecords(project).insertOne(record);
     return unlessTaken(
       inserted.then(() => record),
       (error) => {
@@ -70,7 +62,7 @@ const insert = (project: Project, users: Collection, user: UserRecord): Promise<
  * Stores a new user. Address taken → 409 `USER_EXISTS`; another unique field or the identity → 409 `DUPLICATE_VALUE`;
  * over the plan's users → 403 `PLAN_LIMIT`, exact under parallel calls; 403 `DATABASE_QUOTA_EXCEEDED`; 413.
  */
-export const insertUser = async (project: Project, users: Collection, user: NewUser): Promise<UserRecord> => {
+export const insertUser = async (project: Project, user: NewUser): Promise<UserRecord> => {
   const { _id = newId(), email, passwordHash, hasPassword, emailVerified, identities, profile, _signIn } = user;
   const now = new Date(clock.now());
   const record = {
@@ -92,5 +84,5 @@ export const insertUser = async (project: Project, users: Collection, user: NewU
   const size = sizeOf(record);
   requireFit(record, size);
   await requireManagedRoom(project, size);
-  return announcedUser(project, 'user.created', _id, () => insert(project, users, record), { isNew: true });
+  return announcedUser(project, 'user.created', _id, () => insert(project, record), { isNew: true });
 };

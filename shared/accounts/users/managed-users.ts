@@ -1,5 +1,4 @@
 import { findPage } from '../../clients/find-page.ts';
-import { onManaged } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
@@ -22,7 +21,7 @@ import { sealLastView } from './last-view.ts';
 import { newProfile } from './profile.ts';
 import { type SecurityView, securityView } from './security-view.ts';
 import type { SignUpBody } from './sign-up.ts';
-import { profileFields, type UserRecord, type UserView, userView } from './user-record.ts';
+import { profileFields, type UserRecord, type UserView, userRecords, userView } from './user-record.ts';
 
 /** An end user as the developer of the project sees them (contract 6, "Records"). */
 export interface ManagedUser extends UserView {
@@ -54,12 +53,9 @@ export const requireKnownFields = (users: Collection, body: JsonObject, others: 
 
 export const listUsers = async (project: Project, request: PageRequest): Promise<Page<ManagedUser>> => {
   const users = await requireCollection(project, usersCollection);
-  const found = await findPage<UserRecord>(
-    (operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(users.name), db)),
-    { isDeleted: { $ne: true } },
-    request,
-    { sort: { _id: -1 } },
-    () => estimateDocuments(project, users.name),
+  const there = { isDeleted: { $ne: true } };
+  const found = await findPage(userRecords(project), there, request, { sort: { _id: -1 } }, () =>
+    estimateDocuments(project, users.name),
   );
   return { ...found, items: found.items.map((record) => toManagedUser(users, record)) };
 };
@@ -82,7 +78,7 @@ export const createUser = async (project: Project, body: SignUpBody): Promise<Ma
   const credentials = checkCredentials(body);
   const profile = newProfile(users, body);
   const account = await accountWithPassword(credentials);
-  return toManagedUser(users, await insertUser(project, users, { ...account, profile }));
+  return toManagedUser(users, await insertUser(project, { ...account, profile }));
 };
 
 /**
@@ -93,7 +89,7 @@ export const deleteUser = async (project: Project, id: string): Promise<void> =>
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
   const disabled = await replaceCredentials(userAccounts(project), { _id }, { isDisabled: true });
-  const remove = () => onManaged(project, (db) => db.collection<UserRecord>(users.name).deleteOne({ _id }));
+  const remove = () => userRecords(project).deleteOne({ _id });
   await announcedUser(project, 'user.deleted', _id, remove, {
     ...(disabled && isHooked(project, 'user') && { lastView: await sealLastView(users, disabled) }),
   });

@@ -20,7 +20,7 @@ export const openByAddress =
     try {
       const { profile, _signIn } = laterProfile(users);
       const account = { ...(await vouchedAccount(email)), profile, _signIn: { ..._signIn, ...firstDevice(client) } };
-      return await insertUser(project, users, account);
+      return await insertUser(project, account);
     } catch (error) {
       if (error instanceof AppError && error.code === 'USER_EXISTS') return null;
       throw error;

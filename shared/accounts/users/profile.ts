@@ -1,5 +1,4 @@
 import { type Document, ObjectId } from 'mongodb';
-import { onManaged } from '../../clients/mongo.ts';
 import { type Collection, noRowSecurity } from '../../collections/collection.ts';
 import { publicProfile, publicProfileProjection } from '../../collections/schema/public-profile.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
@@ -15,7 +14,7 @@ import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quot
 import { type AccountFilter, enabled, requireAccount, type SignInState } from '../account-store.ts';
 import type { Bearer } from '../session-jwt.ts';
 import { userAccounts } from '../stores/users.ts';
-import { profileFields, type UserRecord, type UserView, userView } from './user-record.ts';
+import { profileFields, type UserRecord, type UserView, userRecords, userView } from './user-record.ts';
 
 const only = (users: Collection, body: JsonObject, nameOf: (key: string) => string): JsonObject => {
   const own = new Set(profileFields(users).map(({ key }) => key));
@@ -139,13 +138,9 @@ export const getPublicProfile = async (
 ): Promise<Record<string, unknown> & { readonly _id: string }> => {
   const field = profileFields(users).find(({ key }) => key === 'username');
   if (field?.type !== 'String') throw userNotFound();
-  const record = await onManaged(project, (db) =>
-    db
-      .collection<UserRecord>(users.name)
-      .findOne(
-        { username: { $eq: username }, isDeleted: { $ne: true }, isDisabled: { $ne: true } },
-        { projection: publicProfileProjection(users), maxTimeMS: 5000 },
-      ),
+  const record = await userRecords(project).findOne(
+    { username: { $eq: username }, isDeleted: { $ne: true }, isDisabled: { $ne: true } },
+    { projection: publicProfileProjection(users) },
   );
   if (!record) throw userNotFound();
   return { ...wireDocument(publicProfile(users, record)), _id: record._id.toHexString() };

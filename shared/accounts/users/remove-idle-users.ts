@@ -1,5 +1,4 @@
-import type { Filter, ObjectId, Collection as Users } from 'mongodb';
-import { onManaged } from '../../clients/mongo.ts';
+import type { Filter, ObjectId } from 'mongodb';
 import { loadCollection } from '../../collections/find-collections.ts';
 import { anonymousIndex } from '../../collections/indexes/indexes.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
@@ -15,15 +14,12 @@ import { listSessions, sessionSeconds } from '../sessions.ts';
 import { userAccounts } from '../stores/users.ts';
 import { announcedUser } from './announced-user.ts';
 import { sealLastView } from './last-view.ts';
-import type { UserRecord } from './user-record.ts';
+import { type UserRecord, userRecords } from './user-record.ts';
 
 /** For how long an anonymous user stays after the last session. */
 const idleMs = 30 * 24 * 3600_000;
 
 const dueAt = '_signIn.anonymous.checkAt';
-
-const onUsers = <T>(project: Project, operation: (users: Users<UserRecord>) => Promise<T>): Promise<T> =>
-  onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection)));
 
 /** What webhooks are told of one who goes; nothing where there are none. */
 const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<Announcement>> => {
@@ -45,19 +41,18 @@ const see = async (project: Project, { _id, _signIn }: UserRecord): Promise<bool
   const seen: Filter<UserRecord> = { _id, [dueAt]: checkAt };
   const [latest] = await listSessions(projectScope(project.id), _id.toHexString());
   if (!latest && idle) {
-    const remove = async (): Promise<boolean> =>
-      (await onUsers(project, (users) => users.deleteOne(seen))).deletedCount > 0;
+    const remove = async (): Promise<boolean> => (await userRecords(project).deleteOne(seen)).deletedCount > 0;
     return announcedUser(project, 'user.deleted', _id, remove, await lastWords(project, _id), Boolean);
   }
   const anonymous = latest
     ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }
     : { checkAt: new Date(checkAt.getTime() + idleMs), idle: true as const };
-  await onUsers(project, (users) => users.updateOne(seen, { $set: { '_signIn.anonymous': anonymous } } as object));
+  await userRecords(project).updateOne(seen, { $set: { '_signIn.anonymous': anonymous } } as object);
   return false;
 };
 
 const idleUsers = (project: Project, removed: () => void): PageJob<UserRecord> => ({
-  on: (operation) => onUsers(project, operation),
+  records: userRecords(project),
   dueAt,
   due: () => ({ [dueAt]: { $lte: new Date(clock.now()) } }),
   projection: { _signIn: 1 },
@@ -77,7 +72,7 @@ export const removeIdleUsers = async (projectId: string): Promise<void> => {
   const project = await findProjectById(projectId);
   if (!project?.hadAnonymous) return;
   // A collection that is older than anonymous users has not got it.
-  await onUsers(project, (users) => users.createIndexes([anonymousIndex]));
+  await userRecords(project).on((users) => users.createIndexes([anonymousIndex]));
   let removed = 0;
   await workThroughPages(
     idleUsers(project, () => {

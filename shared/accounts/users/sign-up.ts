@@ -36,7 +36,7 @@ export const signUpUser = async (
   const credentials = checkCredentials(body);
   const profile = newProfile(users, body);
   const store = userSignIns(project);
-  const insert = (account: NewAccount) => insertUser(project, users, { ...account, profile });
+  const insert = (account: NewAccount) => insertUser(project, { ...account, profile });
   const signIn = await signUp(store, credentials, insert, client);
   await sendVerification(store, signIn.account);
   return signIn;

@@ -1,3 +1,5 @@
+import { onManaged } from '../../clients/mongo.ts';
+import { type Records, recordsOf } from '../../clients/records.ts';
 import type { Collection, Field } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
@@ -14,6 +16,10 @@ export interface UserRecord extends AccountRecord {
   readonly planSlot?: number;
   readonly isDeleted?: boolean;
 }
+
+/** All users of a project, those included that an import has left in the trash. */
+export const userRecords = (project: Project): Records<UserRecord> =>
+  recordsOf((operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection), db)));
 
 const ownRoutes: ReadonlySet<string> = new Set(['email', 'password', emailVerifiedField]);
 

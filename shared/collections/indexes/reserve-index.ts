@@ -1,7 +1,7 @@
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { onCollections } from '../control-collections.ts';
+import { collectionRecords } from '../control-collections.ts';
 import type { OwnIndex } from './own-index.ts';
 
 const maxIndexes = 20;
@@ -12,12 +12,13 @@ type Reserved = Pick<OwnIndex, 'name' | 'since'>;
 
 /** Takes an index out of the record: it was dropped, or never built. */
 export const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Promise<unknown> =>
-  onCollections((collections) => collections.updateOne({ _id }, { $pull: { indexes: { name, since } } }));
+  collectionRecords.updateOne({ _id }, { $pull: { indexes: { name, since } } });
 
 const setIndex = async ({ _id }: CollectionRecord, { name, since }: Reserved, change: Partial<OwnIndex>) => {
   const changes = Object.entries(change).map(([key, value]) => [`indexes.$.${key}`, value] as const);
-  const { matchedCount } = await onCollections((collections) =>
-    collections.updateOne({ _id, indexes: { $elemMatch: { name, since } } }, { $set: Object.fromEntries(changes) }),
+  const { matchedCount } = await collectionRecords.updateOne(
+    { _id, indexes: { $elemMatch: { name, since } } },
+    { $set: Object.fromEntries(changes) },
   );
   return matchedCount > 0;
 };
@@ -45,19 +46,17 @@ export const reserveIndex = async (
     await removeIndex(record, index);
   }
   const index: OwnIndex = { ...wanted, ready: false, since: new Date(now) };
-  const { matchedCount } = await onCollections((collections) =>
-    collections.updateOne(
-      {
-        _id: record._id,
-        state: 'active',
-        'indexes.name': { $ne: index.name },
-        [`indexes.${maxIndexes - 1}`]: { $exists: false },
-      },
-      { $push: { indexes: index } },
-    ),
+  const { matchedCount } = await collectionRecords.updateOne(
+    {
+      _id: record._id,
+      state: 'active',
+      'indexes.name': { $ne: index.name },
+      [`indexes.${maxIndexes - 1}`]: { $exists: false },
+    },
+    { $push: { indexes: index } },
   );
   if (matchedCount > 0) return index;
-  const current = await onCollections((collections) => collections.findOne({ _id: record._id }, { maxTimeMS: 5000 }));
+  const current = await collectionRecords.findOne({ _id: record._id });
   throw current?.indexes?.some(({ name }) => name === index.name)
     ? new AppError('INDEX_EXISTS', `An index "${index.name}" exists already.`)
     : new AppError('INVALID_INDEX', `A collection may have at most ${maxIndexes} indexes of your own.`);

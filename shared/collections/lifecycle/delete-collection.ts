@@ -6,7 +6,7 @@ import type { Project } from '../../projects/project.ts';
 import { removeUserItems } from '../../projects/project-items.ts';
 import { changeHeld, deleteHeld, takeOver } from '../../work/lease.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { collectionNotFound, leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
+import { collectionNotFound, collectionRecords, leasedCollections, leaseEnd } from '../control-collections.ts';
 import { usersCollection } from '../schema/collection-name.ts';
 import { dropCollection, mayGoOn } from './drop-collection.ts';
 
@@ -66,16 +66,14 @@ export const takeOverDeletion = async (project: Project, found: CollectionRecord
 export const deleteCollection = async (project: Project, name: string): Promise<void> => {
   const uri = ownUriOf(project, name);
   const dropUri = { $cond: [{ $eq: ['$state', 'active'] }, uri ? { $literal: uri } : '$$REMOVE', '$dropUri'] };
-  const record = await onCollections((collections) =>
-    collections.findOneAndUpdate(
-      {
-        projectId: new ObjectId(project.id),
-        name: { $eq: name },
-        $or: [{ state: 'active' }, { state: 'deleting', updatedAt: { $lte: leaseEnd('deleting') } }],
-      },
-      [{ $set: { state: 'deleting', updatedAt: new Date(clock.now()), dropUri } }],
-      { returnDocument: 'after' },
-    ),
+  const record = await collectionRecords.findOneAndUpdate(
+    {
+      projectId: new ObjectId(project.id),
+      name: { $eq: name },
+      $or: [{ state: 'active' }, { state: 'deleting', updatedAt: { $lte: leaseEnd('deleting') } }],
+    },
+    [{ $set: { state: 'deleting', updatedAt: new Date(clock.now()), dropUri } }],
+    { returnDocument: 'after' },
   );
   if (!record) throw collectionNotFound(name);
   projectSaved(project.id);

@@ -10,7 +10,7 @@ import { freeSlot } from '../../projects/slots.ts';
 import { takeOver } from '../../work/lease.ts';
 import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { leasedCollections, leaseEnd, onCollections } from '../control-collections.ts';
+import { collectionRecords, leasedCollections, leaseEnd } from '../control-collections.ts';
 import { takeOverDeletion } from './delete-collection.ts';
 
 /** How long a creation waits for a deletion of the same name that is under way. */
@@ -32,17 +32,13 @@ const whatIsTaken = ({ name, state }: CollectionRecord): string => {
 const alreadyExists = (record: CollectionRecord): AppError => new AppError('COLLECTION_EXISTS', whatIsTaken(record));
 
 const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
-  onCollections((collections) =>
-    collections
-      .find(
-        { projectId: new ObjectId(project.id) },
-        { projection: { schema: 0, indexes: 0 }, sort: { slot: 1 }, maxTimeMS: 5000 },
-      )
-      .toArray(),
+  collectionRecords.find(
+    { projectId: new ObjectId(project.id) },
+    { projection: { schema: 0, indexes: 0 }, sort: { slot: 1 } },
   );
 
 const insert = async (record: CollectionRecord): Promise<CollectionRecord | null> => {
-  const inserted = onCollections((collections) => collections.insertOne(record));
+  const inserted = collectionRecords.insertOne(record);
   return (await unlessTaken(inserted, () => null)) && record;
 };
 

@@ -6,7 +6,7 @@ import type { Project } from '../../projects/project.ts';
 import { putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { activeIn, onCollections } from '../control-collections.ts';
+import { activeIn, collectionRecords } from '../control-collections.ts';
 import { tidyIndexes } from '../indexes/apply-indexes.ts';
 
 /** Longer than an edit takes, with all that it may still have under way in the database. */
@@ -15,19 +15,15 @@ const quietMs = 2 * 60_000;
 /** Notes, before its first step, that an edit may leave other indexes than the record names. Answers the mark. */
 export const beginEdit = async (project: Project, name: string): Promise<Date> => {
   const editingSince = new Date(clock.now());
-  await onCollections((collections) =>
-    collections.updateOne({ ...activeIn(project), name: { $eq: name } }, { $set: { editingSince } }),
-  );
+  await collectionRecords.updateOne({ ...activeIn(project), name: { $eq: name } }, { $set: { editingSince } });
   return editingSince;
 };
 
 /** Takes the mark off again, unless another edit has begun meanwhile. */
 export const endEdit = (project: Project, name: string, editingSince: Date): Promise<unknown> =>
-  onCollections((collections) =>
-    collections.updateOne(
-      { projectId: new ObjectId(project.id), name: { $eq: name }, editingSince },
-      { $unset: { editingSince: '' } },
-    ),
+  collectionRecords.updateOne(
+    { projectId: new ObjectId(project.id), name: { $eq: name }, editingSince },
+    { $unset: { editingSince: '' } },
   );
 
 const tidy = async (record: CollectionRecord): Promise<boolean> => {
@@ -47,7 +43,7 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
 export const editedCollections: RecordJob<CollectionRecord> = {
   name: 'remove-projects',
   what: 'collection',
-  on: onCollections,
+  records: collectionRecords,
   lease: 'editingSince',
   open: () => ({ state: 'active' }),
   quietMs,

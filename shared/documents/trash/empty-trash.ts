@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
-import { onCollections } from '../../collections/control-collections.ts';
+import { collectionRecords } from '../../collections/control-collections.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
-import { onProjects } from '../../projects/project-record.ts';
+import { projectRecords } from '../../projects/project-record.ts';
 import { queueSoon } from '../../work/work-queue.ts';
 import type { Emptied } from '../changes/tombstones.ts';
 import { type Removal, removeBatch } from './remove-trashed.ts';
@@ -12,15 +12,11 @@ import { notTrashedAfter } from './trash-conditions.ts';
 /** Written down before anything is queued: a purge honours it even where its message is lost. */
 const remember = async (project: Project, name: string, until: Date): Promise<void> => {
   const projectId = new ObjectId(project.id);
-  await onCollections((collections) =>
-    collections.updateOne(
-      { projectId, name: { $eq: name }, state: 'active' },
-      { $max: { [`trashEmptied.${databaseOf(project)}`]: until } },
-    ),
+  await collectionRecords.updateOne(
+    { projectId, name: { $eq: name }, state: 'active' },
+    { $max: { [`trashEmptied.${databaseOf(project)}`]: until } },
   );
-  await onProjects((projects) =>
-    projects.updateOne({ _id: projectId, state: 'active' }, { $set: { trashDueAt: until } }),
-  );
+  await projectRecords.updateOne({ _id: projectId, state: 'active' }, { $set: { trashDueAt: until } });
 };
 
 /**

@@ -3,7 +3,7 @@ import { onProject } from '../../clients/mongo.ts';
 import { isUnavailable } from '../../clients/mongo-failure.ts';
 import { noRowSecurity } from '../../collections/collection.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
-import { onCollections } from '../../collections/control-collections.ts';
+import { collectionRecords } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { clock } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
@@ -22,23 +22,14 @@ type Purgeable = Pick<CollectionRecord, '_id' | 'name' | 'trashEmptied' | 'rls' 
 
 /** The collections after `name`, in that order. Users have no trash. */
 const collectionsAfter = (project: Project, name: string): Promise<Purgeable[]> =>
-  onCollections((collections) =>
-    collections
-      .find(
-        { projectId: new ObjectId(project.id), state: 'active', name: { $gt: name, $ne: usersCollection } },
-        {
-          projection: { name: 1, trashEmptied: 1, rls: 1, feed: 1 },
-          sort: { name: 1 },
-          limit: collectionsAtOnce,
-          maxTimeMS: 5000,
-        },
-      )
-      .toArray(),
+  collectionRecords.find(
+    { projectId: new ObjectId(project.id), state: 'active', name: { $gt: name, $ne: usersCollection } },
+    { projection: { name: 1, trashEmptied: 1, rls: 1, feed: 1 }, sort: { name: 1 }, limit: collectionsAtOnce },
   );
 
 /** What was emptied is gone; what is trashed from now on is kept again. */
 const forgetEmptying = (_id: ObjectId, mark: string, until: Date): Promise<unknown> =>
-  onCollections((collections) => collections.updateOne({ _id, [mark]: until }, { $unset: { [mark]: '' } }));
+  collectionRecords.updateOne({ _id, [mark]: until }, { $unset: { [mark]: '' } });
 
 /** What a run that was cut short left in tombstones goes within so long. */
 const leftMs = 3 * 86_400_000;

@@ -1,5 +1,5 @@
 import { clock } from '../../core/clock.ts';
-import { onProjects, type ProjectRecord } from '../../projects/project-record.ts';
+import { type ProjectRecord, projectRecords } from '../../projects/project-record.ts';
 import { type Requeued, requeue } from '../../work/page-job.ts';
 import { queueTasks } from '../../work/work-queue.ts';
 
@@ -9,7 +9,7 @@ export const purgeLease = (): Date => new Date(clock.now() + 3600_000);
 /** Projects whose trash is due to be purged; those whose never was come before all. */
 export const duePurges: Requeued<ProjectRecord> = {
   name: 'purge-trash',
-  on: onProjects,
+  records: projectRecords,
   dueAt: 'trashDueAt',
   due: () => ({ state: 'active', trashDueAt: { $not: { $gt: new Date(clock.now()) } } }),
   open: { state: 'active' },

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
-import { onProjects, type ProjectRecord } from '../../projects/project-record.ts';
+import { type ProjectRecord, projectRecords } from '../../projects/project-record.ts';
 import { changeHeld, type Leased } from '../../work/lease.ts';
 import { queueTask } from '../../work/work-queue.ts';
 import { purgeProject } from './purge-project.ts';
@@ -15,7 +15,7 @@ import type { Removal } from './remove-trashed.ts';
 const nextPurge = (): Date => new Date(clock.now() + 23 * 3600_000);
 
 /** A purge that has been asked for meanwhile, as of a trash that is to be emptied, is not taken for done. */
-const leasedPurges: Leased<ProjectRecord> = { on: onProjects, lease: 'trashDueAt', while: ['state'] };
+const leasedPurges: Leased<ProjectRecord> = { records: projectRecords, lease: 'trashDueAt', while: ['state'] };
 
 /**
  * Keeps the project due within the hour; returns it as it is then. `null` where its own database was seen to within the
@@ -31,7 +31,7 @@ const begin = ({ id, placement }: Project): Promise<ProjectRecord | null> => {
           { ...mine, ownPurgeAfter: { $not: { $gt: new Date(clock.now()) } } },
           { trashDueAt: lease, ownPurgeAfter: lease },
         ];
-  return onProjects((projects) => projects.findOneAndUpdate(free, { $set: taken }, { returnDocument: 'after' }));
+  return projectRecords.findOneAndUpdate(free, { $set: taken }, { returnDocument: 'after' });
 };
 
 /** An own database that is down or refuses is its owner's to fix: it is retried the next day. */

@@ -1,5 +1,5 @@
 import { onManaged } from '../../clients/mongo.ts';
-import { activeIn, onCollections } from '../../collections/control-collections.ts';
+import { activeIn, collectionRecords } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { storageUsage } from '../../files/list-files.ts';
 import { mailUsage } from '../../mail/outbox/mail-quota.ts';
@@ -26,8 +26,7 @@ export interface ProjectUsage {
 const countUsers = (project: Project): Promise<number> =>
   onManaged(project, (db) => db.collection(usersCollection).estimatedDocumentCount({ maxTimeMS: 5000 }));
 
-const countCollections = (project: Project): Promise<number> =>
-  onCollections((collections) => collections.countDocuments(activeIn(project), { maxTimeMS: 5000 }));
+const countCollections = (project: Project): Promise<number> => collectionRecords.countDocuments(activeIn(project));
 
 /** Reads every counter of a project side by side; of documents in its own database, which have no limit, none. */
 export const getUsage = async (project: Project): Promise<ProjectUsage> => {

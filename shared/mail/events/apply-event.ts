@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import { type MailLog, onMailLogs } from '../mail-log.ts';
+import { type MailLog, mailLogs } from '../mail-log.ts';
 import { canonicalAddress, suppress } from '../suppressions.ts';
 import type { MailEvent } from './event.ts';
 
@@ -17,16 +17,13 @@ const literal = <T>(value: T): { readonly $literal: T } => ({ $literal: value })
  * The mail that an event is about: the one with the provider's id, else the one whose id we gave the provider as a tag.
  * What a project's own account says is about mails that the project sent with its own key, and no others.
  */
-const findMail = ({ providerEmailId, logId }: MailEvent, projectId: string | null): Promise<MailLog | null> =>
-  onMailLogs(async (logs) => {
-    const theirs = projectId === null ? {} : { projectId: ObjectId.createFromHexString(projectId), usingByok: true };
-    const known = await logs.findOne({ providerEmailId: { $eq: providerEmailId }, ...theirs }, { maxTimeMS: 5000 });
-    if (known || logId === undefined) return known;
-    return logs.findOne(
-      { _id: ObjectId.createFromHexString(logId), providerEmailId: { $exists: false }, ...theirs },
-      { maxTimeMS: 5000 },
-    );
-  });
+const findMail = async ({ providerEmailId, logId }: MailEvent, projectId: string | null): Promise<MailLog | null> => {
+  const theirs = projectId === null ? {} : { projectId: ObjectId.createFromHexString(projectId), usingByok: true };
+  const known = await mailLogs.findOne({ providerEmailId: { $eq: providerEmailId }, ...theirs });
+  if (known || logId === undefined) return known;
+  const _id = ObjectId.createFromHexString(logId);
+  return mailLogs.findOne({ _id, providerEmailId: { $exists: false }, ...theirs });
+};
 
 /** The recipients of the mail that the event names; all of them where it names none. */
 const affected = ({ to }: MailEvent, mail: MailLog): readonly string[] => {
@@ -48,20 +45,18 @@ const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
   const isNewest = { $gte: [literal(event.at), { $ifNull: ['$lastEventAt', literal(new Date(0))] }] };
   const ifNewest = (value: unknown, field: string): object => ({ $cond: [isNewest, literal(value), `$${field}`] });
   const known = { $ifNull: ['$eventIds', []] };
-  return onMailLogs((logs) =>
-    logs.updateOne({ _id, eventIds: { $ne: event.id } }, [
-      {
-        $set: {
-          eventIds: { $slice: [{ $concatArrays: [known, literal([event.id])] }, -rememberedEvents] },
-          status: ifNewest(event.status, 'status'),
-          reason: { $cond: [isNewest, event.reason === undefined ? '$$REMOVE' : literal(event.reason), '$reason'] },
-          lastEventAt: ifNewest(event.at, 'lastEventAt'),
-          providerEmailId: literal(event.providerEmailId),
-          updatedAt: literal(new Date(clock.now())),
-        },
+  return mailLogs.updateOne({ _id, eventIds: { $ne: event.id } }, [
+    {
+      $set: {
+        eventIds: { $slice: [{ $concatArrays: [known, literal([event.id])] }, -rememberedEvents] },
+        status: ifNewest(event.status, 'status'),
+        reason: { $cond: [isNewest, event.reason === undefined ? '$$REMOVE' : literal(event.reason), '$reason'] },
+        lastEventAt: ifNewest(event.at, 'lastEventAt'),
+        providerEmailId: literal(event.providerEmailId),
+        updatedAt: literal(new Date(clock.now())),
       },
-    ]),
-  );
+    },
+  ]);
 };
 
 /**

@@ -3,7 +3,7 @@ import { secret } from '../../clients/secrets.ts';
 import { webhookSettings } from '../../core/config.ts';
 import { forgetWhenSaved } from '../../core/saved-projects.ts';
 import { absenceMs, ShortCache } from '../../core/short-cache.ts';
-import { onProjects } from '../../projects/project-record.ts';
+import { projectRecords } from '../../projects/project-record.ts';
 import { open } from '../../projects/sealed.ts';
 import { webhookSecretId } from '../../projects/settings-changes.ts';
 import { parseSecrets } from './signature.ts';
@@ -29,11 +29,9 @@ const cache = new ShortCache<readonly Buffer[]>(5000, 2000, {
 forgetWhenSaved((projectId) => cache.forget((key) => key === projectId));
 
 const read = async (projectId: string): Promise<readonly Buffer[]> => {
-  const record = await onProjects((projects) =>
-    projects.findOne(
-      { _id: ObjectId.createFromHexString(projectId), state: 'active' },
-      { projection: { sealedProviderWebhookSecret: 1 }, maxTimeMS: 5000 },
-    ),
+  const record = await projectRecords.findOne(
+    { _id: ObjectId.createFromHexString(projectId), state: 'active' },
+    { projection: { sealedProviderWebhookSecret: 1 } },
   );
   const sealed = record?.sealedProviderWebhookSecret;
   return sealed ? parseSecrets(await open(sealed, webhookSecretId(projectId))) : [];

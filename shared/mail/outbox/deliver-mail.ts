@@ -3,7 +3,7 @@ import { clock } from '../../core/clock.ts';
 import { describeError, log, workFor } from '../../core/log.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { claim, type Leased, release } from '../../work/lease.ts';
-import { type MailLog, onMailLogs } from '../mail-log.ts';
+import { type MailLog, mailLogs } from '../mail-log.ts';
 import { handOverMail } from './hand-over-mail.ts';
 import { heldSlots } from './mail-quota.ts';
 import { settleHeldSlots } from './reserve-slots.ts';
@@ -21,7 +21,7 @@ export type Delivery = { readonly done: true } | { readonly done: false; readonl
 
 const done: Delivery = { done: true };
 
-const leasedMails: Leased<MailLog> = { on: onMailLogs, lease: 'job.leasedUntil', while: ['status'] };
+const leasedMails: Leased<MailLog> = { records: mailLogs, lease: 'job.leasedUntil', while: ['status'] };
 
 /** A job that this run holds; `wasInDoubt`: an earlier run may have sent the mail. */
 interface Claim {
@@ -98,7 +98,7 @@ const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
 /** Completes whatever the state of the mail requires, if anything. */
 const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
   const { mail } = claimed;
-  if (mail.status === 'nobody') await onMailLogs((logs) => logs.deleteOne({ _id: mail._id, status: 'nobody' }));
+  if (mail.status === 'nobody') await mailLogs.deleteOne({ _id: mail._id, status: 'nobody' });
   else if (mail.status === 'failed' && mail.lastEventAt === undefined) await finishFailed(mail);
   else if (mail.status !== 'queued' || mail.lastEventAt) await settleSent(mail);
   else return attempt(claimed, tries);

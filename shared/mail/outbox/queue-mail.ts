@@ -1,6 +1,6 @@
 import { newId } from '../../core/new-id.ts';
 import type { JobContent, UnwrittenMail } from '../mail-content.ts';
-import { onMailLogs } from '../mail-log.ts';
+import { mailLogs } from '../mail-log.ts';
 import { builtInTemplates } from '../templates/built-in.ts';
 import { type MailTemplate, renderTemplate } from '../templates/render-template.ts';
 import { enqueueJob } from './mail-queue.ts';
@@ -31,7 +31,7 @@ const statusOf = ({ to, refusal }: QueuedMail): NonNullable<NewLog['status']> =>
 const accept = async (row: Omit<NewLog, '_id' | 'job'>, content: JobContent): Promise<void> => {
   const _id = newId();
   const log = newLog({ ...row, _id, job: await sendingJob(_id, content) });
-  await onMailLogs((logs) => logs.insertOne(log));
+  await mailLogs.insertOne(log);
   await enqueueJob(_id.toHexString());
 };
 

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
-import { onMailLogs } from '../mail-log.ts';
+import { mailLogs } from '../mail-log.ts';
 import { giveSlotsBack, keepSlots, type MailUsage, type MailUse, type Slots, takeSlots } from './mail-quota.ts';
 import type { Account } from './mail-tallies.ts';
 
@@ -20,13 +20,9 @@ const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime
 export const settleHeldSlots = async ({ ids, ...slots }: Slots): Promise<number> => {
   const stale = ids.filter(isStale).slice(0, maxSettled);
   if (stale.length === 0) return 0;
-  const rows = await onMailLogs((logs) =>
-    logs
-      .find(
-        { _id: { $in: stale.map((id) => new ObjectId(id)) } },
-        { projection: { status: 1, 'job.slot': 1 }, maxTimeMS: 5000 },
-      )
-      .toArray(),
+  const rows = await mailLogs.find(
+    { _id: { $in: stale.map((id) => new ObjectId(id)) } },
+    { projection: { status: 1, 'job.slot': 1 } },
   );
   const known = new Map(rows.map((row) => [row._id.toHexString(), row]));
   const settled = stale.filter((id) => !known.get(id)?.job);

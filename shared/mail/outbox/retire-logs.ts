@@ -1,20 +1,20 @@
 import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
 import { type PageJob, workThroughPages } from '../../work/page-job.ts';
-import { type MailLog, onMailLogs } from '../mail-log.ts';
+import { type MailLog, mailLogs } from '../mail-log.ts';
 
 /** How long the log of a mail is kept. */
 const keptMs = 90 * 24 * 3600_000;
 
 /** Logs that are old enough to go; the time is within the five minutes of the job, and before its next run begins. */
 export const oldLogs: PageJob<MailLog> = {
-  on: onMailLogs,
+  records: mailLogs,
   dueAt: 'createdAt',
   due: () => ({ createdAt: { $lt: new Date(clock.now() - keptMs) } }),
   projection: { _id: 1 },
   page: 1000,
   step: async (logs) => {
-    await onMailLogs((all) => all.deleteMany({ _id: { $in: logs.map(({ _id }) => _id) } }));
+    await mailLogs.deleteMany({ _id: { $in: logs.map(({ _id }) => _id) } });
     return logs.length;
   },
   limitMs: 3 * 60_000,

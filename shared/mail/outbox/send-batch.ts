@@ -5,7 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import { earlierIds, newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
-import { type MailLog, mailTag, onMailLogs } from '../mail-log.ts';
+import { type MailLog, mailLogs, mailTag } from '../mail-log.ts';
 import { providerFor } from '../provider-key.ts';
 import { fromOf } from '../sender.ts';
 import { receiversOf } from '../suppressions.ts';
@@ -59,7 +59,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots 
 
 /** Rows that are there come from an earlier run of the same request; the next one tells what the log says of them. */
 const write = async (rows: readonly MailLog[]): Promise<void> => {
-  const inserted = onMailLogs((logs) => logs.insertMany(rows));
+  const inserted = mailLogs.insertMany(rows);
   await unlessTaken(inserted, (cause) => {
     throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent at the moment. Please try again.', {
       cause,
@@ -133,13 +133,9 @@ const itemOf = (row: Told | undefined): BatchItem => {
 
 /** A batch whose run did not come to answer is not sent again, as the provider may have it. */
 const findSent = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
-  const rows = await onMailLogs((logs) =>
-    logs
-      .find<Told>(
-        { _id: { $in: [...ids] }, projectId: new ObjectId(id) },
-        { projection: { providerEmailId: 1, reason: 1 }, maxTimeMS: 5000 },
-      )
-      .toArray(),
+  const rows = await mailLogs.find<Told>(
+    { _id: { $in: [...ids] }, projectId: new ObjectId(id) },
+    { projection: { providerEmailId: 1, reason: 1 } },
   );
   if (rows.length === 0) return undefined;
   const byId = new Map(rows.map((row) => [row._id.toHexString(), row]));

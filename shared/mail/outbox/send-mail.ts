@@ -4,7 +4,7 @@ import { earlierIds, newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
 import type { JobContent } from '../mail-content.ts';
-import { onMailLogs } from '../mail-log.ts';
+import { mailLogs } from '../mail-log.ts';
 import { receiversOf } from '../suppressions.ts';
 import { findTemplate } from '../templates/find-template.ts';
 import { type MailContent, renderTemplate } from '../templates/render-template.ts';
@@ -57,7 +57,7 @@ type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | '
 
 /** A row that is there already was written by an earlier run of the same request, whose answer did not come. */
 const write = async (row: NewLog): Promise<void> => {
-  const inserted = onMailLogs((logs) => logs.insertOne(newLog(row)));
+  const inserted = mailLogs.insertOne(newLog(row));
   await unlessTaken(inserted, () => undefined);
 };
 
@@ -102,9 +102,7 @@ const accept = async (project: Project, request: MailRequest, _id: ObjectId): Pr
 
 /** The answer for a mail that is in the log by now, though the run that wrote it did not come to say so. */
 const findAccepted = async (project: Project, _id: ObjectId): Promise<AcceptedMail | undefined> => {
-  const found = await onMailLogs((logs) =>
-    logs.findOne({ _id, projectId: new ObjectId(project.id) }, { projection: { usingByok: 1 }, maxTimeMS: 5000 }),
-  );
+  const found = await mailLogs.findOne({ _id, projectId: new ObjectId(project.id) }, { projection: { usingByok: 1 } });
   return found ? answerOf(found, await mailUsage(project)) : undefined;
 };
 

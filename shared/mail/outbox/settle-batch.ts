@@ -2,7 +2,7 @@ import { type Document, ObjectId } from 'mongodb';
 import type { BatchItem, BatchOutcome } from '../../clients/resend-mails.ts';
 import { clock } from '../../core/clock.ts';
 import { describeError, log } from '../../core/log.ts';
-import { onMailLogs } from '../mail-log.ts';
+import { mailLogs } from '../mail-log.ts';
 import { giveSlotsBack, keepSlots, type Slots } from './mail-quota.ts';
 import { sentChange } from './settle-mail.ts';
 
@@ -21,17 +21,13 @@ const saidOfEach = (said: Said): Document => ({
 
 /** One update of all of them, which costs the database a third of one each. */
 const writeSent = (sent: Said): Promise<unknown> =>
-  onMailLogs((logs) =>
-    logs.updateMany({ _id: { $in: toObjectIds(sent.keys()) } }, sentChange({ providerEmailId: saidOfEach(sent) })),
-  );
+  mailLogs.updateMany({ _id: { $in: toObjectIds(sent.keys()) } }, sentChange({ providerEmailId: saidOfEach(sent) }));
 
 /** The same of those that were not sent, unless an event says that they were after all. */
 const writeFailed = (failed: Said): Promise<unknown> =>
-  onMailLogs((logs) =>
-    logs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(failed.keys()) } }, [
-      { $set: { status: 'failed', reason: saidOfEach(failed), updatedAt: new Date(clock.now()) } },
-    ]),
-  );
+  mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(failed.keys()) } }, [
+    { $set: { status: 'failed', reason: saidOfEach(failed), updatedAt: new Date(clock.now()) } },
+  ]);
 
 /** The driver repeats no update of several logs; what these set they may set again. */
 const twice = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
@@ -49,15 +45,13 @@ const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> 
   await keepSlots({ ...slots, ids: [...sent.keys()] });
   if (failed.size === 0) return;
   await giveSlotsBack({ ...slots, ids: [...failed.keys()] });
-  await onMailLogs((logs) =>
-    logs.updateMany({ _id: { $in: toObjectIds(failed.keys()) }, status: 'failed' }, { $unset: { job: '' } }),
-  );
+  await mailLogs.updateMany({ _id: { $in: toObjectIds(failed.keys()) }, status: 'failed' }, { $unset: { job: '' } });
 };
 
 /** Notes why the outcome is not known; the jobs stay, and are looked at again after an hour. */
 const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
   const open = { reason, updatedAt: new Date(clock.now()) };
-  await onMailLogs((logs) => logs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open }));
+  await mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open });
 };
 
 /**

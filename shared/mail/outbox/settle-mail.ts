@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
-import { type MailLog, onMailLogs } from '../mail-log.ts';
+import { type MailLog, mailLogs } from '../mail-log.ts';
 import { slotOf } from './job-slot.ts';
 import { giveSlotsBack, keepSlots } from './mail-quota.ts';
 
@@ -43,7 +43,7 @@ export const settleSent = async (mail: MailLog, { providerEmailId, subject }: Ac
     ...(providerEmailId !== undefined && { providerEmailId: { $literal: providerEmailId } }),
     ...(subject !== undefined && { subject: { $literal: subject } }),
   });
-  await onMailLogs((logs) => logs.updateOne({ _id: mail._id }, change));
+  await mailLogs.updateOne({ _id: mail._id }, change);
   const slot = slotOf(mail);
   if (slot) await keepSlots(slot);
 };
@@ -52,7 +52,7 @@ export const settleSent = async (mail: MailLog, { providerEmailId, subject }: Ac
 export const finishFailed = async (mail: MailLog): Promise<void> => {
   const slot = slotOf(mail);
   if (slot) await giveSlotsBack(slot);
-  await onMailLogs((logs) => logs.updateOne({ _id: mail._id, status: 'failed' }, { $unset: { job: '' } }));
+  await mailLogs.updateOne({ _id: mail._id, status: 'failed' }, { $unset: { job: '' } });
 };
 
 /**
@@ -61,11 +61,9 @@ export const finishFailed = async (mail: MailLog): Promise<void> => {
  */
 export const settleFailed = async (mail: MailLog, reason: string): Promise<void> => {
   const failed = { status: 'failed' as const, reason, updatedAt: new Date(clock.now()) };
-  const { matchedCount } = await onMailLogs((logs) =>
-    logs.updateOne(
-      { _id: mail._id, status: 'queued', lastEventAt: { $exists: false }, job: { $exists: true } },
-      { $set: failed, $unset: { 'job.content': '' } },
-    ),
+  const { matchedCount } = await mailLogs.updateOne(
+    { _id: mail._id, status: 'queued', lastEventAt: { $exists: false }, job: { $exists: true } },
+    { $set: failed, $unset: { 'job.content': '' } },
   );
   if (matchedCount === 0) return;
   log.warn({ job: 'deliver-mail', mail: mail._id.toHexString(), reason });

@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { builtInKeyOf, builtInTemplates } from './built-in.ts';
 import type { MailTemplate } from './render-template.ts';
-import { comparable, onTemplates, type TemplateRecord } from './template-record.ts';
+import { comparable, type TemplateRecord, templateRecords } from './template-record.ts';
 
 /** Which template a mail is made from: by id, or by name or key. */
 export type TemplateReference = { readonly templateId: string } | { readonly templateName: string };
@@ -16,33 +16,25 @@ const maxNameLength = 200;
 export const templateNotFound = (wanted: string): AppError =>
   new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${wanted.slice(0, 100)}".`);
 
-const readLimit = { maxTimeMS: 5000 } as const;
-
 /** The project's own template with an id; `null` for malformed and unknown ids and those of other projects. */
 export const findOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord | null> => {
   if (!/^[0-9a-f]{24}$/i.test(templateId)) return null;
   const own = { _id: new ObjectId(templateId), projectId: new ObjectId(projectId) };
-  return onTemplates((templates) => templates.findOne(own, readLimit));
+  return templateRecords.findOne(own);
 };
 
 const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
   if (name.length > maxNameLength) return undefined;
   const wanted = comparable(name);
-  const matches = await onTemplates((templates) =>
-    templates
-      .find(
-        { projectId: new ObjectId(projectId), $or: [{ nameKey: { $eq: wanted } }, { keyKey: { $eq: wanted } }] },
-        readLimit,
-      )
-      .toArray(),
-  );
+  const matches = await templateRecords.find({
+    projectId: new ObjectId(projectId),
+    $or: [{ nameKey: { $eq: wanted } }, { keyKey: { $eq: wanted } }],
+  });
   return matches.find(({ nameKey }) => nameKey === wanted) ?? matches[0];
 };
 
 export const findOwnByKey = (projectId: string, key: string): Promise<TemplateRecord | null> =>
-  onTemplates((templates) =>
-    templates.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } }, readLimit),
-  );
+  templateRecords.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } });
 
 /** The same by its id; malformed, unknown and those of other projects → 404 `TEMPLATE_NOT_FOUND`. */
 export const requireOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {

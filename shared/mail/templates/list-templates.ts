@@ -5,7 +5,7 @@ import { type View, viewOf } from '../../core/view.ts';
 import type { Project } from '../../projects/project.ts';
 import { type BuiltInKey, builtInKeys, builtInTemplates, isBuiltInKey } from './built-in.ts';
 import { requireOwnById } from './find-template.ts';
-import { onTemplates, type TemplateRecord } from './template-record.ts';
+import { type TemplateRecord, templateRecords } from './template-record.ts';
 
 /** A template as lists show it. A built-in one has its key as `_id`, and was never updated. */
 interface TemplateSummary extends View<TemplateRecord, '_id' | 'key' | 'name' | 'subject'> {
@@ -45,7 +45,7 @@ export const listMailTemplates = async (
 ): Promise<Page<TemplateSummary>> => {
   const own = { projectId: new ObjectId(project.id) };
   const shown = { projection: { key: 1, name: 1, subject: 1, updatedAt: 1 }, sort: { nameKey: 1 } } as const;
-  const { items, total, page, limit } = await findPage(onTemplates, own, request, shown);
+  const { items, total, page, limit } = await findPage(templateRecords, own, request, shown);
   const end = page * limit - total;
   const builtIn = builtInKeys.slice(Math.max(0, end - limit), Math.max(0, end)).map(builtInSummary);
   return { items: [...items.map(summarizeTemplate), ...builtIn], total: total + builtInKeys.length, page, limit };

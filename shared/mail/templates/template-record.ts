@@ -38,7 +38,7 @@ export const templateIndexes: readonly IndexDescription[] = [
 /** A name or key as it is compared: without regard to case and to how a letter is composed. */
 export const comparable = (text: string): string => text.normalize('NFC').trim().toLowerCase();
 
-export const onTemplates = inControl<TemplateRecord>('mailTemplates');
+export const templateRecords = inControl<TemplateRecord>('mailTemplates');
 
 export const templateExists = (): AppError =>
   new AppError(

@@ -10,10 +10,10 @@ import { requireOwnById, templateNotFound } from './find-template.ts';
 import { type TemplateView, toTemplateView } from './list-templates.ts';
 import {
   comparableNames,
-  onTemplates,
   requireUsable,
   type TemplateRecord,
   templateExists,
+  templateRecords,
   templatesPerProject,
   tooManyTemplates,
 } from './template-record.ts';
@@ -22,11 +22,7 @@ import type { NewTemplate, TemplateChanges } from './template-settings.ts';
 type Reserved = Pick<TemplateRecord, 'slot' | 'nameKey' | 'keyKey'>;
 
 const reserved = (projectId: ObjectId): Promise<Reserved[]> =>
-  onTemplates((templates) =>
-    templates
-      .find({ projectId }, { projection: { _id: 0, slot: 1, nameKey: 1, keyKey: 1 }, maxTimeMS: 5000 })
-      .toArray(),
-  );
+  templateRecords.find({ projectId }, { projection: { _id: 0, slot: 1, nameKey: 1, keyKey: 1 } });
 
 const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRecord | null> => {
   const others = await reserved(wanted.projectId);
@@ -39,7 +35,7 @@ const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRe
   );
   if (slot === undefined) throw tooManyTemplates();
   const record = { ...wanted, slot };
-  const inserted = onTemplates((templates) => templates.insertOne(record));
+  const inserted = templateRecords.insertOne(record);
   return (await unlessTaken(inserted, () => null)) && record;
 };
 
@@ -88,12 +84,10 @@ const replace = (
   { _id, projectId, version }: TemplateRecord,
   changes: Partial<TemplateRecord>,
 ): Promise<TemplateRecord | null> => {
-  const updated = onTemplates((templates) =>
-    templates.findOneAndUpdate(
-      { _id, projectId, version },
-      { $set: { ...changes, version: version + 1, updatedAt: new Date(clock.now()) } },
-      { returnDocument: 'after' },
-    ),
+  const updated = templateRecords.findOneAndUpdate(
+    { _id, projectId, version },
+    { $set: { ...changes, version: version + 1, updatedAt: new Date(clock.now()) } },
+    { returnDocument: 'after' },
   );
   return unlessTaken(updated, () => {
     throw templateExists();
@@ -126,6 +120,6 @@ export const updateMailTemplate = async (
 /** Deletes a template of the project's own; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`. */
 export const deleteMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<void> => {
   const { _id, projectId } = await requireOwn(project, templateId);
-  const { deletedCount } = await onTemplates((templates) => templates.deleteOne({ _id, projectId }));
+  const { deletedCount } = await templateRecords.deleteOne({ _id, projectId });
   if (deletedCount === 0) throw templateNotFound(templateId);
 };

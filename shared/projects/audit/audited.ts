@@ -3,7 +3,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
-import { type AuditedChange, type ChangedValue, onAuditEntries } from './list-audit-entries.ts';
+import { type AuditedChange, auditRecords, type ChangedValue } from './list-audit-entries.ts';
 
 /** What is kept as it is of a value before and after together, in characters of JSON. */
 const wholeUpTo = 1024;
@@ -58,17 +58,15 @@ const boundedChange = (change: AuditedChange): AuditedChange => ({
 const begin = async (change: AuditedChange): Promise<ObjectId> => {
   const { projectId, developerId, tokenId, ...what } = boundedChange(change);
   const _id = newId();
-  await onAuditEntries((entries) =>
-    entries.insertOne({
-      _id,
-      projectId: new ObjectId(projectId),
-      at: new Date(clock.now()),
-      developerId: new ObjectId(developerId),
-      tokenId: tokenId === null ? null : new ObjectId(tokenId),
-      ...what,
-      outcome: 'unknown',
-    }),
-  );
+  await auditRecords.insertOne({
+    _id,
+    projectId: new ObjectId(projectId),
+    at: new Date(clock.now()),
+    developerId: new ObjectId(developerId),
+    tokenId: tokenId === null ? null : new ObjectId(tokenId),
+    ...what,
+    outcome: 'unknown',
+  });
   return _id;
 };
 
@@ -93,9 +91,9 @@ export const audited = async <T>(change: AuditedChange, act: () => Promise<T>): 
   try {
     result = await act();
   } catch (error) {
-    if (isRefusal(error)) await settle(_id, () => onAuditEntries((entries) => entries.deleteOne({ _id })));
+    if (isRefusal(error)) await settle(_id, () => auditRecords.deleteOne({ _id }));
     throw error;
   }
-  await settle(_id, () => onAuditEntries((entries) => entries.updateOne({ _id }, { $set: { outcome: 'done' } })));
+  await settle(_id, () => auditRecords.updateOne({ _id }, { $set: { outcome: 'done' } }));
   return result;
 };

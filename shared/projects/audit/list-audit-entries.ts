@@ -42,7 +42,7 @@ export interface AuditRecord extends Omit<AuditedChange, 'projectId' | 'develope
   readonly outcome: 'done' | 'unknown';
 }
 
-export const onAuditEntries = inControl<AuditRecord>('auditEntries');
+export const auditRecords = inControl<AuditRecord>('auditEntries');
 
 const yearSeconds = 365 * 24 * 3600;
 
@@ -72,7 +72,7 @@ export const entriesOf = (projectId: ObjectId, now: number) => ({
 /** A page of a project's audit trail of the last year, newest first. */
 export const listAuditEntries = async ({ id }: Project, request: PageRequest): Promise<Page<AuditEntry>> => {
   const { filter, sort } = entriesOf(new ObjectId(id), clock.now());
-  const found = await findPage(onAuditEntries, filter, request, { sort });
+  const found = await findPage(auditRecords, filter, request, { sort });
   const emails = await emailsOf(found.items.map(({ developerId }) => developerId));
   const items = found.items.map((record): AuditEntry => {
     const entry = viewOf(record, shown);

@@ -14,7 +14,7 @@ import { plainName } from '../../mail/sender.ts';
 import { invitationTemplate } from '../../mail/templates/built-in.ts';
 import { projectNotFound } from '../change-project.ts';
 import { findOwnedProject, type OwnedProject, roleIn } from '../find-owned-project.ts';
-import { type InvitationRecord, onProjects, type ProjectRecord } from '../project-record.ts';
+import { type InvitationRecord, type ProjectRecord, projectRecords } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
 import {
   hashInvitationToken,
@@ -83,11 +83,9 @@ const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<App
 const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise<void> => {
   const others = othersOpen(invitation);
   const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
-  const { matchedCount } = await onProjects((projects) =>
-    projects.updateOne(
-      { ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, maxMembers] } },
-      [{ $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } }],
-    ),
+  const { matchedCount } = await projectRecords.updateOne(
+    { ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, maxMembers] } },
+    [{ $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } }],
   );
   if (matchedCount === 0) throw await refusal(owned, invitation.invitedBy);
 };

@@ -7,7 +7,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { viewOf } from '../../core/view.ts';
 import { audited } from '../audit/audited.ts';
-import { type InvitationRecord, type MemberRecord, onProjects, type ProjectRecord } from '../project-record.ts';
+import { type InvitationRecord, type MemberRecord, type ProjectRecord, projectRecords } from '../project-record.ts';
 
 export const invitationDays = 7;
 
@@ -54,7 +54,7 @@ const joined = (member: MemberRecord, tokenHash: string): Document => ({
 });
 
 const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<void> => {
-  const { matchedCount } = await onProjects((projects) => projects.updateOne(filter, [{ $set: change }]));
+  const { matchedCount } = await projectRecords.updateOne(filter, [{ $set: change }]);
   if (matchedCount === 0) throw noInvitation();
 };
 
@@ -67,7 +67,7 @@ export const acceptInvitation = async (developerId: string, token: string) => {
   const tokenHash = hashInvitationToken(token);
   if (tokenHash === undefined) throw noInvitation();
   const filter = openFor(developer, tokenHash);
-  const project = await onProjects((projects) => projects.findOne(filter, { maxTimeMS: 5000 }));
+  const project = await projectRecords.findOne(filter);
   const invitation = project?.invitations?.find((open: InvitationRecord) => open.tokenHash === tokenHash);
   if (!project || !invitation) throw noInvitation();
   const { role } = invitation;

@@ -3,7 +3,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import { type OwnedProject, roleIn } from '../find-owned-project.ts';
-import { onProjects, type ProjectRecord } from '../project-record.ts';
+import { type ProjectRecord, projectRecords } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
 import { emailsOf } from '../with-owner.ts';
 import { type Invitation, noInvitation, toInvitation } from './invitation.ts';
@@ -33,9 +33,7 @@ const change = async (
   filter: Filter<ProjectRecord>,
   update: UpdateFilter<ProjectRecord>,
 ): Promise<boolean> => {
-  const { matchedCount } = await onProjects((projects) =>
-    projects.updateOne({ ...filter, _id: record._id, state: 'active' }, update),
-  );
+  const { matchedCount } = await projectRecords.updateOne({ ...filter, _id: record._id, state: 'active' }, update);
   return matchedCount > 0;
 };
 

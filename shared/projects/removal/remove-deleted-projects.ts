@@ -8,7 +8,7 @@ import { transferPrefixes } from '../../transfers/transfer-record.ts';
 import { answerPrefix } from '../../work/once/answer-prefix.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { removeProjectItems } from '../project-items.ts';
-import { onProjects, type ProjectRecord } from '../project-record.ts';
+import { type ProjectRecord, projectRecords } from '../project-record.ts';
 
 /** The most that one request lists, and that one removes. */
 const pageSize = 1000;
@@ -75,7 +75,7 @@ const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
   const items = await removeProjectItems(id, itemsLimitMs);
   await onManaged({ id }, (db) => db.dropDatabase(), dropLimitMs);
   const complete = files.complete && items.complete;
-  if (complete) await onProjects((projects) => projects.deleteOne({ _id, state: 'deleting' }));
+  if (complete) await projectRecords.deleteOne({ _id, state: 'deleting' });
   log.info({ job: 'remove-projects', project: id, files: files.removed, items: items.removed, complete });
   return complete;
 };
@@ -84,7 +84,7 @@ const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
 const projectRemoval: RecordJob<ProjectRecord> = {
   name: 'remove-projects',
   what: 'project',
-  on: onProjects,
+  records: projectRecords,
   lease: 'deletingSince',
   while: ['state'],
   open: () => ({ state: 'deleting' }),

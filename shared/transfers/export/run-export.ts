@@ -4,27 +4,21 @@ import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { loadContext, TransferFailure } from '../transfer-context.ts';
 import { beginUpload, completeUpload, type Part, uploadPart } from '../transfer-file.ts';
-import { type ExportFormat, type ExportRecord, onTransfers, transferKey } from '../transfer-record.ts';
+import { type ExportFormat, type ExportRecord, transferKey, transferRecords } from '../transfer-record.ts';
 import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts';
 import { loadStretch, minPartBytes } from './export-part.ts';
 
 const gibibyte = 1024 ** 3;
 
 /** Bytes of a project's exports that are kept or being written, but for this one. */
-const othersOf = ({ _id, projectId }: ExportRecord): Promise<number> =>
-  onTransfers(async (transfers) => {
-    const kept = { projectId, _id: { $ne: _id }, kind: 'export', expiresAt: { $gt: new Date(clock.now()) } } as const;
-    const [sum] = await transfers
-      .aggregate<{ readonly bytes: number }>(
-        [
-          { $match: { ...kept, state: { $in: ['queued', 'running', 'done'] } } },
-          { $group: { _id: null, bytes: { $sum: '$bytes' } } },
-        ],
-        { maxTimeMS: 5000 },
-      )
-      .toArray();
-    return sum?.bytes ?? 0;
-  });
+const othersOf = async ({ _id, projectId }: ExportRecord): Promise<number> => {
+  const kept = { projectId, _id: { $ne: _id }, kind: 'export', expiresAt: { $gt: new Date(clock.now()) } } as const;
+  const [sum] = await transferRecords.aggregate<{ readonly bytes: number }>([
+    { $match: { ...kept, state: { $in: ['queued', 'running', 'done'] } } },
+    { $group: { _id: null, bytes: { $sum: '$bytes' } } },
+  ]);
+  return sum?.bytes ?? 0;
+};
 
 /** Ends an export with which those that its project keeps are more than the plan allows: `TransferFailure`. */
 const requireExportRoom = async ({ plan }: Project, record: ExportRecord): Promise<void> => {

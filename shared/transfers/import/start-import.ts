@@ -13,8 +13,8 @@ import {
   type ImportFormat,
   type ImportRecord,
   type OnConflict,
-  onTransfers,
   transferKey,
+  transferRecords,
 } from '../transfer-record.ts';
 import { endTransfer } from '../transfer-runs.ts';
 import { insertTransfer, orRunning } from '../transfer-slots.ts';
@@ -100,12 +100,10 @@ export const startUploadedImport = async (
   }
   const origin = originOf(project, await requireRecord(project, collectionName));
   const started = await orRunning(
-    onTransfers((transfers) =>
-      transfers.findOneAndUpdate(
-        { _id: record._id, state: 'awaiting' },
-        { $set: { ...queued(), origin, updatedAt: new Date(clock.now()) } },
-        { returnDocument: 'after' },
-      ),
+    transferRecords.findOneAndUpdate(
+      { _id: record._id, state: 'awaiting' },
+      { $set: { ...queued(), origin, updatedAt: new Date(clock.now()) } },
+      { returnDocument: 'after' },
     ),
   );
   if (!started) return toImportView(await findImport(project, collectionName, id));

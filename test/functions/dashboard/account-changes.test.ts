@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { accountChanges } from '../../../shared/accounts/tell-of-change.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
 import { auth, guardDeveloper } from '../../support/worlds/developers.ts';
 import { developerPasskeys } from '../../support/worlds/passkeys.ts';
@@ -11,7 +11,7 @@ const newPassword = 'another horse battery';
 
 /** How many such mails to an address have been accepted: their log is there before an act is answered. */
 const accepted = (email: string) =>
-  onMailLogs((logs) => logs.countDocuments({ to: email, projectId: null, templateUsed: 'account-change' }));
+  mailLogs.countDocuments({ to: email, projectId: null, templateUsed: 'account-change' });
 
 const told = async (email: string): Promise<string> => {
   const { subject, text } = await mailAbout(email, /has changed$/);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import type { SocialProfile } from '../../../shared/accounts/social/providers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -120,7 +120,7 @@ describe('signing in with GitHub', () => {
 
   test('302 of a developer whose verified address it has: linked, which one mail tells', async () => {
     const { email } = await newDeveloper('pro', { email: 'octocat@example.com' });
-    const told = () => onMailLogs((logs) => logs.countDocuments({ to: email, templateUsed: 'account-change' }));
+    const told = () => mailLogs.countDocuments({ to: email, templateUsed: 'account-change' });
     const before = await told();
     expect(await signInAs('octocat')).toMatchObject({ error: null, linkedByEmail: 'true' });
     expect(await told()).toBe(before + 1);

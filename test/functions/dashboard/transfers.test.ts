@@ -4,7 +4,7 @@ import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { maintainTransfers } from '../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
-import { onTransfers } from '../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../shared/transfers/transfer-record.ts';
 import { call } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { everyType, notes, people } from '../../support/worlds/collections.ts';
@@ -26,27 +26,23 @@ describe('what was lost', () => {
     const held = await heldExport(at.project.id, collection);
     await eventually(async () => {
       // The schedule of the stack finds it, or a test that runs beside this one, whose queue nobody reads.
-      await onTransfers((transfers) =>
-        transfers.updateOne({ _id: held._id, state: 'queued' }, { $set: { dueAt: new Date(0) } }),
-      );
+      await transferRecords.updateOne({ _id: held._id, state: 'queued' }, { $set: { dueAt: new Date(0) } });
       expect(await recordOf(held)).toMatchObject({ state: 'done', count: 3 });
     });
   });
 
   test('is removed after two days, file and all', async () => {
     const done = await at.exported('notes', { format: 'json' });
-    await onTransfers((transfers) =>
-      transfers.updateOne({ _id: new ObjectId(done._id) }, { $set: { expiresAt: new Date(clock.now()) } }),
-    );
+    await transferRecords.updateOne({ _id: new ObjectId(done._id) }, { $set: { expiresAt: new Date(clock.now()) } });
     expect(await at.dashboard('GET', 'notes', `exports/${done._id}`)).toMatchObject({ status: 404 });
     await maintainTransfers();
-    expect(await onTransfers((transfers) => transfers.countDocuments({ _id: new ObjectId(done._id) }))).toBe(0);
+    expect(await transferRecords.countDocuments({ _id: new ObjectId(done._id) })).toBe(0);
     expect((await fetch(done.url ?? '')).status).toBe(404);
   });
 
   test('fails for good after ten runs in vain', async () => {
     const held = await heldExport(at.project.id, await at.newCollection());
-    await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, { $set: { tries: 10 } }));
+    await transferRecords.updateOne({ _id: held._id }, { $set: { tries: 10 } });
     await runTransfer(held._id.toHexString());
     expect(await recordOf(held)).toMatchObject({ state: 'failed' });
   });

@@ -8,7 +8,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { pollQueue } from '../../../infra/local/poll-queue.ts';
 import { createMailQueue } from '../../../infra/local/queues.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
 import { type QueuedMail, queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
 import { requeueMail } from '../../../shared/mail/outbox/requeue-mail.ts';
@@ -81,7 +81,7 @@ const mailFor = (to: string | null): QueuedMail => ({
 });
 
 const logFor = async (to: string) => {
-  const log = await onMailLogs((logs) => logs.findOne({ to }));
+  const log = await mailLogs.findOne({ to });
   if (!log) throw new Error(`There is no mail to ${to}`);
   return log;
 };
@@ -187,7 +187,7 @@ describe('a mail that was accepted', () => {
     await eventually(async () => expect((await logFor(to)).status).toBe('delivered'));
     const leasedUntil = new Date(Date.now() + 60_000);
     const job = { leasedUntil, lostAt: leasedUntil, inDoubt: true, content: before.job?.content ?? '' };
-    await onMailLogs((logs) => logs.replaceOne({ _id: before._id }, { ...before, job }));
+    await mailLogs.on((logs) => logs.replaceOne({ _id: before._id }, { ...before, job }));
     expect(await deliverMail(id, 1)).toEqual({ done: true });
     expect((await logFor(to)).status).toBe('queued');
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 61_000);
@@ -203,15 +203,15 @@ describe('a mail that was accepted', () => {
     const begin = new Date();
     await queueMail({ ...mailFor(null), projectId: projectId.toHexString() });
     const forNobody = { status: 'nobody', createdAt: { $gte: begin } } as const;
-    const ids = await onMailLogs((logs) => logs.distinct('_id', forNobody));
-    expect(await onMailLogs((logs) => logs.countDocuments({ projectId }))).toBe(0);
+    const ids = await mailLogs.on((logs) => logs.distinct('_id', forNobody));
+    expect(await mailLogs.countDocuments({ projectId })).toBe(0);
     const id = await eventually(() => {
       const mine = ids.map((id) => id.toHexString()).find((id) => handedOut.includes(id));
       if (mine === undefined) throw new Error('Not handed out yet');
       return mine;
     });
     expect(await handler(eventOf(id))).toEqual({ batchItemFailures: [] });
-    expect(await onMailLogs((logs) => logs.findOne({ _id: new ObjectId(id) }))).toBeNull();
+    expect(await mailLogs.findOne({ _id: new ObjectId(id) })).toBeNull();
     expect(provider.asked).toHaveLength(asked);
   });
 });
@@ -280,7 +280,7 @@ describe('where the provider has trouble', () => {
 
   test('only the mail of a batch that could not be sent comes back', async () => {
     const [first, second, third] = [await heldMail(), await heldMail(), await heldMail()];
-    await onMailLogs((logs) => logs.updateOne({ to: second.to }, { $set: { 'job.content': 'AQ' } }));
+    await mailLogs.updateOne({ to: second.to }, { $set: { 'job.content': 'AQ' } });
     const { batchItemFailures } = await handler(eventOf(first.id, second.id, third.id));
     expect(batchItemFailures).toEqual([{ itemIdentifier: `message-${second.id}` }]);
     const logs = await Promise.all([first, second, third].map(({ to }) => logFor(to)));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { afterEach, expect, test, vi } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
+import { inControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { newId } from '../../../shared/core/new-id.ts';
 import { changeHeld, claim, deleteHeld, type Leased, putOff, release, takeOver } from '../../../shared/work/lease.ts';
@@ -15,24 +15,23 @@ interface Job {
 }
 
 const name = `leases_${randomBytes(6).toString('hex')}`;
-const onJobs = <T>(act: (jobs: Collection<Job>) => Promise<T>): Promise<T> =>
-  onControl((db) => act(db.collection<Job>(name)));
-const leased: Leased<Job> = { on: onJobs, lease: 'part.until', while: ['state', 'part.note'] };
+const jobs = inControl<Job>(name);
+const leased: Leased<Job> = { records: jobs, lease: 'part.until', while: ['state', 'part.note'] };
 
 const add = async (): Promise<Job> => {
   const job: Job = { _id: newId(), state: 'open', part: { until: new Date(0) }, runs: 0 };
-  await onJobs((jobs) => jobs.insertOne(job));
+  await jobs.insertOne(job);
   return job;
 };
 
 const minuteLater = (): Date => new Date(clock.now() + 60_000);
 const count = { $inc: { runs: 1 } };
 const claimIt = ({ _id }: Job) => claim(leased, { _id, state: 'open' }, minuteLater(), count);
-const now = ({ _id }: Job) => onJobs((jobs) => jobs.findOne({ _id }));
+const now = ({ _id }: Job) => jobs.findOne({ _id });
 
 afterEach(async () => {
   vi.restoreAllMocks();
-  await onJobs((jobs) => jobs.deleteMany({}));
+  await jobs.deleteMany({});
 });
 
 test('one of 50 runs claims a record; when its lease has ended, one of 50 again', async () => {
@@ -69,7 +68,7 @@ test('a run whose lease another has, or that has been overtaken, changes, delete
   expect(await now(job)).toEqual(theirs);
 
   for (const change of [{ state: 'closed' }, { state: 'open', 'part.note': 'settled' }] as const) {
-    await onJobs((jobs) => jobs.updateOne({ _id: job._id }, { $set: change }));
+    await jobs.updateOne({ _id: job._id }, { $set: change });
     expect(await changeHeld(leased, theirs, count)).toBe(false);
   }
 });

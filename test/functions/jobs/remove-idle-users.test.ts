@@ -4,7 +4,7 @@ import { rotate } from '../../../shared/accounts/refresh-sessions.ts';
 import { lastViewOf } from '../../../shared/accounts/users/last-view.ts';
 import { removeIdleUsers } from '../../../shared/accounts/users/remove-idle-users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { onDeliveries } from '../../../shared/events/delivery-record.ts';
+import { deliveryRecords } from '../../../shared/events/delivery-record.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { Receiver } from '../../support/worlds/receiver.ts';
@@ -82,7 +82,7 @@ describe('an anonymous user', () => {
     await removeIdleUsers(hooked.id);
     await removeIdleUsers(hooked.id);
     const told = { webhookId: new ObjectId(_id), thing: `user/${body.userId}` };
-    const row = await onDeliveries((rows) => rows.findOne(told));
+    const row = await deliveryRecords.findOne(told);
     expect(row).toMatchObject({ type: 'user.deleted', nextAt: new Date(clock.now()) });
     const lastView = await lastViewOf(body.userId, row?.lastView ?? '');
     expect(lastView).toMatchObject({ user: { _id: body.userId, isAnonymous: true } });

@@ -9,10 +9,10 @@ import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { handler as verifyDatabase } from '../../../functions/jobs/verify-database-a.ts';
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { localAccount } from '../../../infra/local/aws-account.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { verificationId } from '../../../shared/projects/own-database/verify-database.ts';
 import { seal } from '../../../shared/projects/sealed.ts';
-import { onTransfers } from '../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../shared/transfers/transfer-record.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { stillQueue } from '../../support/worlds/still-queue.ts';
@@ -68,7 +68,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     await linesOf(() => invoke(sendMail, { key: project.secretKey, method: 'POST', body: mail }));
     const event = await nextOf(process.env.MAIL_QUEUE_URL);
     const [id = ''] = event.Records.map(({ body }) => body);
-    expect(await onMailLogs((logs) => logs.findOne({ _id: new ObjectId(id) }))).toMatchObject({ job: { requestId } });
+    expect(await mailLogs.findOne({ _id: new ObjectId(id) })).toMatchObject({ job: { requestId } });
     expect(await linesOf(() => deliverMail(event))).toEqual([
       { level: 'info', job: 'deliver-mail', mail: id, tries: 1, done: true, requestId },
     ]);
@@ -79,7 +79,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     await linesOf(() => invoke(sendMail, { key: project.secretKey, method: 'POST', body: mail }));
     const event = await nextOf(process.env.MAIL_QUEUE_URL);
     const _id = new ObjectId(event.Records[0]?.body);
-    await onMailLogs((logs) => logs.updateOne({ _id }, { $set: { 'job.content': 'damaged' } }));
+    await mailLogs.updateOne({ _id }, { $set: { 'job.content': 'damaged' } });
     const lines = await linesOf(() => deliverMail(event));
     expect(lines.map(({ level }) => level)).toEqual(['error', 'info']);
     for (const line of lines) expect(line).toMatchObject({ job: 'deliver-mail', requestId });
@@ -107,7 +107,7 @@ describe('lines of a job carry the id of the request that asked for it', () => {
     await linesOf(() => invoke(startExport, { token, method: 'POST', params, body: { format: 'json' } }));
     const event = await nextOf(process.env.WORK_QUEUE_URL);
     const { transferId } = JSON.parse(event.Records[0]?.body ?? '') as { readonly transferId: string };
-    const record = await onTransfers((transfers) => transfers.findOne({ _id: new ObjectId(transferId) }));
+    const record = await transferRecords.findOne({ _id: new ObjectId(transferId) });
     expect(record).toMatchObject({ requestId });
     const body = JSON.stringify({ task: 'transfer', transferId });
     const [line] = await linesOf(() => runTask({ Records: event.Records.map((message) => ({ ...message, body })) }));

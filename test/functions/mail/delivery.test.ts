@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
 import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
 import { heldSlots, mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { mailTries } from '../../../shared/mail/outbox/retries.ts';
@@ -55,12 +55,12 @@ interface Held {
 const heldMail = async (from = project, to: string | readonly string[] = newAddress()): Promise<Held> => {
   const { id } = await sendMail(from, { to, subject: 'Hello', text: 'Hi' });
   const lostAt = new Date(Date.now() + 24 * 3600_000);
-  await onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': lostAt } }));
+  await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': lostAt } });
   return { id, to: [to].flat()[0] ?? '' };
 };
 
 const logOf = async (id: string): Promise<MailLog> => {
-  const log = await onMailLogs((logs) => logs.findOne({ _id: new ObjectId(id) }));
+  const log = await mailLogs.findOne({ _id: new ObjectId(id) });
   if (!log) throw new Error('There is no such mail');
   return log;
 };
@@ -110,9 +110,7 @@ describe('the slot of a mail', () => {
   test('comes back where the run died after it had written that the mail failed', async () => {
     const { id } = await heldMail();
     const before = await used();
-    await onMailLogs((logs) =>
-      logs.updateOne({ _id: new ObjectId(id) }, { $set: { status: 'failed' }, $unset: { 'job.content': '' } }),
-    );
+    await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { status: 'failed' }, $unset: { 'job.content': '' } });
     await inParallel(50, () => deliverMail(id, 1));
     expect([await used(), await isHeld(id)]).toEqual([before - 1, false]);
     expect(requestsFor(id)).toEqual([]);
@@ -155,7 +153,7 @@ describe('a mail that the provider may have', () => {
 
   test('because its run died is in doubt until the next answer', async () => {
     const { id } = await heldMail();
-    await onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.inDoubt': true } }));
+    await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.inDoubt': true } });
     provider.next(500);
     await deliverMail(id, mailTries);
     expect(await logOf(id)).toMatchObject({ status: 'queued' });
@@ -167,7 +165,7 @@ describe('a mail that the provider may have', () => {
     const { id } = await heldMail();
     const before = await used();
     const event = { status: 'delivered' as const, lastEventAt: new Date('2100-01-01'), providerEmailId: 'known' };
-    await onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: event }));
+    await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: event });
     expect(await deliverMail(id, 1)).toEqual({ done: true });
     expect(await logOf(id)).toMatchObject({ status: 'delivered', providerEmailId: 'known' });
     expect(await logOf(id)).not.toHaveProperty('job');
@@ -183,7 +181,7 @@ describe('a mail that the provider may have', () => {
         const before = await used();
         const mail = await logOf(id);
         const event = { status, reason: 'said the event', lastEventAt: new Date('2100-01-01') };
-        await onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: event }));
+        await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: event });
         await settle(mail);
         await deliverMail(id, 1);
         expect(await logOf(id)).toMatchObject(event);
@@ -199,9 +197,7 @@ test('a run whose mail another one has taken over meanwhile leaves it to that on
   const theirs = new Date(Date.now() + 60_000);
   let taken: Promise<unknown> | undefined;
   provider.meet(() => {
-    taken ??= onMailLogs((logs) =>
-      logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.leasedUntil': theirs, reason: 'theirs' } }),
-    );
+    taken ??= mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.leasedUntil': theirs, reason: 'theirs' } });
     return 500;
   });
   expect(await deliverMail(id, 1)).toMatchObject({ done: false });
@@ -213,7 +209,7 @@ test('a mail of which an event told while a try failed is settled by the next tr
   const { id } = await heldMail();
   provider.meet(500);
   const told = { $set: { status: 'delivered', lastEventAt: new Date() } } as const;
-  beforeChange('updateOne', 1, () => onMailLogs((logs) => logs.findOneAndUpdate({ _id: new ObjectId(id) }, told)));
+  beforeChange('updateOne', 1, () => mailLogs.findOneAndUpdate({ _id: new ObjectId(id) }, told));
   expect(await deliverMail(id, 1)).toMatchObject({ done: false });
   vi.restoreAllMocks();
   expect(await logOf(id)).not.toHaveProperty('reason');

@@ -8,7 +8,7 @@ import { forgetProjects } from '../../../shared/collections/find-project-by-key.
 import { clock } from '../../../shared/core/clock.ts';
 import { requestIds } from '../../../shared/core/new-id.ts';
 import type { LambdaHandler } from '../../../shared/http/stack.ts';
-import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
 import { mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { claim, noteAnswer, noteFailure, type Run } from '../../../shared/work/once/claim.ts';
@@ -48,8 +48,7 @@ const call = (handler: LambdaHandler, key: string, body: unknown, by = project) 
   invoke(handler, { method: 'POST', key: by.secretKey, body, headers: { 'idempotency-key': key } });
 
 const used = async (): Promise<number> => (await mailUsage(await domainProject(project))).used;
-const logs = (): Promise<MailLog[]> =>
-  onMailLogs((collection) => collection.find({ projectId: new ObjectId(project.id) }).toArray());
+const logs = (): Promise<MailLog[]> => mailLogs.find({ projectId: new ObjectId(project.id) });
 const batches = () => provider.asked.filter(({ path }) => path === '/emails/batch').length;
 
 const inProgress = { status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } };
@@ -222,7 +221,7 @@ describe('a run that ended after it took the key', () => {
     const [key, body] = [newKey(), mailOf()];
     const { ids } = await claimed(key, body);
     const [id = new ObjectId()] = ids;
-    await onMailLogs((collection) => collection.insertOne(rowOf(id, { status: 'sent' })));
+    await mailLogs.insertOne(rowOf(id, { status: 'sent' }));
     later(36);
     for (let times = 0; times < 2; times++) {
       expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: { data: { id: id.toHexString() } } });
@@ -253,13 +252,11 @@ describe('a batch with an Idempotency-Key', () => {
     const [key, body, asked] = [newKey(), batchOf(3), batches()];
     const { ids } = await claimed(key, body, 3);
     const [sent = new ObjectId(), open = new ObjectId(), nobody = new ObjectId()] = ids;
-    await onMailLogs((collection) =>
-      collection.insertMany([
-        rowOf(sent, { status: 'sent', providerEmailId: `p-${sent.toHexString()}` }),
-        rowOf(open),
-        rowOf(nobody, { status: 'failed', reason: 'suppressed' }),
-      ]),
-    );
+    await mailLogs.insertMany([
+      rowOf(sent, { status: 'sent', providerEmailId: `p-${sent.toHexString()}` }),
+      rowOf(open),
+      rowOf(nobody, { status: 'failed', reason: 'suppressed' }),
+    ]);
     later(36);
     const message = (text: string) => ({ error: { message: expect.stringContaining(text) as unknown } });
     expect(await call(sendBatch, key, body)).toMatchObject({

@@ -6,7 +6,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { commandChannel, type DatabaseCommand } from '../../../shared/clients/commands.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
-import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
 import { retireLogs } from '../../../shared/mail/outbox/retire-logs.ts';
@@ -79,7 +79,7 @@ describe('the list', () => {
     const mine = await newProject();
     const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
     const rows = Array.from({ length: 120 }, (_, index) => rowOf(mine, String(index), at((index * 37) % 120)));
-    await onMailLogs((logs) => logs.insertMany([...rows, rowOf(other, 'foreign', at(200))]));
+    await mailLogs.insertMany([...rows, rowOf(other, 'foreign', at(200))]);
     const listed = await list(mine);
     expect(listed.map(({ sentAt }) => sentAt)).toEqual(
       Array.from({ length: 50 }, (_, index) => at(119 - index).toISOString()),
@@ -168,7 +168,7 @@ describe('one mail', () => {
     const set = (providerApiKey: string | null) =>
       mine.developer.dashboard('PATCH', `/api/projects/${mine.id}`, { providerApiKey }).then(forgetProjects);
     const [shared, own] = [rowOf(mine, 'shared', new Date()), { ...rowOf(mine, 'own', new Date()), usingByok: true }];
-    await onMailLogs((logs) => logs.insertMany([shared, own]));
+    await mailLogs.insertMany([shared, own]);
     await set('re_own');
     await get(shared.providerEmailId ?? '', mine);
     await get(own.providerEmailId ?? '', mine);
@@ -183,7 +183,7 @@ describe('one mail', () => {
 
   test('200 without a live status where the provider does not know it any more', async () => {
     const row = rowOf(project, 'forgotten', new Date());
-    await onMailLogs((logs) => logs.insertOne(row));
+    await mailLogs.insertOne(row);
     expect(await get(row.providerEmailId ?? '')).toMatchObject({
       status: 200,
       body: { data: { providerStatus: null } },
@@ -208,7 +208,7 @@ describe('old logs', () => {
     const mine = await newProject();
     const days = (count: number): Date => new Date(Date.now() - count * 24 * 3600_000);
     const rows = [89, 91, 200].map((age) => ({ ...rowOf(mine, String(age), days(age)), createdAt: days(age) }));
-    await onMailLogs((logs) => logs.insertMany(rows));
+    await mailLogs.insertMany(rows);
     await retireLogs();
     expect((await list(mine)).map(({ subject }) => subject)).toEqual(['89']);
   });

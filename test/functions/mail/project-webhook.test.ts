@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { receiversOf } from '../../../shared/mail/suppressions.ts';
 import { deliver, eventOf } from '../../support/clients/webhook.ts';
@@ -31,12 +31,12 @@ const sentMail = async (by: TestProject, { usingByok = true, known = true } = {}
   const providerEmailId = randomUUID();
   const to = [`to-${randomUUID()}@example.com`];
   const row = newLog({ _id, projectId: by.id, to, subject: 'Hi', usingByok, templateUsed: null });
-  await onMailLogs((logs) => logs.insertOne({ ...row, status: 'sent', ...(known && { providerEmailId }) }));
+  await mailLogs.insertOne({ ...row, status: 'sent', ...(known && { providerEmailId }) });
   const tags = { basalt_mail: _id.toHexString() };
   return { _id, to, data: { email_id: providerEmailId, to, tags } };
 };
 
-const statusOf = async (_id: ObjectId) => (await onMailLogs((logs) => logs.findOne({ _id })))?.status;
+const statusOf = async (_id: ObjectId) => (await mailLogs.findOne({ _id }))?.status;
 
 const deliverTo = (projectId: string, event: unknown, by = secret) =>
   deliver(event, { path: `/api/mail/webhook/${projectId}`, secret: by });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
 import { giveSlotsBack, heldSlots, keepSlots, mailUsage, takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
 import { newJob, newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { reserveSlots } from '../../../shared/mail/outbox/reserve-slots.ts';
@@ -124,9 +124,11 @@ describe('slots that a crash left behind', () => {
     const fresh = newIds(1);
     await takeSlots(project, [never, failed, waiting, sent, ...fresh]);
     await takeSlots(project, newIds(20));
-    await onMailLogs((logs) =>
-      logs.insertMany([row(failed, 'failed', false), row(waiting, 'queued', true), row(sent, 'delivered', false)]),
-    );
+    await mailLogs.insertMany([
+      row(failed, 'failed', false),
+      row(waiting, 'queued', true),
+      row(sent, 'delivered', false),
+    ]);
     expect((await reserveSlots(project, newIds(1))).usage?.used).toBe(24);
     expect(await held()).toEqual(expect.arrayContaining([waiting, ...fresh]));
     for (const id of [never, failed, sent]) expect(await held()).not.toContain(id);

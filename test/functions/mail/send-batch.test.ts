@@ -6,7 +6,7 @@ import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
 import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
 import { heldSlots, mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { suppress } from '../../../shared/mail/suppressions.ts';
@@ -55,8 +55,7 @@ const batchOf = (count: number) => Array.from({ length: count }, () => mailOf())
 const used = async (): Promise<number> => (await mailUsage(await domainProject(project))).used;
 const held = async () => (await heldSlots(project.id, new Date(clock.now()).toISOString().slice(0, 7))).ids;
 const batches = () => provider.asked.filter(({ path }) => path === '/emails/batch');
-const logs = (): Promise<MailLog[]> =>
-  onMailLogs((collection) => collection.find({ projectId: new ObjectId(project.id) }, { sort: { _id: 1 } }).toArray());
+const logs = (): Promise<MailLog[]> => mailLogs.find({ projectId: new ObjectId(project.id) }, { sort: { _id: 1 } });
 
 describe('a batch', () => {
   beforeAll(async () => {
@@ -217,9 +216,9 @@ describe('where the provider', () => {
     expect(await used()).toBe(before + 2);
 
     const event = { status: 'delivered' as const, lastEventAt: new Date('2100-01-01') };
-    await onMailLogs((collection) => collection.updateOne({ _id: first._id }, { $set: event }));
+    await mailLogs.updateOne({ _id: first._id }, { $set: event });
     const silent = { $set: { status: 'queued' as const }, $unset: { lastEventAt: '' as const } };
-    await onMailLogs((collection) => collection.updateOne({ _id: second._id }, silent));
+    await mailLogs.updateOne({ _id: second._id }, silent);
     for (const { _id } of [first, second]) await deliverMail(_id.toHexString(), 1);
     expect((await logs()).slice(-2)).toMatchObject([
       { status: 'delivered' },

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } fr
 import { handler } from '../../../functions/mail/send-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
 import { requeueMail } from '../../../shared/mail/outbox/requeue-mail.ts';
 import { suppress } from '../../../shared/mail/suppressions.ts';
@@ -58,14 +58,14 @@ const send = (body: unknown, from = project) => from.api<Sent>('POST', '/api/mai
 const mailOf = (to: unknown = newAddress()) => ({ to, subject: 'Hello', text: 'Hi {{name}}', html: '<p>Hi</p>' });
 
 const logOf = async (id: string) => {
-  const log = await onMailLogs((logs) => logs.findOne({ _id: new ObjectId(id) }));
+  const log = await mailLogs.findOne({ _id: new ObjectId(id) });
   if (!log) throw new Error('There is no such mail');
   return log;
 };
 
 /** Has a mail count as lost by its queue, and runs the job that looks for those. */
 const lose = async (id: string): Promise<void> => {
-  await onMailLogs((logs) => logs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': new Date(0) } }));
+  await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': new Date(0) } });
   await requeueMail();
 };
 
@@ -284,7 +284,7 @@ describe('the monthly quota', () => {
     const wait = Number(refused.headers.get('retry-after'));
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(24 * 3600);
-    expect(await onMailLogs((logs) => logs.countDocuments({ projectId: new ObjectId(free.id) }))).toBe(25);
+    expect(await mailLogs.countDocuments({ projectId: new ObjectId(free.id) })).toBe(25);
   });
 
   test('is counted for each project by itself', async () => {

@@ -3,9 +3,9 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { handler } from '../../../functions/mail/webhook/receive-webhook.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { onSuppressions, receiversOf } from '../../../shared/mail/suppressions.ts';
+import { receiversOf, suppressions } from '../../../shared/mail/suppressions.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { eventOf, signedHeaders } from '../../support/clients/webhook.ts';
 import { newProject } from '../../support/worlds/project.ts';
@@ -25,7 +25,7 @@ const sentMail = async () => {
   const _id = new ObjectId();
   const providerEmailId = randomUUID();
   const row = newLog({ _id, projectId, to, subject: 'Hi', usingByok: false, templateUsed: null });
-  await onMailLogs((logs) => logs.insertOne({ ...row, status: 'sent', providerEmailId }));
+  await mailLogs.insertOne({ ...row, status: 'sent', providerEmailId });
   return { _id, data: { email_id: providerEmailId, to } };
 };
 
@@ -68,15 +68,13 @@ describe('An event costs', () => {
 describe('A run that dies before the row is written', () => {
   test('loses nothing: the next delivery does all of it', async () => {
     const { _id, data } = await sentMail();
-    await onSuppressions((suppressions) => suppressions.deleteMany({ projectId: new ObjectId(projectId) }));
+    await suppressions.deleteMany({ projectId: new ObjectId(projectId) });
     const event = eventOf('email.bounced', data);
     // The row is what says that an event has been applied, and it is written last: as if it had not been.
     await deliver(event, 'msg_dead');
-    await onMailLogs((logs) =>
-      logs.updateOne({ _id }, { $set: { status: 'sent' }, $unset: { eventIds: '', lastEventAt: '' } }),
-    );
+    await mailLogs.updateOne({ _id }, { $set: { status: 'sent' }, $unset: { eventIds: '', lastEventAt: '' } });
     expect(await deliver(event, 'msg_dead')).toMatchObject({ status: 200 });
-    expect(await onMailLogs((logs) => logs.findOne({ _id }))).toMatchObject({
+    expect(await mailLogs.findOne({ _id })).toMatchObject({
       status: 'bounced',
       eventIds: ['msg_dead'],
     });
@@ -87,7 +85,7 @@ describe('A run that dies before the row is written', () => {
     const { data } = await sentMail();
     const event = eventOf('email.bounced', data);
     await deliver(event, 'msg_again');
-    await onSuppressions((suppressions) => suppressions.deleteMany({ projectId: new ObjectId(projectId) }));
+    await suppressions.deleteMany({ projectId: new ObjectId(projectId) });
     await deliver(event, 'msg_again');
     expect(await receiversOf(projectId, [{ to }])).toEqual([to]);
   });

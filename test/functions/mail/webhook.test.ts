@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { type MailLog, onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
 import { listSuppressions } from '../../../shared/mail/suppressions.ts';
 import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
@@ -23,14 +23,14 @@ const sentMail = async ({ known = true, to = [`to-${randomUUID()}@example.com`] 
   const _id = new ObjectId();
   const providerEmailId = randomUUID();
   const row = newLog({ _id, projectId: project.id, to, subject: 'Hi', usingByok: false, templateUsed: null });
-  await onMailLogs((logs) => logs.insertOne({ ...row, status: 'sent', ...(known && { providerEmailId }) }));
+  await mailLogs.insertOne({ ...row, status: 'sent', ...(known && { providerEmailId }) });
   return { _id, providerEmailId, to, data: { email_id: providerEmailId, to } };
 };
 
 type Sent = Awaited<ReturnType<typeof sentMail>>;
 
 const stored = async ({ _id }: Pick<Sent, '_id'>): Promise<MailLog> => {
-  const row = await onMailLogs((logs) => logs.findOne({ _id }));
+  const row = await mailLogs.findOne({ _id });
   if (!row) throw new Error('The mail is gone');
   return row;
 };

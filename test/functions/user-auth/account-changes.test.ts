@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { accountChanges } from '../../../shared/accounts/tell-of-change.ts';
 import { accountMailFrom } from '../../../shared/mail/mail-content.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { shownCode } from '../../support/clients/authenticator.ts';
 import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
 import { makePasskey } from '../../support/clients/passkey-device.ts';
@@ -21,8 +21,7 @@ beforeAll(async () => {
 });
 
 /** How many such mails to an address have been accepted: their log is there before an act is answered. */
-const accepted = (email: string) =>
-  onMailLogs((logs) => logs.countDocuments({ to: email, templateUsed: 'account-change' }));
+const accepted = (email: string) => mailLogs.countDocuments({ to: email, templateUsed: 'account-change' });
 
 /** Somebody who has verified their address, or has not. */
 const newUser = async (emailVerified = true) => {
@@ -95,7 +94,7 @@ describe('who has verified their address is told by one mail', () => {
     const linked = await signInWith(social, 'github', 'ada');
     expect(linked).toMatchObject({ userId: first.userId, linkedByEmail: 'true' });
     const logs = { projectId: new ObjectId(social.id), templateUsed: 'account-change' };
-    const told = () => onMailLogs((mails) => mails.countDocuments(logs));
+    const told = () => mailLogs.countDocuments(logs);
     expect(await told()).toBe(1);
     await signInWith(social, 'github', 'ada');
     expect(await told()).toBe(1);

@@ -4,7 +4,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { countAccountMail } from '../../../shared/mail/outbox/account-mail-limit.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
@@ -33,8 +33,7 @@ const projectWith = async (left: number, settings = {}): Promise<{ api: UsersPro
   return { api, domain };
 };
 
-const rowsOf = ({ id }: Project, status: object) =>
-  onMailLogs((logs) => logs.countDocuments({ projectId: new ObjectId(id), ...status }));
+const rowsOf = ({ id }: Project, status: object) => mailLogs.countDocuments({ projectId: new ObjectId(id), ...status });
 const overLimit = { status: 'failed', reason: /as many mails of user accounts today/ };
 
 describe('the mails of user accounts that a project sends a day with the key that all share', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
-import { onMailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 /** How many such mails to an address have been accepted: their log is there before a sign-in is answered. */
-const told = (email: string) => onMailLogs((logs) => logs.countDocuments({ to: email, templateUsed: 'new-device' }));
+const told = (email: string) => mailLogs.countDocuments({ to: email, templateUsed: 'new-device' });
 
 const from = (userAgent: string) => ({ ...inHeader, 'user-agent': userAgent });
 const enter = async (user: Credentials, userAgent: string) => {

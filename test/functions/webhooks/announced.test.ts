@@ -6,9 +6,9 @@ import { forgetProjects } from '../../../shared/collections/find-project-by-key.
 import { AppError } from '../../../shared/core/errors.ts';
 import { newId } from '../../../shared/core/new-id.ts';
 import { announced } from '../../../shared/events/announced.ts';
-import { onDeliveries } from '../../../shared/events/delivery-record.ts';
+import { deliveryRecords } from '../../../shared/events/delivery-record.ts';
 import { forgetNudges } from '../../../shared/events/nudge.ts';
-import { onWebhooks } from '../../../shared/events/webhook-record.ts';
+import { webhookRecords } from '../../../shared/events/webhook-record.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { postEvent } from '../../../shared/webhooks/post-event.ts';
 import { checkReceiver } from '../../../shared/webhooks/receiver-url.ts';
@@ -29,23 +29,21 @@ let webhookId: ObjectId;
 const heldWebhook = async (projectId: ObjectId): Promise<ObjectId> => {
   const _id = newId();
   const far = new Date(Date.now() + 3600_000);
-  await onWebhooks((all) =>
-    all.insertOne({
-      _id,
-      projectId,
-      slot: 0,
-      url: 'https://example.com/',
-      events: ['user.created', 'user.updated', 'user.deleted'],
-      enabled: true,
-      sealedSecret: '',
-      positions: {},
-      nudges: 0,
-      leasedUntil: far,
-      dueAt: far,
-      createdAt: far,
-      updatedAt: far,
-    }),
-  );
+  await webhookRecords.insertOne({
+    _id,
+    projectId,
+    slot: 0,
+    url: 'https://example.com/',
+    events: ['user.created', 'user.updated', 'user.deleted'],
+    enabled: true,
+    sealedSecret: '',
+    positions: {},
+    nudges: 0,
+    leasedUntil: far,
+    dueAt: far,
+    createdAt: far,
+    updatedAt: far,
+  });
   return _id;
 };
 
@@ -55,7 +53,7 @@ beforeAll(async () => {
   webhookId = await heldWebhook(new ObjectId(project.id));
 });
 
-const rowsOf = (thing: string) => onDeliveries((rows) => rows.find({ webhookId, thing }).toArray());
+const rowsOf = (thing: string) => deliveryRecords.find({ webhookId, thing });
 
 const nameOf = (): { readonly event: 'user.created'; readonly thing: string } => ({
   event: 'user.created',

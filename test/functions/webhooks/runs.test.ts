@@ -8,8 +8,8 @@ import { createCollection } from '../../../shared/collections/lifecycle/create-c
 import { clock } from '../../../shared/core/clock.ts';
 import { createDocument } from '../../../shared/documents/write/create-documents.ts';
 import { updateDocument } from '../../../shared/documents/write/update-document.ts';
-import { onDeliveries } from '../../../shared/events/delivery-record.ts';
-import { onWebhooks, type WebhookRecord } from '../../../shared/events/webhook-record.ts';
+import { deliveryRecords } from '../../../shared/events/delivery-record.ts';
+import { type WebhookRecord, webhookRecords } from '../../../shared/events/webhook-record.ts';
 import { connectDatabase } from '../../../shared/projects/own-database/connect-database.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
@@ -55,7 +55,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   vi.restoreAllMocks();
-  await onWebhooks((all) => all.deleteMany({}));
+  await webhookRecords.deleteMany({});
   await receiver.close();
 });
 
@@ -67,12 +67,12 @@ const newWebhook = async (): Promise<ObjectId> => {
 };
 
 const recordOf = async (_id: ObjectId): Promise<WebhookRecord> => {
-  const record = await onWebhooks((all) => all.findOne({ _id }));
+  const record = await webhookRecords.findOne({ _id });
   if (!record) throw new Error('The webhook is gone');
   return record;
 };
 
-const rowsOf = (webhookId: ObjectId) => onDeliveries((rows) => rows.find({ webhookId }).sort({ _id: -1 }).toArray());
+const rowsOf = (webhookId: ObjectId) => deliveryRecords.find({ webhookId }, { sort: { _id: -1 } });
 
 /** Has something to deliver wait, and a run look at it, at a time. */
 const deliverAt = async (webhookId: ObjectId, ms: number): Promise<void> => {
@@ -166,7 +166,7 @@ describe('a webhook', () => {
     const [quick, ...slow] = await Promise.all(Array.from({ length: 50 }, newWebhook));
     if (!quick) throw new Error('There are 50');
     at(start);
-    await onWebhooks((all) => all.updateMany({ _id: { $in: slow } }, { $set: { isSlow: true } }));
+    await webhookRecords.updateMany({ _id: { $in: slow } }, { $set: { isSlow: true } });
     for (const _id of [quick, ...slow]) await testWebhook(project, _id.toHexString());
     const answers: (() => void)[] = [];
     receiver.behaviour = (_received, response) => {
@@ -182,7 +182,7 @@ describe('a webhook', () => {
     };
     const runs = slow.map(stepped);
     await isOver.promise;
-    const waiting = await onWebhooks((all) => all.find({ _id: { $in: slow }, leasedUntil: new Date(0) }).toArray());
+    const waiting = await webhookRecords.find({ _id: { $in: slow }, leasedUntil: new Date(0) });
     expect(waiting.map(({ dueAt }) => dueAt)).toEqual(Array(47).fill(new Date(start + 5 * second)));
     const [one] = waiting;
     if (!one) throw new Error('47 wait');
@@ -201,8 +201,8 @@ describe('a webhook', () => {
       await noteReceipt(project, await recordOf(_id), { status: 200, ms: 5001 });
       expect((await recordOf(_id)).isSlow).toBe(true);
     }
-    await onWebhooks((all) => all.updateOne({ _id: killed }, { $set: { slowPlace: 0 } }));
-    await onWebhooks((all) => all.updateOne({ _id: other }, { $set: { slowPlace: 1 } }));
+    await webhookRecords.updateOne({ _id: killed }, { $set: { slowPlace: 0 } });
+    await webhookRecords.updateOne({ _id: other }, { $set: { slowPlace: 1 } });
     await deliverAt(third, start);
     expect(receiver.received).toEqual([]);
     await deliverAt(killed, start);
@@ -220,7 +220,7 @@ describe('a webhook', () => {
     await deleteProject(await own.owned());
     at(start + hour);
     await removeDeletedProjects();
-    expect([await rowsOf(_id), await onWebhooks((all) => all.findOne({ _id }))]).toEqual([[], null]);
+    expect([await rowsOf(_id), await webhookRecords.findOne({ _id })]).toEqual([[], null]);
   });
 });
 

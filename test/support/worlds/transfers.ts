@@ -13,9 +13,9 @@ import {
   contentTypes,
   type ExportRecord,
   type ImportRecord,
-  onTransfers,
   type TransferRecord,
   transferKey,
+  transferRecords,
 } from '../../../shared/transfers/transfer-record.ts';
 
 const hourMs = 3600_000;
@@ -44,7 +44,7 @@ const fields = async (projectId: string, collectionName: string) => {
 
 const hold = async <R extends TransferRecord>(record: Omit<R, '_id'>): Promise<R> => {
   const held = { ...record, _id: new ObjectId() } as unknown as R;
-  await onTransfers((transfers) => transfers.insertOne(held));
+  await transferRecords.insertOne(held);
   return held;
 };
 
@@ -148,13 +148,11 @@ export const runAnd = async (held: ImportRecord, act: () => Promise<unknown>): P
 
 /** A transfer as it is now. */
 export const recordOf = async ({ _id }: Pick<TransferRecord, '_id'>): Promise<TransferRecord> => {
-  const record = await onTransfers((transfers) => transfers.findOne({ _id }));
+  const record = await transferRecords.findOne({ _id });
   if (!record) throw new Error('The transfer is gone');
   return record;
 };
 
 /** Has a transfer look as if its run had died. */
 export const abandon = ({ _id }: Pick<TransferRecord, '_id'>): Promise<unknown> =>
-  onTransfers((transfers) =>
-    transfers.updateOne({ _id }, { $set: { state: 'running', active: true, leasedUntil: new Date(0) } }),
-  );
+  transferRecords.updateOne({ _id }, { $set: { state: 'running', active: true, leasedUntil: new Date(0) } });

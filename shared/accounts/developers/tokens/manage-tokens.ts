@@ -15,9 +15,9 @@ import type { Scope } from './scopes.ts';
 import {
   hashToken,
   newPersonalToken,
-  onTokens,
   type TokenRecord,
   type TokenView,
+  tokenRecords,
   toTokenView,
 } from './token-record.ts';
 
@@ -34,12 +34,11 @@ const maxTokens = 50;
 const dayMs = 86_400_000;
 
 /** The slots in use; what has expired gives its slot back first. */
-const usedSlots = (developerId: ObjectId, now: Date): Promise<number[]> =>
-  onTokens(async (tokens) => {
-    await tokens.deleteMany({ developerId, expiresAt: { $lte: now } });
-    const records = tokens.find({ developerId }, { projection: { slot: 1 }, maxTimeMS: 5000 });
-    return records.map(({ slot }) => slot).toArray();
-  });
+const usedSlots = async (developerId: ObjectId, now: Date): Promise<number[]> => {
+  await tokenRecords.deleteMany({ developerId, expiresAt: { $lte: now } });
+  const found = await tokenRecords.find({ developerId }, { projection: { slot: 1 } });
+  return found.map(({ slot }) => slot);
+};
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
@@ -49,7 +48,7 @@ const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
       throw new AppError('LIMIT_REACHED', `You have ${maxTokens} personal access tokens. Revoke one to make another.`);
     }
     const record = { ...token, slot };
-    const inserted = onTokens((tokens) => tokens.insertOne(record));
+    const inserted = tokenRecords.insertOne(record);
     return (await unlessTaken(inserted, () => null)) && record;
   });
 
@@ -58,7 +57,7 @@ const keepIfSignedIn = async (record: TokenRecord, { userId, sessionId }: Bearer
   try {
     await requireSession(developerScope, userId, sessionId);
   } catch (error) {
-    await onTokens((tokens) => tokens.deleteOne({ _id: record._id }));
+    await tokenRecords.deleteOne({ _id: record._id });
     throw error;
   }
 };
@@ -93,7 +92,7 @@ export const createToken = async (
 /** A page of a developer's personal access tokens that have not expired, newest first. */
 export const listTokens = async (developerId: string, request: PageRequest): Promise<Page<TokenView>> => {
   const filter = { developerId: new ObjectId(developerId), expiresAt: { $gt: new Date(clock.now()) } };
-  const found = await findPage(onTokens, filter, request, { sort: { _id: -1 } });
+  const found = await findPage(tokenRecords, filter, request, { sort: { _id: -1 } });
   return { ...found, items: found.items.map(toTokenView) };
 };
 
@@ -101,9 +100,7 @@ export const listTokens = async (developerId: string, request: PageRequest): Pro
 export const revokeToken = async (developerId: string, tokenId: string): Promise<void> => {
   const removed =
     /^[0-9a-f]{24}$/.test(tokenId) &&
-    (await onTokens((tokens) =>
-      tokens.deleteOne({ _id: new ObjectId(tokenId), developerId: new ObjectId(developerId) }),
-    ));
+    (await tokenRecords.deleteOne({ _id: new ObjectId(tokenId), developerId: new ObjectId(developerId) }));
   if (!removed || removed.deletedCount === 0) {
     throw new AppError('TOKEN_NOT_FOUND', 'Personal access token not found');
   }

@@ -30,7 +30,7 @@ export const tokenIndexes: readonly IndexDescription[] = [
   { key: { expiresAt: 1 }, name: 'expiry', expireAfterSeconds: 0 },
 ];
 
-export const onTokens = inControl<TokenRecord>('personalTokens');
+export const tokenRecords = inControl<TokenRecord>('personalTokens');
 
 const prefix = 'bslt_pat_';
 const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;
@@ -51,7 +51,7 @@ export const toTokenView = (record: TokenRecord) =>
   viewOf(record, ['_id', 'name', 'scopes', 'projectIds', 'createdAt', 'expiresAt', 'lastUsedAt']);
 
 export const revokeAllTokens = async (developerId: ObjectId): Promise<void> => {
-  await onTokens((tokens) => tokens.deleteMany({ developerId }));
+  await tokenRecords.deleteMany({ developerId });
 };
 
 /** What a personal access token lets its developer do. Ids are 24 hex characters. */
@@ -71,11 +71,9 @@ const invalid = (): AppError =>
 /** Notes the use unless that was done within the hour; the condition lets one of parallel callers write. */
 const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
   const before = new Date(now.getTime() - notedEveryMs);
-  await onTokens((tokens) =>
-    tokens.updateOne(
-      { _id, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lte: before } }] },
-      { $set: { lastUsedAt: now } },
-    ),
+  await tokenRecords.updateOne(
+    { _id, $or: [{ lastUsedAt: null }, { lastUsedAt: { $lte: before } }] },
+    { $set: { lastUsedAt: now } },
   );
 };
 
@@ -86,7 +84,7 @@ const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
 export const verifyPersonalToken = async (token: string): Promise<TokenGrant> => {
   if (!wellFormed.test(token)) throw invalid();
   const now = new Date(clock.now());
-  const record = await onTokens((tokens) => tokens.findOne({ hash: hashToken(token) }, { maxTimeMS: 5000 }));
+  const record = await tokenRecords.findOne({ hash: hashToken(token) });
   if (!record || record.expiresAt <= now) throw invalid();
   const { lastUsedAt } = record;
   if (!lastUsedAt || lastUsedAt.getTime() <= now.getTime() - notedEveryMs) await noteUse(record._id, now);

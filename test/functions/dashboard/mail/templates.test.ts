@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtInKeys, builtInTemplates } from '../../../../shared/mail/templates/built-in.ts';
 import { findTemplate } from '../../../../shared/mail/templates/find-template.ts';
-import { onTemplates } from '../../../../shared/mail/templates/template-record.ts';
+import { templateRecords } from '../../../../shared/mail/templates/template-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { laterRefusalOf } from '../../../support/samples/refusal.ts';
 import { newProject, type TestProject } from '../../../support/worlds/project.ts';
@@ -103,22 +103,20 @@ describe('making a template', () => {
     const full = await newProject();
     const projectId = new ObjectId(full.id);
     const now = new Date();
-    await onTemplates((templates) =>
-      templates.insertMany(
-        Array.from({ length: 90 }, (_, slot) => ({
-          _id: new ObjectId(),
-          projectId,
-          slot,
-          name: `T${slot}`,
-          nameKey: `t${slot}`,
-          key: null,
-          keyKey: null,
-          ...content,
-          version: 1,
-          createdAt: now,
-          updatedAt: now,
-        })),
-      ),
+    await templateRecords.insertMany(
+      Array.from({ length: 90 }, (_, slot) => ({
+        _id: new ObjectId(),
+        projectId,
+        slot,
+        name: `T${slot}`,
+        nameKey: `t${slot}`,
+        key: null,
+        keyKey: null,
+        ...content,
+        version: 1,
+        createdAt: now,
+        updatedAt: now,
+      })),
     );
     const answers = await inParallel(30, (index) => create({ name: `New ${index}`, ...content }, full));
     expect(tally(answers)).toEqual({ 201: 10, 403: 20 });
@@ -155,7 +153,9 @@ describe('listing templates', () => {
 
   test('is served by an index', async () => {
     const own = { projectId: new ObjectId(project.id) };
-    const plan = await onTemplates((templates) => templates.find(own).sort({ nameKey: 1 }).explain('queryPlanner'));
+    const plan = await templateRecords.on((templates) =>
+      templates.find(own).sort({ nameKey: 1 }).explain('queryPlanner'),
+    );
     const winning = JSON.stringify((plan.queryPlanner as { winningPlan: unknown }).winningPlan);
     expect(winning).toContain('"indexName":"nameKey"');
     expect(winning).not.toMatch(/COLLSCAN|"SORT"/);
@@ -231,7 +231,7 @@ describe.each<[string, () => Promise<string> | string]>([
     for (const answer of [await read(id), await edit(id, { name: 'x' }), await remove(id)]) {
       expect(answer).toMatchObject({ status: 404, body: { code: 'TEMPLATE_NOT_FOUND' } });
     }
-    await onTemplates((templates) => templates.deleteMany({ name: 'Theirs' }));
+    await templateRecords.deleteMany({ name: 'Theirs' });
   });
 });
 

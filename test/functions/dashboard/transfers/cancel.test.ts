@@ -4,8 +4,8 @@ import { completeUpload } from '../../../../shared/transfers/transfer-file.ts';
 import {
   type ExportRecord,
   type ImportRecord,
-  onTransfers,
   transferKey,
+  transferRecords,
 } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
@@ -109,7 +109,7 @@ describe('cancelling answers', () => {
     const held = await heldExport(at.project.id, await at.newCollection());
     const other = await newProject([], at.project.developer);
     const outlived = await heldExport(at.project.id, await at.newCollection());
-    await onTransfers((transfers) => transfers.updateOne({ _id: outlived._id }, { $set: { expiresAt: new Date(0) } }));
+    await transferRecords.updateOne({ _id: outlived._id }, { $set: { expiresAt: new Date(0) } });
     for (const answer of [
       await cancel('f'.repeat(24)),
       await cancel('x'),

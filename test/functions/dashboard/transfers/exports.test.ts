@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { onProject } from '../../../../shared/clients/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { onTransfers } from '../../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { everyType, people } from '../../../support/worlds/collections.ts';
 import { download, openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
@@ -102,7 +102,7 @@ describe('an export', () => {
     await at.fill(collection, 2000, (n) => ({ text: `${n}`.padStart(6000, 'x') }));
     const held = await heldExport(at.project.id, collection);
     await runTransfer(held._id.toHexString(), Object.keys(forgotten).length > 0 ? 1 : undefined);
-    await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, { $set: forgotten }));
+    await transferRecords.updateOne({ _id: held._id }, { $set: forgotten });
     await abandon(held);
     await runTransfer(held._id.toHexString());
     expect(await recordOf(held)).toMatchObject({ state: 'done', count: 2000 });
@@ -126,7 +126,7 @@ describe('an export', () => {
     const answers = await inParallel(10, () => at.dashboard('POST', collection, 'exports', { format: 'json' }));
     expect(tally(answers)).toEqual({ 409: 10 });
     expect(answers[0]?.body).toMatchObject({ code: 'TRANSFER_RUNNING' });
-    await onTransfers((transfers) => transfers.updateMany({ collectionName: collection }, { $unset: { active: '' } }));
+    await transferRecords.updateMany({ collectionName: collection }, { $unset: { active: '' } });
     const { 201: accepted = 0, ...others } = tally(
       await inParallel(50, () => at.dashboard('POST', collection, 'exports', { format: 'json' })),
     );

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../../shared/clients/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { onTransfers } from '../../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../../shared/transfers/transfer-record.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
 import { heldImport, idOf, recordOf } from '../../../support/worlds/transfers.ts';
 
@@ -161,7 +161,7 @@ describe('an import with keepIds', () => {
       const ids = newIds(1200);
       const held = await heldImport(at.project.id, collection, lines([{ _id: taken }, ...ids.map((_id) => ({ _id }))]));
       const rule = { keepIds: true, ...(onConflict && { onConflict }) } as const;
-      await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, { $set: rule }));
+      await transferRecords.updateOne({ _id: held._id }, { $set: rule });
       await runTransfer(idOf(held), 0);
       const after = await recordOf(held);
       expect(after).toMatchObject({ state: 'queued', line: 500 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../../shared/clients/mongo.ts';
 import { databaseUsed } from '../../../../shared/projects/quota/database-quota.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { onTransfers } from '../../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { eventually } from '../../../support/clients/eventually.ts';
 import { everyType, notes, people } from '../../../support/worlds/collections.ts';
@@ -124,7 +124,7 @@ describe('an import', () => {
       // As the first version of imports kept it.
       $unset: { bytes: '', notedAt: '' },
     } as const;
-    await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, again));
+    await transferRecords.updateOne({ _id: held._id }, again);
     await runTransfer(id);
     expect(await recordOf(held)).toMatchObject({ state: 'done', inserted: 3000, rejected: 0 });
     expect(await stored(at.domain, collection)).toBe(3000);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { onControl } from '../../../../shared/clients/mongo.ts';
 import { maintainTransfers } from '../../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { type ImportRecord, onTransfers, transferKey } from '../../../../shared/transfers/transfer-record.ts';
+import { type ImportRecord, transferKey, transferRecords } from '../../../../shared/transfers/transfer-record.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
 import { newProject } from '../../../support/worlds/project.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
@@ -35,7 +35,7 @@ describe('deleting answers', () => {
     expect((await remove(_id)).status).toBe(200);
     await maintainTransfers();
     expect(await recordOf(record)).toBeDefined();
-    await onTransfers((transfers) => transfers.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } }));
+    await transferRecords.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } });
     await maintainTransfers();
     await expect(recordOf(record)).rejects.toThrow('gone');
     expect(await loadObject(transferKey(record))).toBeUndefined();
@@ -86,9 +86,7 @@ describe('the list of a project', () => {
       expect.arrayContaining([expect.stringMatching(/^(url|errors|parts|last|slot|origin)$/)]),
     );
     expect((await list(own.id, '?page=2&limit=2')).body.data).toMatchObject({ total: 3, items: [{ _id: oldest }] });
-    await onTransfers((transfers) =>
-      transfers.updateMany({ projectId: new ObjectId(own.id) }, { $set: { expiresAt: new Date(0) } }),
-    );
+    await transferRecords.updateMany({ projectId: new ObjectId(own.id) }, { $set: { expiresAt: new Date(0) } });
     expect((await list(own.id)).body.data).toMatchObject({ total: 0, items: [] });
   });
 

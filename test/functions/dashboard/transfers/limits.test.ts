@@ -9,7 +9,7 @@ import { startImport } from '../../../../shared/transfers/import/start-import.ts
 import { maintainTransfers } from '../../../../shared/transfers/maintain-transfers.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { completeUpload } from '../../../../shared/transfers/transfer-file.ts';
-import { type ExportRecord, onTransfers, transferKey } from '../../../../shared/transfers/transfer-record.ts';
+import { type ExportRecord, transferKey, transferRecords } from '../../../../shared/transfers/transfer-record.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
 import { newDeveloper, newProject } from '../../../support/worlds/project.ts';
@@ -80,10 +80,10 @@ describe('403 PLAN_LIMIT beyond the exports and imports that a plan allows at a 
     const { id, start, full } = await begun();
     await full();
     const ofProject = { projectId: new ObjectId(id) };
-    const [oldest] = await onTransfers((transfers) => transfers.find(ofProject).toArray());
+    const [oldest] = await transferRecords.find(ofProject);
     const waits = (oldest?.expiresAt.getTime() ?? 0) - (oldest?.createdAt.getTime() ?? 0);
     expect(waits).toBe(3600_000);
-    await onTransfers((transfers) => transfers.updateMany(ofProject, { $set: { expiresAt: new Date(0) } }));
+    await transferRecords.updateMany(ofProject, { $set: { expiresAt: new Date(0) } });
     expect(tally(await inParallel(10, start))).toEqual({ 201: most, 403: 10 - most });
   });
 });
@@ -105,9 +105,7 @@ test('failed where the file could not be stored, and another import can be start
   const start = () => startImport(at.domain, collection, { format: 'csv', content: 'a\n1' });
   await expect(start()).rejects.toBe(down);
   put.mockRestore();
-  const [record] = await onTransfers((transfers) =>
-    transfers.find({ projectId: new ObjectId(at.project.id), collectionName: collection }).toArray(),
-  );
+  const [record] = await transferRecords.find({ projectId: new ObjectId(at.project.id), collectionName: collection });
   expect(record).toMatchObject({ state: 'failed', failure: expect.stringContaining('start it again') as unknown });
   expect(await start()).toMatchObject({ state: 'queued' });
 });
@@ -117,7 +115,7 @@ test('the file of an import that has ended goes once its link has, and the repor
   const record = await recordOf({ _id: new ObjectId(_id) });
   expect(record).toHaveProperty('fileEndsAt', new Date(record.createdAt.getTime() + 20 * 60_000));
   expect(await loadObject(transferKey(record))).toBeDefined();
-  await onTransfers((transfers) => transfers.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } }));
+  await transferRecords.updateOne({ _id: record._id }, { $set: { fileEndsAt: new Date(0) } });
   await maintainTransfers();
   expect(await loadObject(transferKey(record))).toBeUndefined();
   expect(await recordOf(record)).not.toHaveProperty('fileEndsAt');
@@ -137,7 +135,7 @@ describe('failed for an export with which a project has more than its plan keeps
     const held = await heldExport(at.project.id, await collectionOf(3000));
     const id = held._id.toHexString();
     await runTransfer(id, 1);
-    await onTransfers((transfers) => transfers.updateOne({ _id: held._id }, { $set: { bytes } }));
+    await transferRecords.updateOne({ _id: held._id }, { $set: { bytes } });
     await runTransfer(id);
     const { uploadId = '', parts, ...record } = (await recordOf(held)) as ExportRecord;
     expect(record).toMatchObject(isOver);
@@ -149,7 +147,7 @@ describe('failed for an export with which a project has more than its plan keeps
     const collection = await collectionOf(10);
     const first = await heldExport(at.project.id, collection);
     await runTransfer(first._id.toHexString());
-    await onTransfers((transfers) => transfers.updateOne({ _id: first._id }, { $set: { bytes: bytes - 1 } }));
+    await transferRecords.updateOne({ _id: first._id }, { $set: { bytes: bytes - 1 } });
     const second = await heldExport(at.project.id, collection);
     await runTransfer(second._id.toHexString());
     expect(await recordOf(second)).toMatchObject(isOver);

@@ -3,16 +3,14 @@ import { retireLogs } from '../../../../shared/mail/outbox/retire-logs.ts';
 
 const kept = vi.hoisted(() => ({ old: 0 }));
 vi.mock('../../../../shared/mail/mail-log.ts', () => ({
-  onMailLogs: (operation: (logs: object) => Promise<unknown>) =>
-    operation({
-      find: (_filter: object, { limit }: { limit: number }) => ({
-        toArray: () => Promise.resolve(Array.from({ length: Math.min(kept.old, limit) }, (_, _id) => ({ _id }))),
-      }),
-      deleteMany: ({ _id: { $in: ids } }: { _id: { $in: unknown[] } }) => {
-        kept.old -= ids.length;
-        return Promise.resolve({ deletedCount: ids.length });
-      },
-    }),
+  mailLogs: {
+    find: (_filter: object, { limit }: { limit: number }) =>
+      Promise.resolve(Array.from({ length: Math.min(kept.old, limit) }, (_, _id) => ({ _id }))),
+    deleteMany: ({ _id: { $in: ids } }: { _id: { $in: unknown[] } }) => {
+      kept.old -= ids.length;
+      return Promise.resolve({ deletedCount: ids.length });
+    },
+  },
 }));
 
 afterEach(() => {
