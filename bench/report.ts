@@ -126,6 +126,7 @@ export const renderPeers = (outcomes: readonly Outcome[]): string[] => {
         'Basalt',
         ...(peer === 'parse' ? ['aim'] : []),
         'counting each',
+        'bare',
       ]),
       'Basalt CPU µs',
       ...there.map((peer) => `${peerNames[peer]} CPU µs`),
@@ -142,6 +143,7 @@ export const renderPeers = (outcomes: readonly Outcome[]): string[] => {
           times(toPeers[peer].basalt),
           ...(peer === 'parse' ? [times(aim?.parse)] : []),
           times(toPeers[peer].counted),
+          times(toPeers[peer].bare),
         ];
       }),
       parts(samples.basalt.cpu),
