@@ -29,6 +29,7 @@ const thorough = [
   'test/console/user-acts.test.ts',
   'test/console/webhooks.test.ts',
   'test/contract/bytes.test.ts',
+  'test/contract/database-address.test.ts',
   'test/contract/fuzz.test.ts',
   'test/contract/members.test.ts',
   'test/contract/origins.test.ts',
