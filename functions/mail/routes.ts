@@ -1,12 +1,11 @@
-import { defineRoutes } from '../../shared/http/route.ts';
+import { defineRoutesFor } from '../../shared/http/route.ts';
 import { BatchAnswer, BatchBody, MailLogAnswer, MailLogsAnswer, SendAnswer, SendBody } from './schemas.ts';
 
 /** The mail API, in the order of the specification. */
-export const mailRoutes = defineRoutes({
+export const mailRoutes = defineRoutesFor('secretKey', {
   'send-mail': {
     method: 'POST',
     path: '/api/mail/send',
-    access: 'secretKey',
     repeats: 'by id',
     uses: ['encryption', 'mail-quota', 'mail-queue'],
     summary: 'Accept a mail, direct or from a template, to be sent in the background',
@@ -16,7 +15,6 @@ export const mailRoutes = defineRoutes({
   'send-batch': {
     method: 'POST',
     path: '/api/mail/send-batch',
-    access: 'secretKey',
     repeats: 'by id',
     uses: ['encryption', 'mail-quota', 'mail-provider'],
     summary: 'Send 1 to 100 mails by one call of the provider',
@@ -26,14 +24,12 @@ export const mailRoutes = defineRoutes({
   'list-mail-logs': {
     method: 'GET',
     path: '/api/mail/logs',
-    access: 'secretKey',
     summary: 'List the latest 50 mails and how they stand',
     response: { status: 200, body: MailLogsAnswer },
   },
   'get-mail-log': {
     method: 'GET',
     path: '/api/mail/logs/{providerId}',
-    access: 'secretKey',
     uses: ['encryption', 'mail-provider'],
     summary: 'Read how a mail stands, here and at the provider',
     response: { status: 200, body: MailLogAnswer },

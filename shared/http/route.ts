@@ -60,7 +60,10 @@ export interface NamedRoute extends Route {
 /** The routes of one area, by operation id. */
 export type RouteTable = Readonly<Record<string, NamedRoute>>;
 
-type Named<T extends Readonly<Record<string, Route>>> = { readonly [K in keyof T]: T[K] & { readonly id: K & string } };
+type Named<T, Shared = unknown> = { readonly [K in keyof T]: T[K] & Shared & { readonly id: K & string } };
+
+/** A row of a table that says for all of its rows who may call them. */
+type RowFor<P extends Route['path']> = Omit<Route, 'access'> & { readonly path: P };
 
 /** Rows of projects, which say what they deal with. */
 type ProjectPath = `/api/projects${string}`;
@@ -68,18 +71,27 @@ type WithResources<T> = {
   readonly [K in keyof T]: T[K] extends { readonly path: ProjectPath } ? { readonly resource: Resource } : unknown;
 };
 
-const named = <T extends Readonly<Record<string, Route>>>(routes: T, shared: Partial<Route>): Named<T> =>
-  Object.fromEntries(Object.entries(routes).map(([id, route]) => [id, { ...shared, ...route, id }])) as Named<T>;
+const named = <T extends object, Shared>(routes: T, shared: Shared): Named<T, Shared> =>
+  Object.fromEntries(Object.entries(routes).map(([id, route]) => [id, { ...shared, ...route, id }])) as Named<
+    T,
+    Shared
+  >;
 
 /** Declares one area's table: operation id → row. */
 export const defineRoutes = <const T extends Readonly<Record<string, Route>>>(routes: T & WithResources<T>): Named<T> =>
-  named<T>(routes, {});
+  named<T, unknown>(routes, {});
 
-/** The table of an area of projects, whose rows deal with `resource` unless they say something else. */
-export const defineProjectRoutes = <const T extends Readonly<Record<string, Route & { readonly path: ProjectPath }>>>(
+/** The table of an area whose rows all have the same way in. */
+export const defineRoutesFor = <const A extends Access, const T extends Readonly<Record<string, RowFor<`/${string}`>>>>(
+  access: A,
+  routes: T & WithResources<T>,
+): Named<T, { readonly access: A }> => named<T, { readonly access: A }>(routes, { access });
+
+/** The table of an area of projects, for their developers; its rows deal with `resource` unless they say something else. */
+export const defineProjectRoutes = <const T extends Readonly<Record<string, RowFor<ProjectPath>>>>(
   resource: Resource,
   routes: T,
-): Named<T> => named(routes, { resource });
+): Named<T, { readonly access: 'developer' }> => named(routes, { resource, access: 'developer' as const });
 
 /** `/a/{b}/{c}` → `{ b: string; c: string }` */
 export type PathParams<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`

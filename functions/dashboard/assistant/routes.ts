@@ -6,7 +6,6 @@ export const dashboardAssistantRoutes = defineProjectRoutes('schema-assistant', 
   'propose-schema': {
     method: 'POST',
     path: '/api/projects/{projectId}/schema-assistant',
-    access: 'developer',
     audit: false,
     uses: ['language-model', 'language-model-quota'],
     summary: 'Propose a schema for data described in words; nothing is created',

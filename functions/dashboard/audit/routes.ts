@@ -7,7 +7,6 @@ export const dashboardAuditRoutes = defineProjectRoutes('audit', {
   'list-audit-entries': {
     method: 'GET',
     path: '/api/projects/{projectId}/audit',
-    access: 'developer',
     summary: 'List the changes of the last year, newest first',
     query: PageQuery,
     response: { status: 200, body: AuditPage },

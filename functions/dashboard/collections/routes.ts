@@ -16,7 +16,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'create-collection': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections',
-    access: 'developer',
     uses: ['purge'],
     summary: 'Create a collection, with a schema or schema-free',
     body: NewCollectionBody,
@@ -25,7 +24,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'list-collections': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections',
-    access: 'developer',
     summary: 'List collections by name',
     query: PageQuery,
     response: { status: 200, body: CollectionPage },
@@ -33,14 +31,12 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'get-collection': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}',
-    access: 'developer',
     summary: 'Read a collection',
     response: { status: 200, body: CollectionAnswer },
   },
   'update-collection': {
     method: 'PUT',
     path: '/api/projects/{projectId}/collections/{collectionName}',
-    access: 'developer',
     summary: 'Edit schema and row security; what documents would break is refused',
     body: CollectionChangesBody,
     response: { status: 200, body: CollectionAnswer },
@@ -48,7 +44,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'delete-collection': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}',
-    access: 'developer',
     uses: ['purge'],
     summary: 'Delete a collection with all its documents; with users, their sessions end',
     response: { status: 200, body: DeletedAnswer },
@@ -56,7 +51,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'list-indexes': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/indexes',
-    access: 'developer',
     summary: 'List own indexes of a collection',
     query: PageQuery,
     response: { status: 200, body: IndexPage },
@@ -64,7 +58,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'create-index': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/indexes',
-    access: 'developer',
     summary: 'Build an index: ascending, descending, 2dsphere or text',
     body: NewIndexBody,
     response: { status: 201, body: IndexAnswer },
@@ -72,7 +65,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'delete-index': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/indexes/{indexName}',
-    access: 'developer',
     summary: 'Drop an own index',
     response: { status: 200, body: DeletedAnswer },
   },

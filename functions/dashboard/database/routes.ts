@@ -7,14 +7,12 @@ export const dashboardDatabaseRoutes = defineProjectRoutes('database', {
   'get-database': {
     method: 'GET',
     path: '/api/projects/{projectId}/database',
-    access: 'developer',
     summary: 'Show where the documents live, and which addresses an own database has to let in',
     response: { status: 200, body: DatabaseAnswer },
   },
   'connect-database': {
     method: 'PUT',
     path: '/api/projects/{projectId}/database',
-    access: 'developer',
     uses: ['verifiers'],
     summary: 'Connect a MongoDB of one’s own, or another one, after it was verified from two addresses',
     body: DatabaseUriBody,
@@ -23,7 +21,6 @@ export const dashboardDatabaseRoutes = defineProjectRoutes('database', {
   'disconnect-database': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/database',
-    access: 'developer',
     summary: 'Go back to the database of the service',
     response: { status: 200, body: ProjectAnswer },
   },

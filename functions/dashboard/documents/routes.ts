@@ -16,7 +16,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'list-project-documents': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',
-    access: 'developer',
     summary: 'List, filter, sort, page and count documents, as the data API does',
     query: ListQuery,
     response: { status: 200, body: ListAnswer },
@@ -24,7 +23,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'list-project-changes': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/changes',
-    access: 'developer',
     summary: 'List the documents that changed since a position, as the data API does',
     query: ChangesQuery,
     response: { status: 200, body: ChangesAnswer },
@@ -32,7 +30,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'create-project-document': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',
-    access: 'developer',
     uses: ['nudges', 'webhook-queue'],
     summary: 'Insert a document',
     body: JsonObject,
@@ -41,7 +38,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'get-project-document': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    access: 'developer',
     summary: 'Read a document',
     query: GetQuery,
     response: { status: 200, body: DocumentAnswer },
@@ -49,7 +45,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'update-project-document': {
     method: ['PUT', 'PATCH'],
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    access: 'developer',
     uses: ['nudges', 'webhook-queue'],
     summary: 'Change fields of a document, dotted keys included',
     body: JsonObject,
@@ -58,7 +53,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'delete-project-document': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    access: 'developer',
     uses: ['nudges', 'webhook-queue'],
     summary: 'Move a document to the trash, or delete it permanently',
     query: DeleteQuery,

@@ -17,7 +17,6 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'list-mail-templates': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/templates',
-    access: 'developer',
     summary: 'List mail templates, own ones by name, then the built-in ones',
     query: PageQuery,
     response: { status: 200, body: TemplatePage },
@@ -25,7 +24,6 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'create-mail-template': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/templates',
-    access: 'developer',
     summary: 'Make a mail template; with the key of a built-in one it takes its place',
     body: NewTemplateBody,
     response: { status: 201, body: TemplateAnswer },
@@ -33,14 +31,12 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'get-mail-template': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/templates/{templateId}',
-    access: 'developer',
     summary: 'Read a mail template; a built-in one by its key',
     response: { status: 200, body: TemplateAnswer },
   },
   'update-mail-template': {
     method: ['PUT', 'PATCH'],
     path: '/api/projects/{projectId}/mail/templates/{templateId}',
-    access: 'developer',
     summary: 'Change a mail template; what is left out stays',
     body: TemplateChangesBody,
     response: { status: 200, body: TemplateAnswer },
@@ -48,14 +44,12 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'delete-mail-template': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/templates/{templateId}',
-    access: 'developer',
     summary: 'Delete a mail template',
     response: { status: 200, body: DeletedTemplateAnswer },
   },
   'send-test-mail': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/templates/{templateId}/test',
-    access: 'developer',
     audit: false,
     uses: ['mail-quota', 'mail-queue'],
     summary: 'Send a mail made from a template, to see what it looks like',
@@ -65,14 +59,12 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'list-project-mail-logs': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/logs',
-    access: 'developer',
     summary: 'List the latest 50 mails of the project and how they stand',
     response: { status: 200, body: MailLogsAnswer },
   },
   'get-project-mail-log': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/logs/{providerId}/live',
-    access: 'developer',
     uses: ['mail-provider'],
     summary: 'Read how a mail of the project stands, here and at the provider',
     response: { status: 200, body: MailLogAnswer },
@@ -80,7 +72,6 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'list-suppressions': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/suppressions',
-    access: 'developer',
     summary: 'List the addresses that mails of the project leave out, newest first',
     query: PageQuery,
     response: { status: 200, body: SuppressionPage },
@@ -88,7 +79,6 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'delete-suppression': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/suppressions/{email}',
-    access: 'developer',
     summary: 'Let an address have mails of the project again',
     response: { status: 200, body: DeletedSuppressionAnswer },
   },

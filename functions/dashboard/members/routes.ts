@@ -16,7 +16,6 @@ const ofProjects = defineProjectRoutes('members', {
   'list-members': {
     method: 'GET',
     path: '/api/projects/{projectId}/members',
-    access: 'developer',
     summary: 'List the owner and the members of a project',
     query: PageQuery,
     response: { status: 200, body: MemberPage },
@@ -24,7 +23,6 @@ const ofProjects = defineProjectRoutes('members', {
   'update-member': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/members/{developerId}',
-    access: 'developer',
     summary: 'Give a member another role, at once',
     body: MemberChangesBody,
     response: { status: 200, body: ChangedMemberAnswer },
@@ -32,7 +30,6 @@ const ofProjects = defineProjectRoutes('members', {
   'delete-member': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/members/{developerId}',
-    access: 'developer',
     role: 'viewer',
     summary: 'Remove a member, at once; viewers can only leave themselves',
     response: { status: 200, body: DeletedAnswer },
@@ -40,7 +37,6 @@ const ofProjects = defineProjectRoutes('members', {
   'list-invitations': {
     method: 'GET',
     path: '/api/projects/{projectId}/members/invitations',
-    access: 'developer',
     summary: 'List the open invitations to a project, latest first',
     query: PageQuery,
     response: { status: 200, body: InvitationPage },
@@ -48,7 +44,6 @@ const ofProjects = defineProjectRoutes('members', {
   'create-invitation': {
     method: 'POST',
     path: '/api/projects/{projectId}/members/invitations',
-    access: 'developer',
     uses: ['email-tokens', 'mail-queue'],
     summary: 'Invite somebody to a project by mail',
     body: NewInvitationBody,
@@ -57,7 +52,6 @@ const ofProjects = defineProjectRoutes('members', {
   'delete-invitation': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/members/invitations/{id}',
-    access: 'developer',
     summary: 'Withdraw an open invitation',
     response: { status: 200, body: DeletedAnswer },
   },

@@ -18,7 +18,6 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'create-project': {
     method: 'POST',
     path: '/api/projects',
-    access: 'developer',
     summary: 'Create a project with both its keys',
     body: NewProjectBody,
     response: { status: 201, body: NewProjectAnswer },
@@ -26,7 +25,6 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'list-projects': {
     method: 'GET',
     path: '/api/projects',
-    access: 'developer',
     summary: 'List the projects that one owns or is a member of, newest first',
     query: PageQuery,
     response: { status: 200, body: ProjectPage },
@@ -34,14 +32,12 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'get-project': {
     method: 'GET',
     path: '/api/projects/{projectId}',
-    access: 'developer',
     summary: 'Read a project',
     response: { status: 200, body: ProjectAnswer },
   },
   'update-project': {
     method: 'PATCH',
     path: '/api/projects/{projectId}',
-    access: 'developer',
     summary: 'Change settings of a project',
     body: ProjectChangesBody,
     response: { status: 200, body: ChangedProjectAnswer },
@@ -49,7 +45,6 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'delete-project': {
     method: 'DELETE',
     path: '/api/projects/{projectId}',
-    access: 'developer',
     role: 'owner',
     summary: 'Delete a project and everything it owns',
     response: { status: 202, body: DeletedProjectAnswer },
@@ -57,7 +52,6 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'rotate-key': {
     method: 'POST',
     path: '/api/projects/{projectId}/keys/rotate',
-    access: 'developer',
     resource: 'keys',
     summary: 'Replace a key of a project, at once or with a grace',
     body: RotateKeyBody,
@@ -66,7 +60,6 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'rotate-signing-key': {
     method: 'POST',
     path: '/api/projects/{projectId}/signing-keys/rotate',
-    access: 'developer',
     resource: 'keys',
     summary: 'Sign access tokens with a new key; those that are out stay valid',
     response: { status: 201, body: SigningKeyAnswer },

@@ -21,7 +21,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'list-files': {
     method: 'GET',
     path: '/api/projects/{projectId}/storage/files',
-    access: 'developer',
     uses: ['uploads'],
     summary: 'List confirmed files, newest first',
     query: PageQuery,
@@ -30,7 +29,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'delete-files': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/storage/files',
-    access: 'developer',
     uses: ['uploads', 'files', 'webhook-queue'],
     summary: 'Delete up to 100 files, with an answer for each',
     body: FilePathsBody,
@@ -39,7 +37,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'change-project-visibility': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/storage/file',
-    access: 'developer',
     uses: ['uploads', 'files'],
     summary: 'Make a file of the project public or private',
     body: ProjectVisibilityBody,
@@ -48,7 +45,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'sign-project-links': {
     method: 'POST',
     path: '/api/projects/{projectId}/storage/sign',
-    access: 'developer',
     role: 'viewer',
     audit: false,
     uses: ['uploads', 'file-links'],
@@ -59,7 +55,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'request-project-upload': {
     method: 'POST',
     path: '/api/projects/{projectId}/storage/upload-request',
-    access: 'developer',
     audit: false,
     uses: ['uploads', 'files'],
     summary: 'Reserve room for a file of the project and get the signed URL to upload it to',
@@ -69,7 +64,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'confirm-project-upload': {
     method: 'POST',
     path: '/api/projects/{projectId}/storage/upload-confirm',
-    access: 'developer',
     uses: ['uploads', 'files', 'webhook-queue'],
     summary: 'Make an uploaded file of the project public and charge its size',
     body: ProjectUploadConfirmBody,
@@ -78,7 +72,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'connect-storage': {
     method: 'PUT',
     path: '/api/projects/{projectId}/storage',
-    access: 'developer',
     summary: 'Connect an S3-compatible bucket of your own, after a test write',
     body: StorageBody,
     response: { status: 200, body: ConnectedStorageAnswer },
@@ -86,7 +79,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'disconnect-storage': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/storage',
-    access: 'developer',
     summary: 'Go back to the storage of the service',
     response: { status: 200, body: ProjectAnswer },
   },

@@ -16,7 +16,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'start-export': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/exports',
-    access: 'developer',
     uses: ['work-queue', 'transfers'],
     summary: 'Export a collection to a file, in the background',
     body: NewExportBody,
@@ -25,7 +24,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'get-export': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/exports/{id}',
-    access: 'developer',
     uses: ['transfers'],
     summary: 'How an export stands, with a link to its file where it is done',
     response: { status: 200, body: ExportAnswer },
@@ -33,7 +31,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'start-import': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/imports',
-    access: 'developer',
     uses: ['work-queue', 'transfers'],
     summary: 'Import documents, in the background; large files are uploaded first',
     body: NewImportBody,
@@ -42,7 +39,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'start-uploaded-import': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/imports/{id}/start',
-    access: 'developer',
     uses: ['work-queue', 'transfers'],
     summary: 'Start an import whose file has been uploaded',
     response: { status: 200, body: ImportAnswer },
@@ -50,14 +46,12 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'get-import': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/imports/{id}',
-    access: 'developer',
     summary: 'How an import stands, with what was wrong line by line',
     response: { status: 200, body: ImportAnswer },
   },
   'list-transfers': {
     method: 'GET',
     path: '/api/projects/{projectId}/transfers',
-    access: 'developer',
     summary: 'List the exports and imports of the last two days, newest first',
     query: PageQuery,
     response: { status: 200, body: TransferPage },
@@ -65,7 +59,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'cancel-transfer': {
     method: 'POST',
     path: '/api/projects/{projectId}/transfers/{id}/cancel',
-    access: 'developer',
     uses: ['transfers'],
     summary: 'Cancel an export or import that has not ended',
     response: { status: 200, body: TransferAnswer },
@@ -73,7 +66,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'delete-transfer': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/transfers/{id}',
-    access: 'developer',
     uses: ['transfers'],
     summary: 'Delete an export or import that has ended, file and all',
     response: { status: 200, body: DeletedTransferAnswer },

@@ -7,7 +7,6 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'list-trash': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash',
-    access: 'developer',
     summary: 'List trashed documents and the days they have left, latest first',
     query: PageQuery,
     response: { status: 200, body: TrashPage },
@@ -15,7 +14,6 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'empty-trash': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash',
-    access: 'developer',
     uses: ['work-queue', 'webhook-queue'],
     summary: 'Empty the trash; a large one is emptied in the background',
     response: { status: 200, body: EmptiedAnswer },
@@ -23,7 +21,6 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'restore-project-document': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}/restore',
-    access: 'developer',
     uses: ['nudges', 'webhook-queue'],
     summary: 'Take a document back out of the trash',
     response: { status: 200, body: RestoredAnswer },
@@ -31,7 +28,6 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'delete-trashed-document': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}',
-    access: 'developer',
     uses: ['nudges', 'webhook-queue'],
     summary: 'Delete a trashed document permanently',
     response: { status: 200, body: DeletedAnswer },

@@ -6,7 +6,6 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-usage': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage',
-    access: 'developer',
     uses: ['usage'],
     summary: 'Read what the project uses of its plan',
     response: { status: 200, body: UsageAnswer },
@@ -14,7 +13,6 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-request-stats': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/requests',
-    access: 'developer',
     uses: ['usage'],
     summary: 'Read the requests of a day, by route and status, with their latencies; of up to 31 days in short',
     query: DayQuery,
@@ -23,7 +21,6 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'list-missing-indexes': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/missing-indexes',
-    access: 'developer',
     uses: ['usage'],
     summary: 'List slow lists and the indexes that would serve them',
     response: { status: 200, body: MissingIndexesAnswer },

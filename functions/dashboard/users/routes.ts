@@ -8,7 +8,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'list-users': {
     method: 'GET',
     path: '/api/projects/{projectId}/users',
-    access: 'developer',
     summary: 'List end users, newest first',
     query: PageQuery,
     response: { status: 200, body: UserPage },
@@ -16,7 +15,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'create-user': {
     method: 'POST',
     path: '/api/projects/{projectId}/users',
-    access: 'developer',
     uses: ['webhook-queue'],
     summary: 'Create an end user',
     body: NewUserBody,
@@ -25,7 +23,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'get-user': {
     method: 'GET',
     path: '/api/projects/{projectId}/users/{id}',
-    access: 'developer',
     uses: ['webhook-queue'],
     summary: 'Read an end user',
     response: { status: 200, body: UserAnswer },
@@ -33,7 +30,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'get-user-security': {
     method: 'GET',
     path: '/api/projects/{projectId}/users/{id}/security',
-    access: 'developer',
     uses: ['webhook-queue'],
     summary: 'List with what an end user may sign in',
     response: { status: 200, body: SecurityAnswer },
@@ -41,7 +37,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'update-user': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/users/{id}',
-    access: 'developer',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'Change, disable or give another password to an end user',
     body: UserChangesBody,
@@ -50,7 +45,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'delete-user': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/users/{id}',
-    access: 'developer',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'Delete an end user and end his sessions',
     response: { status: 200, body: DeletedUserAnswer },
@@ -58,7 +52,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'list-user-sessions': {
     method: 'GET',
     path: '/api/projects/{projectId}/users/{id}/sessions',
-    access: 'developer',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'List the sessions of an end user',
     query: PageQuery,
@@ -67,7 +60,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'revoke-user-sessions': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/users/{id}/sessions',
-    access: 'developer',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'End all sessions of an end user',
     response: { status: 200, body: DeletedUserAnswer },
@@ -75,7 +67,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'revoke-user-session': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/users/{id}/sessions/{sessionId}',
-    access: 'developer',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'End one session of an end user',
     response: { status: 200, body: DeletedUserAnswer },

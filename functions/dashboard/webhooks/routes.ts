@@ -18,7 +18,6 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'list-webhooks': {
     method: 'GET',
     path: '/api/projects/{projectId}/webhooks',
-    access: 'developer',
     summary: 'List webhooks, newest first',
     query: PageQuery,
     response: { status: 200, body: WebhookPage },
@@ -26,7 +25,6 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'create-webhook': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks',
-    access: 'developer',
     summary: 'Make a webhook; its secret is in this answer alone',
     body: NewWebhookBody,
     response: { status: 201, body: WebhookSecretAnswer },
@@ -34,14 +32,12 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'get-webhook': {
     method: 'GET',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
-    access: 'developer',
     summary: 'Read a webhook',
     response: { status: 200, body: WebhookAnswer },
   },
   'update-webhook': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
-    access: 'developer',
     uses: ['webhook-queue'],
     summary: 'Change a webhook; what is left out stays',
     body: WebhookChangesBody,
@@ -50,14 +46,12 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'delete-webhook': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
-    access: 'developer',
     summary: 'Delete a webhook with its log',
     response: { status: 200, body: DeletedWebhookAnswer },
   },
   'test-webhook': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/test',
-    access: 'developer',
     audit: false,
     uses: ['webhook-queue'],
     summary: 'Send a test to a webhook, also while it is switched off',
@@ -66,14 +60,12 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'rotate-webhook-secret': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/rotate-secret',
-    access: 'developer',
     summary: 'Give a webhook a new secret; for 24 hours the old one signs too',
     response: { status: 201, body: WebhookSecretAnswer },
   },
   'list-webhook-deliveries': {
     method: 'GET',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/deliveries',
-    access: 'developer',
     summary: 'List the deliveries of a webhook of the last 30 days, newest first',
     query: PageQuery,
     response: { status: 200, body: DeliveryPage },
@@ -81,7 +73,6 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'replay-webhook': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/replay',
-    access: 'developer',
     uses: ['webhook-queue'],
     summary: 'Tell a webhook once more what changed since a time, or what one delivery told',
     body: ReplayBody,

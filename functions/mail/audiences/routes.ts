@@ -1,14 +1,13 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineRoutesFor } from '../../../shared/http/route.ts';
 import { ContactChangesBody, NewAudienceBody, NewContactBody, PartQuery, ProviderAnswer } from './schemas.ts';
 
 /**
  * Audiences and their contacts, in the project's own account at the mail provider, in the order of the specification.
  */
-export const audienceRoutes = defineRoutes({
+export const audienceRoutes = defineRoutesFor('secretKey', {
   'list-audiences': {
     method: 'GET',
     path: '/api/mail/audiences',
-    access: 'secretKey',
     uses: ['encryption'],
     summary: 'List audiences',
     query: PartQuery,
@@ -17,7 +16,6 @@ export const audienceRoutes = defineRoutes({
   'create-audience': {
     method: 'POST',
     path: '/api/mail/audiences',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption'],
     summary: 'Create an audience',
@@ -27,7 +25,6 @@ export const audienceRoutes = defineRoutes({
   'delete-audience': {
     method: 'DELETE',
     path: '/api/mail/audiences/{audienceId}',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption'],
     summary: 'Delete an audience',
@@ -36,7 +33,6 @@ export const audienceRoutes = defineRoutes({
   'list-contacts': {
     method: 'GET',
     path: '/api/mail/audiences/{audienceId}/contacts',
-    access: 'secretKey',
     uses: ['encryption'],
     summary: 'List the contacts of an audience',
     query: PartQuery,
@@ -45,7 +41,6 @@ export const audienceRoutes = defineRoutes({
   'create-contact': {
     method: 'POST',
     path: '/api/mail/audiences/{audienceId}/contacts',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption'],
     summary: 'Add a contact to an audience',
@@ -55,7 +50,6 @@ export const audienceRoutes = defineRoutes({
   'update-contact': {
     method: 'PATCH',
     path: '/api/mail/audiences/{audienceId}/contacts/{contactId}',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption'],
     summary: 'Change fields of a contact',
@@ -65,7 +59,6 @@ export const audienceRoutes = defineRoutes({
   'delete-contact': {
     method: 'DELETE',
     path: '/api/mail/audiences/{audienceId}/contacts/{contactId}',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption'],
     summary: 'Take a contact out of an audience',

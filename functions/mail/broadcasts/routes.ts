@@ -1,13 +1,12 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineRoutesFor } from '../../../shared/http/route.ts';
 import { PartQuery, ProviderAnswer } from '../audiences/schemas.ts';
 import { NewBroadcastBody } from './schemas.ts';
 
 /** Broadcasts: one mail to everyone in an audience, in the order of the specification. */
-export const broadcastRoutes = defineRoutes({
+export const broadcastRoutes = defineRoutesFor('secretKey', {
   'create-broadcast': {
     method: 'POST',
     path: '/api/mail/broadcasts',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption', 'mail-quota'],
     summary: 'Create a broadcast: a draft, or one that is sent at a given time',
@@ -17,7 +16,6 @@ export const broadcastRoutes = defineRoutes({
   'send-broadcast': {
     method: 'POST',
     path: '/api/mail/broadcasts/{id}/send',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption', 'mail-quota'],
     summary: 'Send a broadcast now',
@@ -26,7 +24,6 @@ export const broadcastRoutes = defineRoutes({
   'list-broadcasts': {
     method: 'GET',
     path: '/api/mail/broadcasts',
-    access: 'secretKey',
     uses: ['encryption'],
     summary: 'List broadcasts',
     query: PartQuery,
@@ -35,7 +32,6 @@ export const broadcastRoutes = defineRoutes({
   'get-broadcast': {
     method: 'GET',
     path: '/api/mail/broadcasts/{id}',
-    access: 'secretKey',
     uses: ['encryption'],
     summary: 'Read a broadcast',
     response: { status: 200, body: ProviderAnswer },
@@ -43,7 +39,6 @@ export const broadcastRoutes = defineRoutes({
   'delete-broadcast': {
     method: 'DELETE',
     path: '/api/mail/broadcasts/{id}',
-    access: 'secretKey',
     repeats: 'unknown',
     uses: ['encryption'],
     summary: 'Delete a broadcast that has not been sent',

@@ -12,7 +12,6 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'list-project-audiences': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/audiences',
-    access: 'developer',
     summary: 'List audiences of the project',
     query: PartQuery,
     response: { status: 200, body: ProviderAnswer },
@@ -20,7 +19,6 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'create-project-audience': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/audiences',
-    access: 'developer',
     summary: 'Create an audience of the project',
     body: NewAudienceBody,
     response: { status: 201, body: ProviderAnswer },
@@ -28,14 +26,12 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'delete-project-audience': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}',
-    access: 'developer',
     summary: 'Delete an audience of the project',
     response: { status: 200, body: ProviderAnswer },
   },
   'list-project-contacts': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts',
-    access: 'developer',
     summary: 'List the contacts of an audience of the project',
     query: PartQuery,
     response: { status: 200, body: ProviderAnswer },
@@ -43,7 +39,6 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'create-project-contact': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts',
-    access: 'developer',
     summary: 'Add a contact to an audience of the project',
     body: NewContactBody,
     response: { status: 201, body: ProviderAnswer },
@@ -51,7 +46,6 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'update-project-contact': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts/{contactId}',
-    access: 'developer',
     summary: 'Change fields of a contact of the project',
     body: ContactChangesBody,
     response: { status: 200, body: ProviderAnswer },
@@ -59,7 +53,6 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'delete-project-contact': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts/{contactId}',
-    access: 'developer',
     summary: 'Take a contact out of an audience of the project',
     response: { status: 200, body: ProviderAnswer },
   },

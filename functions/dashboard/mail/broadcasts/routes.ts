@@ -7,7 +7,6 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'create-project-broadcast': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/broadcasts',
-    access: 'developer',
     uses: ['mail-quota'],
     summary: 'Create a broadcast of the project: a draft, or one that is sent at a given time',
     body: NewBroadcastBody,
@@ -16,7 +15,6 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'send-project-broadcast': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/broadcasts/{id}/send',
-    access: 'developer',
     uses: ['mail-quota'],
     summary: 'Send a broadcast of the project now',
     response: { status: 200, body: ProviderAnswer },
@@ -24,7 +22,6 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'list-project-broadcasts': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/broadcasts',
-    access: 'developer',
     summary: 'List broadcasts of the project',
     query: PartQuery,
     response: { status: 200, body: ProviderAnswer },
@@ -32,14 +29,12 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'get-project-broadcast': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/broadcasts/{id}',
-    access: 'developer',
     summary: 'Read a broadcast of the project',
     response: { status: 200, body: ProviderAnswer },
   },
   'delete-project-broadcast': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/broadcasts/{id}',
-    access: 'developer',
     summary: 'Delete a broadcast of the project that has not been sent',
     response: { status: 200, body: ProviderAnswer },
   },
