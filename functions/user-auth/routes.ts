@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../shared/http/route.ts';
+import { defineRoutes, rowsLike } from '../../shared/http/route.ts';
 import { RecoveryCodesAnswer, TotpAnswer } from '../account-fields.ts';
 import {
   AuthenticatedBody,
@@ -39,289 +39,227 @@ import {
   UpgradeBody,
 } from './schemas.ts';
 
+/** Rows that take or send credentials. */
+const credential = rowsLike({ method: 'POST', access: 'publishableKey', credential: true });
+const keyed = rowsLike({ method: 'POST', access: 'publishableKey' });
+/** Rows of who is signed in. */
+const own = rowsLike({ method: 'GET', access: 'user' });
+const ownCredential = rowsLike({ method: 'POST', access: 'user', credential: true });
+
 /** User accounts, in the order of the specification. */
 export const userAuthRoutes = defineRoutes({
-  'sign-up': {
-    method: 'POST',
+  'sign-up': credential({
     path: '/api/userAuth/signup',
-    access: 'publishableKey',
-    credential: true,
     way: 'password',
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Open an account and sign it in',
     body: SignUpBody,
     response: { status: 201, body: SignInAnswer },
-  },
-  'sign-in': {
-    method: 'POST',
+  }),
+  'sign-in': credential({
     path: '/api/userAuth/login',
-    access: 'publishableKey',
-    credential: true,
     way: 'password',
     uses: ['sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Sign in with e-mail address and password',
     body: LogInBody,
     response: { status: 200, body: SignInAnswer },
-  },
-  'refresh-token': {
-    method: 'POST',
+  }),
+  'refresh-token': keyed({
     path: '/api/userAuth/refresh-token',
-    access: 'publishableKey',
     uses: ['sessions', 'encryption', 'webhook-queue'],
     summary: 'Exchange the refresh token for new tokens',
     response: { status: 200, body: TokensAnswer },
-  },
-  'sign-out': {
-    method: 'POST',
+  }),
+  'sign-out': keyed({
     path: '/api/userAuth/logout',
-    access: 'publishableKey',
     uses: ['sessions'],
     summary: 'End the session of the refresh token',
     response: { status: 200, body: DoneAnswer },
-  },
-  'get-me': {
-    method: 'GET',
+  }),
+  'get-me': own({
     path: '/api/userAuth/me',
-    access: 'user',
     uses: ['webhook-queue'],
     summary: 'Read the signed-in user',
     response: { status: 200, body: MeAnswer },
-  },
-  'update-profile': {
+  }),
+  'update-profile': own({
     method: 'PUT',
     path: '/api/userAuth/update-profile',
-    access: 'user',
     uses: ['webhook-queue'],
     summary: 'Change fields of the own profile',
     body: ProfileBody,
     response: { status: 200, body: ProfileAnswer },
-  },
-  'change-password': {
+  }),
+  'change-password': own({
     method: 'PUT',
     path: '/api/userAuth/change-password',
-    access: 'user',
     uses: ['sessions', 'lockouts', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Change the own password and end all other sessions',
     body: PasswordChangeBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'get-public-profile': {
+  }),
+  'get-public-profile': keyed({
     method: 'GET',
     path: '/api/userAuth/public/{username}',
-    access: 'publishableKey',
     summary: 'Read what anybody may see of a user',
     response: { status: 200, body: PublicProfileAnswer },
-  },
-  'request-password-reset': {
-    method: 'POST',
+  }),
+  'request-password-reset': credential({
     path: '/api/userAuth/request-password-reset',
-    access: 'publishableKey',
-    credential: true,
     way: 'password',
     uses: ['encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Send a mail to set the password anew',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'reset-password': {
-    method: 'POST',
+  }),
+  'reset-password': credential({
     path: '/api/userAuth/reset-password',
-    access: 'publishableKey',
-    credential: true,
     way: 'password',
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Set the password anew with the token or code of a mail',
     body: PasswordResetBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'verify-email': {
-    method: 'POST',
+  }),
+  'verify-email': credential({
     path: '/api/userAuth/verify-email',
-    access: 'publishableKey',
-    credential: true,
     uses: ['encryption', 'email-tokens', 'webhook-queue'],
     summary: 'Verify the address with the token or code of a mail',
     body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'resend-verification-otp': {
-    method: 'POST',
+  }),
+  'resend-verification-otp': credential({
     path: '/api/userAuth/resend-verification-otp',
-    access: 'publishableKey',
-    credential: true,
     uses: ['encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Send the mail that verifies the address again',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'send-code': {
-    method: 'POST',
+  }),
+  'send-code': credential({
     path: '/api/userAuth/code',
-    access: 'publishableKey',
-    credential: true,
     way: 'emailCode',
     uses: ['encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Send a mail with a code and a link that sign in',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'sign-in-by-code': {
-    method: 'POST',
+  }),
+  'sign-in-by-code': credential({
     path: '/api/userAuth/code/verify',
-    access: 'publishableKey',
-    credential: true,
     way: 'emailCode',
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Sign in with the code or the link of a mail',
     body: CodeBody,
     response: { status: 200, body: SignInAnswer, orCreated: true },
-  },
-  'sign-up-anonymously': {
-    method: 'POST',
+  }),
+  'sign-up-anonymously': credential({
     path: '/api/userAuth/anonymous',
-    access: 'publishableKey',
-    credential: true,
     way: 'anonymous',
     uses: ['sessions', 'encryption', 'webhook-queue'],
     summary: 'Open an account without address and password, and sign it in',
     response: { status: 201, body: SignInAnswer },
-  },
-  'upgrade-anonymous': {
-    method: 'POST',
+  }),
+  'upgrade-anonymous': ownCredential({
     path: '/api/userAuth/anonymous/upgrade',
-    access: 'user',
-    credential: true,
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Give the own anonymous account an address, and a password or a code by mail',
     body: UpgradeBody,
     response: { status: 200, body: SignInAnswer },
-  },
-  'start-totp': {
-    method: 'POST',
+  }),
+  'start-totp': ownCredential({
     path: '/api/userAuth/second-factor/totp',
-    access: 'user',
-    credential: true,
     way: 'secondFactor',
     uses: ['sessions', 'encryption', 'webhook-queue'],
     summary: 'Begin to set up an authenticator app as second factor',
     response: { status: 200, body: TotpAnswer },
-  },
-  'confirm-totp': {
-    method: 'POST',
+  }),
+  'confirm-totp': ownCredential({
     path: '/api/userAuth/second-factor/totp/confirm',
-    access: 'user',
-    credential: true,
     way: 'secondFactor',
     uses: ['sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Have the authenticator app count from now on',
     body: FactorCodeBody,
     response: { status: 200, body: RecoveryCodesAnswer },
-  },
-  'remove-totp': {
+  }),
+  'remove-totp': ownCredential({
     method: 'DELETE',
     path: '/api/userAuth/second-factor/totp',
-    access: 'user',
-    credential: true,
     uses: ['sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Remove the authenticator app',
     body: FactorBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'sign-in-with-factor': {
-    method: 'POST',
+  }),
+  'sign-in-with-factor': credential({
     path: '/api/userAuth/second-factor/verify',
-    access: 'publishableKey',
-    credential: true,
     uses: ['sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'End a sign-in by its second factor',
     body: TicketBody,
     response: { status: 200, body: SignInAnswer },
-  },
-  'start-registration': {
-    method: 'POST',
+  }),
+  'start-registration': ownCredential({
     path: '/api/userAuth/passkeys/registration',
-    access: 'user',
-    credential: true,
     way: 'passkey',
     uses: ['sessions', 'webhook-queue'],
     summary: 'Get what a browser makes a passkey of',
     response: { status: 200, body: RegistrationAnswer },
-  },
-  'register-passkey': {
-    method: 'POST',
+  }),
+  'register-passkey': ownCredential({
     path: '/api/userAuth/passkeys/registration/verify',
-    access: 'user',
-    credential: true,
     way: 'passkey',
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Add a passkey that a browser has made',
     body: RegisteredBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 201, body: PasskeyAnswer },
-  },
-  'start-passkey-sign-in': {
-    method: 'POST',
+  }),
+  'start-passkey-sign-in': keyed({
     path: '/api/userAuth/passkeys/authentication',
-    access: 'publishableKey',
     way: 'passkey',
     uses: ['sessions'],
     summary: 'Get what a browser signs in with a passkey by',
     response: { status: 200, body: AuthenticationAnswer },
-  },
-  'sign-in-with-passkey': {
-    method: 'POST',
+  }),
+  'sign-in-with-passkey': credential({
     path: '/api/userAuth/passkeys/authentication/verify',
-    access: 'publishableKey',
-    credential: true,
     way: 'passkey',
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Sign in with a passkey',
     body: AuthenticatedBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 200, body: SignInAnswer },
-  },
-  'list-passkeys': {
-    method: 'GET',
+  }),
+  'list-passkeys': own({
     path: '/api/userAuth/passkeys',
-    access: 'user',
     uses: ['webhook-queue'],
     summary: 'List the own passkeys',
     response: { status: 200, body: PasskeysAnswer },
-  },
-  'rename-passkey': {
+  }),
+  'rename-passkey': own({
     method: 'PATCH',
     path: '/api/userAuth/passkeys/{id}',
-    access: 'user',
     uses: ['webhook-queue'],
     summary: 'Name one of the own passkeys anew',
     body: PasskeyNameBody,
     response: { status: 200, body: PasskeyAnswer },
-  },
-  'delete-passkey': {
+  }),
+  'delete-passkey': ownCredential({
     method: 'DELETE',
     path: '/api/userAuth/passkeys/{id}',
-    access: 'user',
-    credential: true,
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Delete one of the own passkeys and end all other sessions',
     response: { status: 200, body: RevokedAnswer },
-  },
-  'start-sign-in': {
+  }),
+  'start-sign-in': keyed({
     method: 'GET',
     path: '/api/userAuth/social/{provider}/start',
-    access: 'publishableKey',
     uses: ['sessions'],
     summary: 'Send the browser to an identity provider to sign in',
     response: { status: 302, body: Redirect },
-  },
-  'begin-sign-in': {
-    method: 'POST',
+  }),
+  'begin-sign-in': keyed({
     path: '/api/userAuth/social/{provider}/start',
-    access: 'publishableKey',
     uses: ['sessions'],
     summary: 'Get the address of an identity provider to send the browser to, linking who is signed in anonymously',
     response: { status: 200, body: BegunAnswer },
-  },
+  }),
   'finish-sign-in': {
     method: 'GET',
     path: '/api/userAuth/social/{provider}/callback',
@@ -338,47 +276,39 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Take the form that the page of an identity provider posts, and send the browser on with it',
     response: { status: 303, body: Redirect },
   },
-  'exchange-code': {
-    method: 'POST',
+  'exchange-code': keyed({
     path: '/api/userAuth/social/exchange',
-    access: 'publishableKey',
     uses: ['sessions'],
     summary: 'Exchange the code of a social sign-in for its refresh token',
     body: ExchangeBody,
     response: { status: 200, body: ExchangeAnswer },
-  },
-  'unlink-provider': {
+  }),
+  'unlink-provider': own({
     method: 'DELETE',
     path: '/api/userAuth/social/{provider}',
-    access: 'user',
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Take an identity provider from the own account, where another way to sign in is left',
     response: { status: 200, body: DoneAnswer },
-  },
-  'get-security': {
-    method: 'GET',
+  }),
+  'get-security': own({
     path: '/api/userAuth/security',
-    access: 'user',
     uses: ['webhook-queue'],
     summary: 'Read how one may sign in to the own account',
     response: { status: 200, body: SecurityAnswer },
-  },
-  'list-sessions': {
-    method: 'GET',
+  }),
+  'list-sessions': own({
     path: '/api/userAuth/sessions',
-    access: 'user',
     uses: ['sessions'],
     summary: 'List the own sessions',
     response: { status: 200, body: SessionsAnswer },
-  },
-  'revoke-session': {
+  }),
+  'revoke-session': own({
     method: 'DELETE',
     path: '/api/userAuth/sessions/{id}',
-    access: 'user',
     uses: ['sessions'],
     summary: 'End one of the own sessions',
     response: { status: 200, body: RevokedAnswer },
-  },
+  }),
   'get-jwks': {
     method: 'GET',
     path: '/api/userAuth/jwks/{projectId}',

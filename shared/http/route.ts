@@ -93,6 +93,11 @@ export const defineProjectRoutes = <const T extends Readonly<Record<string, RowF
   routes: T,
 ): Named<T, { readonly access: 'developer' }> => named(routes, { resource, access: 'developer' as const });
 
+/** Makes rows that have these fields unless they say something else. */
+export const rowsLike =
+  <const Shared extends Partial<Route>>(shared: Shared) =>
+  <const R extends Partial<Route>>(row: R): Omit<Shared, keyof R> & R => ({ ...shared, ...row });
+
 /** `/a/{b}/{c}` → `{ b: string; c: string }` */
 export type PathParams<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: string } & PathParams<Rest>

@@ -1,4 +1,4 @@
-import { defineRoutes } from '../../../shared/http/route.ts';
+import { defineRoutes, rowsLike } from '../../../shared/http/route.ts';
 import { RecoveryCodesAnswer, TotpAnswer } from '../../account-fields.ts';
 import { AuthenticationAnswer, PasskeyAnswer, RegistrationAnswer } from '../../passkey-schemas.ts';
 import { PageQuery } from '../schemas.ts';
@@ -28,274 +28,215 @@ import {
   TicketBody,
 } from './schemas.ts';
 
+/** Rows that take or send credentials. */
+const credential = rowsLike({ method: 'POST', access: 'public', credential: true });
+const open = rowsLike({ method: 'POST', access: 'public' });
+/** Rows of who is signed in. */
+const own = rowsLike({ method: 'GET', access: 'developer' });
+const ownCredential = rowsLike({ method: 'POST', access: 'developer', credential: true });
+
 /** Developer accounts of the dashboard (contract 6). */
 export const dashboardAuthRoutes = defineRoutes({
-  'sign-up-developer': {
-    method: 'POST',
+  'sign-up-developer': credential({
     path: '/api/auth/register',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'sessions', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Open a developer account',
     body: CredentialsBody,
     response: { status: 201, body: SignInAnswer },
-  },
-  'sign-in-developer': {
-    method: 'POST',
+  }),
+  'sign-in-developer': credential({
     path: '/api/auth/login',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'sessions', 'lockouts', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Log in with e-mail address and password',
     body: CredentialsBody,
     response: { status: 200, body: SignInAnswer },
-  },
-  'refresh-developer': {
-    method: 'POST',
+  }),
+  'refresh-developer': open({
     path: '/api/auth/refresh',
-    access: 'public',
     uses: ['mongodb', 'sessions', 'encryption'],
     summary: 'Exchange the refresh cookie for new tokens',
     response: { status: 200, body: SignInAnswer },
-  },
-  'sign-out-developer': {
-    method: 'POST',
+  }),
+  'sign-out-developer': open({
     path: '/api/auth/logout',
-    access: 'public',
     uses: ['sessions'],
     summary: 'End the session of the refresh cookie',
     response: { status: 200, body: DoneAnswer },
-  },
-  'get-developer': {
-    method: 'GET',
+  }),
+  'get-developer': own({
     path: '/api/auth/me',
-    access: 'developer',
     resource: 'account',
     summary: 'Read the signed-in developer',
     response: { status: 200, body: DeveloperAnswer },
-  },
-  'verify-developer-email': {
-    method: 'POST',
+  }),
+  'verify-developer-email': credential({
     path: '/api/auth/verify-email',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'encryption', 'email-tokens'],
     summary: 'Verify the address with the token or code of a mail',
     body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'resend-developer-verification': {
-    method: 'POST',
+  }),
+  'resend-developer-verification': credential({
     path: '/api/auth/resend-verification',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Send the mail that verifies the address again',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'request-developer-reset': {
-    method: 'POST',
+  }),
+  'request-developer-reset': credential({
     path: '/api/auth/request-password-reset',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Send a mail to set the password anew',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'reset-developer-password': {
-    method: 'POST',
+  }),
+  'reset-developer-password': credential({
     path: '/api/auth/reset-password',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'sessions', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Set the password anew with the token or code of a mail',
     body: PasswordResetBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'send-developer-code': {
-    method: 'POST',
+  }),
+  'send-developer-code': credential({
     path: '/api/auth/code',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Send a mail with a code and a link that sign in',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'sign-in-developer-by-code': {
-    method: 'POST',
+  }),
+  'sign-in-developer-by-code': credential({
     path: '/api/auth/code/verify',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'sessions', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Log in with the code or the link of a mail',
     body: CodeBody,
     response: { status: 200, body: SignInAnswer },
-  },
-  'start-developer-totp': {
-    method: 'POST',
+  }),
+  'start-developer-totp': ownCredential({
     path: '/api/auth/second-factor/totp',
-    access: 'developer',
-    credential: true,
     uses: ['sessions'],
     summary: 'Begin to set up an authenticator app as second factor',
     response: { status: 200, body: TotpAnswer },
-  },
-  'confirm-developer-totp': {
-    method: 'POST',
+  }),
+  'confirm-developer-totp': ownCredential({
     path: '/api/auth/second-factor/totp/confirm',
-    access: 'developer',
-    credential: true,
     uses: ['sessions', 'lockouts', 'email-tokens', 'mail-queue'],
     summary: 'Have the authenticator app count from now on',
     body: FactorCodeBody,
     response: { status: 200, body: RecoveryCodesAnswer },
-  },
-  'remove-developer-totp': {
+  }),
+  'remove-developer-totp': ownCredential({
     method: 'DELETE',
     path: '/api/auth/second-factor/totp',
-    access: 'developer',
-    credential: true,
     uses: ['sessions', 'lockouts', 'email-tokens', 'mail-queue'],
     summary: 'Remove the authenticator app',
     body: FactorBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'sign-in-developer-with-factor': {
-    method: 'POST',
+  }),
+  'sign-in-developer-with-factor': credential({
     path: '/api/auth/second-factor/verify',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue'],
     summary: 'End a log-in by its second factor',
     body: TicketBody,
     response: { status: 200, body: SignInAnswer },
-  },
-  'start-developer-registration': {
-    method: 'POST',
+  }),
+  'start-developer-registration': ownCredential({
     path: '/api/auth/passkeys/registration',
-    access: 'developer',
-    credential: true,
     uses: ['sessions'],
     summary: 'Get what a browser makes a passkey of',
     response: { status: 200, body: RegistrationAnswer },
-  },
-  'register-developer-passkey': {
-    method: 'POST',
+  }),
+  'register-developer-passkey': ownCredential({
     path: '/api/auth/passkeys/registration/verify',
-    access: 'developer',
-    credential: true,
     uses: ['sessions', 'email-tokens', 'mail-queue'],
     summary: 'Add a passkey that a browser has made',
     body: RegisteredBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 201, body: PasskeyAnswer },
-  },
-  'start-developer-passkey-sign-in': {
-    method: 'POST',
+  }),
+  'start-developer-passkey-sign-in': open({
     path: '/api/auth/passkeys/authentication',
-    access: 'public',
     uses: ['sessions'],
     summary: 'Get what a browser logs in with a passkey by',
     response: { status: 200, body: AuthenticationAnswer },
-  },
-  'sign-in-developer-with-passkey': {
-    method: 'POST',
+  }),
+  'sign-in-developer-with-passkey': credential({
     path: '/api/auth/passkeys/authentication/verify',
-    access: 'public',
-    credential: true,
     uses: ['mongodb', 'sessions', 'encryption', 'email-tokens', 'mail-queue'],
     summary: 'Log in with a passkey',
     body: AuthenticatedBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 200, body: SignInAnswer },
-  },
-  'list-developer-passkeys': {
-    method: 'GET',
+  }),
+  'list-developer-passkeys': own({
     path: '/api/auth/passkeys',
-    access: 'developer',
     summary: 'List the own passkeys, the oldest first',
     query: PageQuery,
     response: { status: 200, body: PasskeyPage },
-  },
-  'rename-developer-passkey': {
+  }),
+  'rename-developer-passkey': own({
     method: 'PATCH',
     path: '/api/auth/passkeys/{id}',
-    access: 'developer',
     summary: 'Name one of the own passkeys anew',
     body: PasskeyNameBody,
     response: { status: 200, body: PasskeyAnswer },
-  },
-  'delete-developer-passkey': {
+  }),
+  'delete-developer-passkey': ownCredential({
     method: 'DELETE',
     path: '/api/auth/passkeys/{id}',
-    access: 'developer',
-    credential: true,
     uses: ['sessions', 'email-tokens', 'mail-queue'],
     summary: 'Delete one of the own passkeys and end all other sessions',
     response: { status: 200, body: RevokedAnswer },
-  },
-  'change-developer-password': {
+  }),
+  'change-developer-password': own({
     method: 'PUT',
     path: '/api/auth/change-password',
-    access: 'developer',
     uses: ['sessions', 'lockouts', 'email-tokens', 'mail-queue'],
     summary: 'Change the own password and end all other sessions',
     body: PasswordChangeBody,
     response: { status: 200, body: DoneAnswer },
-  },
-  'delete-developer': {
+  }),
+  'delete-developer': own({
     method: 'DELETE',
     path: '/api/auth/account',
-    access: 'developer',
     uses: ['sessions', 'lockouts'],
     summary: 'Delete the own account and everything it owns',
     body: DeletionBody,
     response: { status: 202, body: DeletedDeveloperAnswer },
-  },
-  'list-developer-sessions': {
-    method: 'GET',
+  }),
+  'list-developer-sessions': own({
     path: '/api/auth/sessions',
-    access: 'developer',
     uses: ['sessions'],
     summary: 'List the own sessions, the one used last first',
     query: PageQuery,
     response: { status: 200, body: SessionPage },
-  },
-  'revoke-developer-session': {
+  }),
+  'revoke-developer-session': own({
     method: 'DELETE',
     path: '/api/auth/sessions/{id}',
-    access: 'developer',
     uses: ['sessions'],
     summary: 'End one of the own sessions',
     response: { status: 200, body: RevokedAnswer },
-  },
-  'start-developer-sign-in': {
+  }),
+  'start-developer-sign-in': open({
     method: 'GET',
     path: '/api/auth/github/start',
-    access: 'public',
     uses: ['sessions'],
     summary: 'Send the browser to GitHub to sign a developer in',
     response: { status: 302, body: Redirect },
-  },
-  'finish-developer-sign-in': {
+  }),
+  'finish-developer-sign-in': open({
     method: 'GET',
     path: '/api/auth/github/callback',
-    access: 'public',
     uses: ['mongodb', 'sessions', 'encryption', 'email-tokens', 'mail-queue', 'dashboard-github'],
     summary: 'Take the browser back from GitHub and sign its developer in',
     query: CallbackQuery,
     response: { status: 302, body: Redirect },
-  },
-  'exchange-developer-code': {
-    method: 'POST',
+  }),
+  'exchange-developer-code': open({
     path: '/api/auth/github/exchange',
-    access: 'public',
     uses: ['mongodb', 'sessions', 'encryption'],
     summary: 'Exchange the code of a sign-in with GitHub for tokens and the refresh cookie',
     body: ExchangeBody,
     response: { status: 200, body: SignInAnswer },
-  },
+  }),
 });
