@@ -1,5 +1,5 @@
 import { refresh } from '../../shared/accounts/sign-in.ts';
-import { openedSession, userSignIns } from '../../shared/accounts/stores/users.ts';
+import { userSignIns } from '../../shared/accounts/stores/users.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
@@ -16,7 +16,8 @@ export const handler = usersEndpoint(route).handler(async (event, { project }) =
     {
       success: true,
       message: 'Session refreshed',
-      ...openedSession(session),
+      ...session,
+      token: session.accessToken,
       refreshToken: bodyToken(event, session.refreshToken, inHeader),
     },
     { cookies: refreshCookie.set(event, session.refreshToken, project) },

@@ -1,10 +1,10 @@
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
 import { exchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
-import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
+import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';
+import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['exchange-developer-code'];
@@ -12,10 +12,5 @@ const route = dashboardAuthRoutes['exchange-developer-code'];
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const refreshToken = await exchangeCode(developerScope, input.body.rtCode, input.body.token);
   const signedIn = await refreshSignIn(developerSignIns(), refreshToken);
-  const cookies = dashboardCookie.set(event, signedIn.session.refreshToken);
-  return respond(
-    route,
-    { success: true, data: developerAnswer(signedIn), message: 'Signed in with GitHub' },
-    { cookies },
-  );
+  return respond(route, ...developerSignedIn(event, signedIn, 'Signed in with GitHub'));
 });

@@ -1,8 +1,9 @@
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
-import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
+import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
 import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
@@ -10,6 +11,5 @@ const route = dashboardAuthRoutes['refresh-developer'];
 
 export const handler = publicEndpoint(route).handler(async (event) => {
   const signIn = await refreshSignIn(developerSignIns(), dashboardCookie.get(event), clientOf(event));
-  const cookies = dashboardCookie.set(event, signIn.session.refreshToken);
-  return respond(route, { success: true, data: developerAnswer(signIn), message: 'Session refreshed' }, { cookies });
+  return respond(route, ...developerSignedIn(event, signIn, 'Session refreshed'));
 });

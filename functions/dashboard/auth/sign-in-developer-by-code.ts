@@ -1,9 +1,9 @@
 import { signInByCode } from '../../../shared/accounts/code-sign-in.ts';
-import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
+import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
+import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-in-developer-by-code'];
@@ -14,6 +14,5 @@ const openNone = async () => undefined;
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { code: otp, ...proof } = input.body;
   const signedIn = await signInByCode(developerSignIns(), { ...proof, otp }, openNone, clientOf(event));
-  const cookies = dashboardCookie.set(event, signedIn.session.refreshToken);
-  return respond(route, { success: true, data: developerAnswer(signedIn), message: 'Logged in' }, { cookies });
+  return respond(route, ...developerSignedIn(event, signedIn, 'Logged in'));
 });

@@ -1,16 +1,15 @@
 import { consoleParty } from '../../../shared/accounts/developers/console-party.ts';
 import { signInWithPasskey } from '../../../shared/accounts/passkeys/sign-in-with-passkey.ts';
-import { developerAnswer, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
+import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
+import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-in-developer-with-passkey'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const signedIn = await signInWithPasskey(developerSignIns(), consoleParty(), input.body.response, clientOf(event));
-  const cookies = dashboardCookie.set(event, signedIn.session.refreshToken);
-  return respond(route, { success: true, data: developerAnswer(signedIn), message: 'Logged in' }, { cookies });
+  return respond(route, ...developerSignedIn(event, signedIn, 'Logged in'));
 });

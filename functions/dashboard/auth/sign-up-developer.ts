@@ -1,10 +1,10 @@
 import { signUpDeveloper } from '../../../shared/accounts/developers/sign-up-developer.ts';
 import { sendVerification } from '../../../shared/accounts/email-tokens/send-email-token.ts';
-import { developerAccounts, developerAnswer } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
+import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-up-developer'];
@@ -12,6 +12,5 @@ const route = dashboardAuthRoutes['sign-up-developer'];
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const signedIn = await signUpDeveloper(input.body, clientOf(event));
   await sendVerification(developerAccounts, signedIn.account);
-  const cookies = dashboardCookie.set(event, signedIn.session.refreshToken);
-  return respond(route, { success: true, data: developerAnswer(signedIn), message: 'Account created' }, { cookies });
+  return respond(route, ...developerSignedIn(event, signedIn, 'Account created'));
 });

@@ -7,10 +7,10 @@ import { unlessTaken } from '../../core/until-written.ts';
 import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore } from '../account-store.ts';
-import { type Developer, type DeveloperRecord, developerRecords, toDeveloper } from '../developers/developer-record.ts';
+import { type DeveloperRecord, developerRecords } from '../developers/developer-record.ts';
 import { revokeAllTokens } from '../developers/tokens/token-record.ts';
 import { issueDashboardToken } from '../session-jwt.ts';
-import type { SignIn, SigningStore } from '../sign-in.ts';
+import type { SigningStore } from '../sign-in.ts';
 import type { AddressedAccount } from '../sign-up.ts';
 
 /** The developers: `control.developers`. One who has deleted their account is gone at once, and removed later. */
@@ -40,20 +40,6 @@ export const developerWays: SignInWays = {
 export const developerSignIns = (): SigningStore<DeveloperRecord> => ({
   ...developerAccounts,
   issueToken: (bearer) => issueDashboardToken(bearer),
-});
-
-/** What developers get who sign in or refresh; the refresh token goes into the cookie only. */
-export const developerAnswer = ({
-  account,
-  session: { accessToken, expiresIn },
-}: SignIn<DeveloperRecord>): {
-  readonly accessToken: string;
-  readonly expiresIn: string;
-  readonly developer: Developer;
-} => ({
-  accessToken,
-  expiresIn,
-  developer: toDeveloper(account),
 });
 
 /** Refuses a new account if the operator makes them all (`npm run add-developer`): 403 `SIGNUP_DISABLED`. */

@@ -1,13 +1,12 @@
-import type { Collection } from '../../collections/collection.ts';
 import { revisionField } from '../../documents/revision.ts';
 import { plainName } from '../../mail/sender.ts';
 import type { Project } from '../../projects/project.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { type AccountStore, accountStore, type MailOrigin } from '../account-store.ts';
-import type { OpenedSession, SignIn, SigningStore } from '../sign-in.ts';
+import type { SigningStore } from '../sign-in.ts';
 import { announcedAccounts } from '../users/announced-user.ts';
-import { type UserRecord, userRecords, userView } from '../users/user-record.ts';
+import { type UserRecord, userRecords } from '../users/user-record.ts';
 
 /**
  * With the key that all share anybody could have our address say a name and lead to a site of theirs, so the name is a
@@ -40,17 +39,6 @@ const storedAccounts = (project: Project): AccountStore<UserRecord> =>
     { isDeleted: { $ne: true } },
     userRecords(project),
   );
-
-/** Both tokens of a session that has just been opened or refreshed; `token` is the deprecated alias of `accessToken`. */
-export const openedSession = (session: OpenedSession): OpenedSession & { readonly token: string } => ({
-  ...session,
-  token: session.accessToken,
-});
-
-export const userAnswer = (users: Collection, { account, session }: SignIn<UserRecord>) => ({
-  ...openedSession(session),
-  user: userView(users, account),
-});
 
 /** The same, signing access tokens with the project's own key. */
 export const userSignIns = (project: Project): SigningStore<UserRecord> => ({
