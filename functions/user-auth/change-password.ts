@@ -1,7 +1,5 @@
-import { findById } from '../../shared/accounts/account-store.ts';
 import { changePassword } from '../../shared/accounts/change-password.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
@@ -12,6 +10,5 @@ const route = userAuthRoutes['change-password'];
 export const handler = userEndpoint(route).handler(async (event, { project, bearer, input }) => {
   const store = userAccounts(project);
   await changePassword(store, bearer, input.body, clientOf(event));
-  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.passwordChanged);
   return respondExactly(route, { success: true, message: 'Password changed' });
 });

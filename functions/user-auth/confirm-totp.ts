@@ -1,7 +1,5 @@
-import { findById } from '../../shared/accounts/account-store.ts';
 import { confirmTotp } from '../../shared/accounts/second-factor/enrol-totp.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -11,6 +9,5 @@ const route = userAuthRoutes['confirm-totp'];
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const store = userAccounts(project);
   const recoveryCodes = await confirmTotp(store, bearer, input.body.code);
-  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.factorAdded);
   return respondExactly(route, { success: true, data: { recoveryCodes }, message: 'Keep these codes in a safe place' });
 });

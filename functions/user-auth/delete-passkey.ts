@@ -1,7 +1,5 @@
-import { findById } from '../../shared/accounts/account-store.ts';
 import { deletePasskey } from '../../shared/accounts/passkeys/own-passkeys.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -12,6 +10,5 @@ export const handler = userEndpoint(route).handler(async (_event, { project, bea
   const { id } = input.params;
   const store = userAccounts(project);
   await deletePasskey(store, bearer, id, project.signIn);
-  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.passkeyDeleted);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Passkey deleted' });
 });

@@ -1,8 +1,6 @@
-import { findById } from '../../shared/accounts/account-store.ts';
 import { registerPasskey } from '../../shared/accounts/passkeys/register-passkey.ts';
 import { relyingParty } from '../../shared/accounts/passkeys/relying-party.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -12,6 +10,5 @@ const route = userAuthRoutes['register-passkey'];
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const store = userAccounts(project);
   const data = await registerPasskey(store, relyingParty(project), bearer, input.body);
-  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.passkeyAdded);
   return respondExactly(route, { success: true, data, message: 'Passkey added' });
 });

@@ -1,7 +1,5 @@
-import { findById } from '../../shared/accounts/account-store.ts';
 import { removeTotp } from '../../shared/accounts/second-factor/enrol-totp.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -11,6 +9,5 @@ const route = userAuthRoutes['remove-totp'];
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const store = userAccounts(project);
   await removeTotp(store, bearer, input.body);
-  await tellOfChange(store, await findById(store, bearer.userId), accountChanges.factorRemoved);
   return respondExactly(route, { success: true, message: 'Authenticator app removed' });
 });

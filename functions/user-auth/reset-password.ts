@@ -1,6 +1,5 @@
 import { resetPassword } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -10,6 +9,6 @@ const route = userAuthRoutes['reset-password'];
 export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
   const { newPassword, ...proof } = input.body;
   const store = userAccounts(project);
-  await tellOfChange(store, await resetPassword(store, proof, newPassword), accountChanges.passwordChanged);
+  await resetPassword(store, proof, newPassword);
   return respondExactly(route, { success: true, message: 'Password reset. Log in with the new password.' });
 });

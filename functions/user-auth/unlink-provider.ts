@@ -1,8 +1,5 @@
-import { findById } from '../../shared/accounts/account-store.ts';
 import { unlinkProvider } from '../../shared/accounts/social/unlink-provider.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { accountChanges, tellOfChange } from '../../shared/accounts/tell-of-change.ts';
-import { nameOfProvider } from '../../shared/accounts/users/security-view.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -12,10 +9,5 @@ const route = userAuthRoutes['unlink-provider'];
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const store = userAccounts(project);
   await unlinkProvider(store, bearer, input.params.provider, project.signIn);
-  await tellOfChange(
-    store,
-    await findById(store, bearer.userId),
-    accountChanges.providerUnlinked(nameOfProvider(input.params.provider)),
-  );
   return respondExactly(route, { success: true, message: 'Provider unlinked' });
 });

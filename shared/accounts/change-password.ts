@@ -5,6 +5,7 @@ import { checkPassword, hashPassword } from './passwords.ts';
 import type { Bearer } from './session-jwt.ts';
 import type { Client } from './sessions.ts';
 import { requireStepUp } from './step-up.ts';
+import { accountChanges, tellOfChange } from './tell-of-change.ts';
 
 export interface PasswordChange {
   /** Omitted by accounts that never had a password of their own. */
@@ -15,7 +16,7 @@ export interface PasswordChange {
 }
 
 /**
- * Gives who asks another password and ends their other sessions (contract 3, "change-password"). Wrong current one →
+ * Gives who asks another password, ends their other sessions and tells them by mail (contract 3, "change-password"). Wrong current one →
  * 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel calls one wins. Who has
  * no password, or a second factor, must have signed in within 10 minutes, else 403 `REAUTHENTICATION_REQUIRED`.
  */
@@ -30,6 +31,7 @@ export const changePassword = async <R extends AccountRecord>(
   await requireStepUp(store, account, { sessionId, password: currentPassword }, client);
   const set = ownPassword(store, await hashPassword(password));
   const filter = { ...unchangedSince(account), ...enabled };
-  if (await replaceCredentials(store, filter, set, { except: sessionId, tokens })) return;
-  throw account.hasPassword === false ? accountGone(store) : wrongPassword();
+  const changed = await replaceCredentials(store, filter, set, { except: sessionId, tokens });
+  if (!changed) throw account.hasPassword === false ? accountGone(store) : wrongPassword();
+  await tellOfChange(store, changed, accountChanges.passwordChanged);
 };

@@ -31,3 +31,9 @@ export const registrationFieldsOf = (name: SocialProviderName | OpenIdName): Reg
 
 export const forEachProvider = <T>(make: (name: SocialProviderName) => T): Record<SocialProviderName, T> =>
   Object.fromEntries(socialProviderNames.map((name) => [name, make(name)])) as Record<SocialProviderName, T>;
+
+/** A provider's name for people: ours, or what the project calls it. */
+export const nameOfProvider = (provider: string): string =>
+  isOpenIdName(provider)
+    ? provider.slice('oidc:'.length)
+    : (socialProviders[provider as SocialProviderName]?.title ?? provider);

@@ -1,7 +1,5 @@
-import { findById } from '../../../shared/accounts/account-store.ts';
 import { changePassword } from '../../../shared/accounts/change-password.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { accountChanges, tellOfChange } from '../../../shared/accounts/tell-of-change.ts';
 import { clientOf } from '../../../shared/http/client.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
@@ -12,6 +10,5 @@ const route = dashboardAuthRoutes['change-developer-password'];
 export const handler = accountEndpoint(route).handler(async (event, { signedIn, input }) => {
   const { userId, sessionId } = signedIn;
   await changePassword(developerAccounts, { userId, sessionId }, input.body, clientOf(event));
-  await tellOfChange(developerAccounts, await findById(developerAccounts, userId), accountChanges.passwordChanged);
   return respondExactly(route, { success: true, message: 'Password changed' });
 });

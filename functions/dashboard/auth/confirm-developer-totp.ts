@@ -1,7 +1,5 @@
-import { findById } from '../../../shared/accounts/account-store.ts';
 import { confirmTotp } from '../../../shared/accounts/second-factor/enrol-totp.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { accountChanges, tellOfChange } from '../../../shared/accounts/tell-of-change.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -10,6 +8,5 @@ const route = dashboardAuthRoutes['confirm-developer-totp'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const recoveryCodes = await confirmTotp(developerAccounts, signedIn, input.body.code);
-  await tellOfChange(developerAccounts, await findById(developerAccounts, signedIn.userId), accountChanges.factorAdded);
   return respondExactly(route, { success: true, data: { recoveryCodes }, message: 'Keep these codes in a safe place' });
 });

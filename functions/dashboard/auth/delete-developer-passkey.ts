@@ -1,7 +1,5 @@
-import { findById } from '../../../shared/accounts/account-store.ts';
 import { deletePasskey } from '../../../shared/accounts/passkeys/own-passkeys.ts';
 import { developerAccounts, developerWays } from '../../../shared/accounts/stores/developers.ts';
-import { accountChanges, tellOfChange } from '../../../shared/accounts/tell-of-change.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -11,10 +9,5 @@ const route = dashboardAuthRoutes['delete-developer-passkey'];
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
   await deletePasskey(developerAccounts, signedIn, id, developerWays);
-  await tellOfChange(
-    developerAccounts,
-    await findById(developerAccounts, signedIn.userId),
-    accountChanges.passkeyDeleted,
-  );
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Passkey deleted' });
 });

@@ -1,8 +1,6 @@
-import { findById } from '../../../shared/accounts/account-store.ts';
 import { consoleParty } from '../../../shared/accounts/developers/console-party.ts';
 import { registerPasskey } from '../../../shared/accounts/passkeys/register-passkey.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { accountChanges, tellOfChange } from '../../../shared/accounts/tell-of-change.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -11,10 +9,5 @@ const route = dashboardAuthRoutes['register-developer-passkey'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const data = await registerPasskey(developerAccounts, consoleParty(), signedIn, input.body);
-  await tellOfChange(
-    developerAccounts,
-    await findById(developerAccounts, signedIn.userId),
-    accountChanges.passkeyAdded,
-  );
   return respondExactly(route, { success: true, data, message: 'Passkey added' });
 });

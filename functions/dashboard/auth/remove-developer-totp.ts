@@ -1,7 +1,5 @@
-import { findById } from '../../../shared/accounts/account-store.ts';
 import { removeTotp } from '../../../shared/accounts/second-factor/enrol-totp.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { accountChanges, tellOfChange } from '../../../shared/accounts/tell-of-change.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -10,10 +8,5 @@ const route = dashboardAuthRoutes['remove-developer-totp'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   await removeTotp(developerAccounts, signedIn, input.body);
-  await tellOfChange(
-    developerAccounts,
-    await findById(developerAccounts, signedIn.userId),
-    accountChanges.factorRemoved,
-  );
   return respondExactly(route, { success: true, message: 'Authenticator app removed' });
 });

@@ -1,6 +1,5 @@
 import { resetPassword } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { accountChanges, tellOfChange } from '../../../shared/accounts/tell-of-change.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
@@ -9,7 +8,6 @@ const route = dashboardAuthRoutes['reset-developer-password'];
 
 export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
   const { newPassword, ...proof } = input.body;
-  const changed = await resetPassword(developerAccounts, proof, newPassword);
-  await tellOfChange(developerAccounts, changed, accountChanges.passwordChanged);
+  await resetPassword(developerAccounts, proof, newPassword);
   return respondExactly(route, { success: true, message: 'Password changed. Log in with the new one.' });
 });

@@ -1,11 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { restoreItem } from '../../table/single-use.ts';
-import { type AccountFilter, type AccountRecord, type AccountStore, enabled } from '../account-store.ts';
+import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
 import { otherWays, ownPassword, replaceCredentials } from '../credentials.ts';
 import { canonicalEmail } from '../email.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
 import type { SessionScope } from '../sessions.ts';
+import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { type ConsumedToken, consumeCode, consumeToken } from './token-items.ts';
 
@@ -85,24 +86,19 @@ export const verifyEmail = async (store: AccountStore, proof: EmailProof): Promi
 
 /**
  * Sets a password anew, ends every session and token and marks the address as verified, for the mail went there: what
- * somebody else left who had opened the account with it is gone. A token or code that is wrong, used or expired → 400
- * `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
+ * somebody else left who had opened the account with it is gone. Tells the owner. A token or code that is wrong, used or
+ * expired → 400 `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
  */
-export const resetPassword = async (
-  store: AccountStore,
-  proof: EmailProof,
-  newPassword: string,
-): Promise<AccountRecord | undefined> => {
+export const resetPassword = async (store: AccountStore, proof: EmailProof, newPassword: string): Promise<void> => {
   const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
-  let changed: AccountRecord | undefined;
-  await withProof(store.scope, 'reset', proof, async (owner) => {
+  const changed = await withProof(store.scope, 'reset', proof, async (owner) => {
     const set = { ...ownPassword(store, hash), emailVerified: true };
     const replace = (filter: AccountFilter, ending = {}) =>
       replaceCredentials(store, { ...owner, ...enabled, ...filter }, set, ending);
-    changed =
+    return (
       (await replace({ emailVerified: true })) ??
-      (await replace({ emailVerified: { $ne: true } }, { unset: otherWays }));
-    return changed !== undefined;
+      (await replace({ emailVerified: { $ne: true } }, { unset: otherWays }))
+    );
   });
-  return changed;
+  await tellOfChange(store, changed, accountChanges.passwordChanged);
 };

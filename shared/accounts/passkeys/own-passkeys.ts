@@ -5,6 +5,7 @@ import { hasAnotherWay, lastWayToSignIn } from '../another-way.ts';
 import { replaceCredentials } from '../credentials.ts';
 import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
+import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { type PasskeyView, parsePasskeyId, passkeyNotFound, toPasskeyView } from './passkey.ts';
 
 /** The passkeys of who is signed in, the oldest first. */
@@ -44,6 +45,7 @@ export const deletePasskey = async (
   const id = parsePasskeyId(passkeyId);
   const filter = { ...having(_id, id), ...hasAnotherWay(store, ways, { passkey: id }) };
   const ending = { except: bearer.sessionId, tokens: false, pull: { '_signIn.passkeys': { _id: id } } };
-  if (await replaceCredentials(store, filter, {}, ending)) return;
-  throw (await store.find(having(_id, id))) ? lastWayToSignIn() : passkeyNotFound();
+  const changed = await replaceCredentials(store, filter, {}, ending);
+  if (!changed) throw (await store.find(having(_id, id))) ? lastWayToSignIn() : passkeyNotFound();
+  await tellOfChange(store, changed, accountChanges.passkeyDeleted);
 };

@@ -7,6 +7,7 @@ import { type AccountStore, enabled } from '../account-store.ts';
 import { unchangedSince } from '../credentials.ts';
 import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
+import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { orRefuse, parseRegistration } from './ceremony.ts';
 import { consumeChallenge } from './challenge.ts';
 import { type Passkey, type PasskeyView, toPasskeyView } from './passkey.ts';
@@ -67,9 +68,10 @@ export const registerPasskey = async (
   };
   const change = { $push: { '_signIn.passkeys': passkey }, $unset: { '_signIn.anonymous': '' } };
   const added = await unlessTaken(
-    store.write({ ...unchangedSince(account), ...enabled, ...free }, change),
+    store.change({ ...unchangedSince(account), ...enabled, ...free }, change),
     invalidPasskey,
   );
-  if (added !== true) throw added || invalidPasskey();
+  if (!added || added instanceof AppError) throw added || invalidPasskey();
+  await tellOfChange(store, added, accountChanges.passkeyAdded);
   return toPasskeyView(passkey);
 };

@@ -7,6 +7,7 @@ import { replaceCredentials, unchangedSince } from '../credentials.ts';
 import { countFactorFailure, takeFactorFailureBack } from '../lockout.ts';
 import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
+import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { base32, otpauthUri, stepOf } from './totp.ts';
 import { type FactorProof, factorPlace, invalidSecondFactor, openSecret, useFactor } from './use-factor.ts';
@@ -50,7 +51,9 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
   const filter = { ...unchangedSince(account), ...enabled, '_signIn.totpPending': { $eq: totpPending } };
   const set = { '_signIn.totp': { sealed: totpPending, lastStep, recovery: hashes } };
   const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totpPending': '' } };
-  if (!(await replaceCredentials(store, filter, set, ending))) throw alreadySetUp();
+  const changed = await replaceCredentials(store, filter, set, ending);
+  if (!changed) throw alreadySetUp();
+  await tellOfChange(store, changed, accountChanges.factorAdded);
   return codes;
 };
 
@@ -62,5 +65,6 @@ export const removeTotp = async (store: AccountStore, bearer: Bearer, proof: Fac
   }
   if (!(await useFactor(store, account, proof))) throw invalidSecondFactor();
   const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totp': '' } };
-  await replaceCredentials(store, { _id: account._id }, {}, ending);
+  const changed = await replaceCredentials(store, { _id: account._id }, {}, ending);
+  await tellOfChange(store, changed, accountChanges.factorRemoved);
 };

@@ -1,10 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 import type { SignInWays } from '../../projects/sign-in-ways.ts';
+import { nameOfProvider } from '../../projects/social-providers.ts';
 import { type AccountStore, enabled } from '../account-store.ts';
 import { hasAnotherWay, lastWayToSignIn } from '../another-way.ts';
 import { replaceCredentials } from '../credentials.ts';
 import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
+import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 
 /**
  * Takes a provider from the account of who has just signed in, in one conditional write; all other sessions end, as some
@@ -27,6 +29,7 @@ export const unlinkProvider = async (
     ...hasAnotherWay(store, ways, { provider }),
   };
   const ending = { except: bearer.sessionId, tokens: false, pull: { identities: { provider } } };
-  if (await replaceCredentials(store, filter, {}, ending)) return;
-  throw lastWayToSignIn();
+  const changed = await replaceCredentials(store, filter, {}, ending);
+  if (!changed) throw lastWayToSignIn();
+  await tellOfChange(store, changed, accountChanges.providerUnlinked(nameOfProvider(provider)));
 };

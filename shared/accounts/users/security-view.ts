@@ -1,5 +1,4 @@
-import { isOpenIdName } from '../../projects/social/openid-names.ts';
-import { type SocialProviderName, socialProviders } from '../../projects/social-providers.ts';
+import { nameOfProvider } from '../../projects/social-providers.ts';
 import type { Identity } from '../account-store.ts';
 import { type PasskeyView, toPasskeyView } from '../passkeys/passkey.ts';
 import type { UserRecord } from './user-record.ts';
@@ -16,12 +15,6 @@ export interface SecurityView {
   /** The recovery codes of the authenticator app that are left; `null` without one. */
   readonly secondFactor: { readonly recoveryCodes: number } | null;
 }
-
-/** A provider's name for people: ours, or what the project calls it. */
-export const nameOfProvider = (provider: string): string =>
-  isOpenIdName(provider)
-    ? provider.slice('oidc:'.length)
-    : (socialProviders[provider as SocialProviderName]?.title ?? provider);
 
 export const securityView = ({
   email,
