@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { clock } from '../core/clock.ts';
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import type { AccountRecord, AccountStore } from './account-store.ts';
 import type { Client } from './sessions.ts';
 import { type Addressee, tellOwner } from './tell-of-change.ts';
@@ -75,12 +75,9 @@ export const noticeDevice = async (
   const { device, label } = deviceOf(client);
   const known = account._signIn?.devices;
   if (known?.includes(device)) return;
-  try {
+  await orLog('error', { message: 'An account could not learn the device of a sign-in' }, async () => {
     if (!(await learn(store, account, device)) || !known) return;
-  } catch (error) {
-    log.error({ message: 'An account could not learn the device of a sign-in', error: describeError(error) });
-    return;
-  }
-  const variables = { device: label, place: placeOf(client), time: timeNow() };
-  await tellOwner(store, account, { template: 'new-device', variables });
+    const variables = { device: label, place: placeOf(client), time: timeNow() };
+    await tellOwner(store, account, { template: 'new-device', variables });
+  });
 };

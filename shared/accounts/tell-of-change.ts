@@ -1,4 +1,4 @@
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import type { UnwrittenMail } from '../mail/mail-content.ts';
 import { plainName } from '../mail/sender.ts';
 import type { AccountRecord, AccountStore } from './account-store.ts';
@@ -27,12 +27,10 @@ export const tellOwner = async (
   account: Addressee | undefined,
   mail: Pick<UnwrittenMail, 'template' | 'variables'>,
 ): Promise<void> => {
-  if (account?.email === undefined || account.emailVerified !== true || account.isDisabled) return;
-  try {
-    await queueAccountMail(store.mailOrigin(), { ...mail, to: account.email });
-  } catch (error) {
-    log.error({ message: 'A mail that tells of an account could not be queued', error: describeError(error) });
-  }
+  const { email: to, emailVerified, isDisabled } = account ?? {};
+  if (to === undefined || emailVerified !== true || isDisabled) return;
+  const message = 'A mail that tells of an account could not be queued';
+  await orLog('error', { message }, () => queueAccountMail(store.mailOrigin(), { ...mail, to }));
 };
 
 /** Tells the owner of an account what changed in how one signs in. */

@@ -84,6 +84,21 @@ export const log = {
   },
 };
 
+/** Does what nothing depends on: a failure is logged, and no more. False where it failed. */
+export const orLog = async (
+  level: 'warn' | 'error',
+  fields: Readonly<Record<string, unknown>>,
+  act: () => Promise<unknown>,
+): Promise<boolean> => {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    log[level]({ ...fields, error: describeError(error) });
+    return false;
+  }
+};
+
 /** Logs what a job could not do: as an error, which raises an alarm, where the failure is ours, else as a warning. */
 export const logFailure = (fields: Readonly<Record<string, unknown>>, error: unknown): void => {
   const line = { ...fields, error: describeError(error) };

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError, statusOf } from '../core/errors.ts';
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { deliveryRecords } from './delivery-record.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
@@ -31,13 +31,11 @@ const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ 
  */
 const settle = async ({ id }: Pick<Project, 'id'>, news: readonly News[], rows: readonly ObjectId[]): Promise<void> => {
   const now = new Date(clock.now());
-  try {
+  await orLog('warn', { message: 'Webhooks are told a minute later', project: id }, async () => {
     const alone = { _id: { $in: [...rows] }, marks: 1 };
     await deliveryRecords.updateMany(alone, { $min: { nextAt: now }, $unset: { unsettledUntil: '' } });
     if (rows.length < news.length) await letWait(news.map(({ isAhead: _, ...one }) => ({ ...one, from: now })));
-  } catch (error) {
-    log.warn({ message: 'Webhooks are told a minute later', project: id, error: describeError(error) });
-  }
+  });
   await nudge(id);
 };
 

@@ -1,6 +1,6 @@
 import { sendLater } from '../clients/sqs.ts';
 import { webhookQueueSettings } from '../core/config.ts';
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 
 /** The longest that SQS lets a message wait. */
 const maxDelaySeconds = 900;
@@ -33,12 +33,8 @@ export const nudge = async (projectId: string): Promise<void> => {
   const wait = last && now - last.at < quietMs ? 1 : 0;
   if (sent.size >= remembered) sent.clear();
   sent.set(projectId, { at: now + wait * 1000 });
-  try {
-    await lookAt({ projectId }, wait);
-  } catch (error) {
-    sent.delete(projectId);
-    log.warn({ message: 'Webhooks wait for the clock', project: projectId, error: describeError(error) });
-  }
+  const fields = { message: 'Webhooks wait for the clock', project: projectId };
+  if (!(await orLog('warn', fields, () => lookAt({ projectId }, wait)))) sent.delete(projectId);
 };
 
 /** Forgets what was sent; for tests that look at the next message. */

@@ -1,4 +1,4 @@
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import { announced } from '../events/announced.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { get } from '../table/item.ts';
@@ -42,14 +42,11 @@ const objectsAt = ([filePath, sizes]: Deleted): string[] => [
  * told so with the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
  */
 const removeBytes = async (project: Project, files: readonly Deleted[], upload?: MultipartUpload): Promise<void> => {
-  try {
+  await orLog('warn', { message: 'Bytes of deleted files wait for the sweep', project: project.id }, async () => {
     const bucket = await bucketOf(project);
     if (upload) await bucket.parts?.abort(upload);
     await bucket.remove(files.flatMap(objectsAt));
-  } catch (error) {
-    const message = 'Bytes of deleted files wait for the sweep';
-    log.warn({ message, project: project.id, error: describeError(error) });
-  }
+  });
 };
 
 /** Gives up an upload in parts that is not confirmed, and what it has reserved; false where there is none. */

@@ -34,5 +34,5 @@ export const newTransfer = async (project: Project, collectionName: string) => {
 export const queued = () => ({ state: 'queued', active: true, dueAt: whenLost(), expiresAt: expiry() }) as const;
 
 /** Has an active transfer done. Where the queue does not take it the schedule does, so it is accepted all the same. */
-export const queueTransfer = ({ _id }: Pick<TransferRecord, '_id'>): Promise<void> =>
+export const queueTransfer = ({ _id }: Pick<TransferRecord, '_id'>): Promise<boolean> =>
   queueSoon({ task: 'transfer', transferId: _id.toHexString() });

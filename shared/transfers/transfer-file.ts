@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ifThere, onFiles } from '../clients/s3.ts';
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import { managedBucket, type StoredObject } from '../files/bucket.ts';
 import { TransferFailure } from './transfer-context.ts';
 import {
@@ -98,12 +98,10 @@ const discarded: ReadonlySet<TransferState> = new Set(['failed', 'cancelled']);
 /** Removes what there is of an export's file; what stays now goes once the record has expired. */
 export const removeExportFile = async (record: ExportRecord): Promise<void> => {
   const key = transferKey(record);
-  try {
+  await orLog('warn', { message: 'The file of an export stays', key }, async () => {
     if (record.uploadId) await abortUpload(key, record.uploadId);
     await managedBucket.remove([key]);
-  } catch (error) {
-    log.warn({ message: 'The file of an export stays', key, error: describeError(error) });
-  }
+  });
 };
 
 /** The same for an export that failed, was cancelled, or is gone. Of other transfers it removes nothing. */

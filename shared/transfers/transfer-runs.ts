@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import { unlessTaken } from '../core/until-written.ts';
 import { changeHeld, claim, isFree, release } from '../work/lease.ts';
 import { queueTask } from '../work/work-queue.ts';
@@ -40,16 +40,14 @@ export const claimTransfer = async (id: string): Promise<TransferRecord | null> 
 
 /** Queues the transfer of the same owner that has waited longest; the schedule makes up for failures. */
 export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
-  try {
+  await orLog('warn', { message: 'A transfer waits for the schedule' }, async () => {
     const next = await transferRecords.findOneAndUpdate(
       { ownerId, waits: true, active: true },
       { $unset: { waits: '' }, $set: { dueAt: whenLost() } },
       { sort: { dueAt: 1 }, projection: { _id: 1 } },
     );
     if (next) await queueTransfer(next);
-  } catch (error) {
-    log.warn({ message: 'A transfer waits for the schedule', error: describeError(error) });
-  }
+  });
 };
 
 /** Thrown when a run must stop: its transfer was cancelled or deleted, or another run has taken it over. */

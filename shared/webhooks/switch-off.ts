@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import { serviceName } from '../core/service-name.ts';
 import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { queueServiceMail } from '../mail/outbox/queue-mail.ts';
@@ -17,8 +17,8 @@ const reasons = {
 } as const;
 
 /** Tells the owner of the project. The mail is a courtesy: what it says is on the dashboard. */
-const tell = async (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<void> => {
-  try {
+const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<boolean> =>
+  orLog('warn', { job: 'deliver-webhooks', project: project.id }, async () => {
     const to = (await emailsOf([new ObjectId(project.ownerId)])).get(project.ownerId);
     if (to === undefined) return;
     await queueServiceMail({
@@ -26,10 +26,7 @@ const tell = async (project: Project, { url }: WebhookRecord, why: keyof typeof 
       template: { ...webhookOffTemplate, siteName: serviceName },
       variables: { project: plainName(project.name) || project.id, host: new URL(url).host, reason: reasons[why] },
     });
-  } catch (error) {
-    log.warn({ job: 'deliver-webhooks', project: project.id, error: describeError(error) });
-  }
-};
+  });
 
 /** Switches a webhook off that is on, and still leads there; of any number of runs one tells of it. */
 const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof typeof reasons): Promise<void> => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { clock } from '../core/clock.ts';
 import type { AppError } from '../core/errors.ts';
-import { describeError, log } from '../core/log.ts';
+import { orLog } from '../core/log.ts';
 import { write } from '../table/item.ts';
 import type { Key } from '../table/item-key.ts';
 
@@ -42,19 +42,16 @@ const takePlace = async ({ key, leaseMs }: Turns, place: number, run: string): P
 };
 
 /** Frees the place, unless it was another run's by now; where that fails, it is free when its lease has ended. */
-const leave = async ({ key }: Turns, place: number, run: string): Promise<void> => {
-  try {
-    await write({
+const leave = ({ key }: Turns, place: number, run: string): Promise<boolean> =>
+  orLog('warn', { message: 'A turn was not given back, and ends by itself' }, () =>
+    write({
       update: key,
       change: 'REMOVE #until, #run',
       condition: '#run = :run',
       names: namesOf(place),
       values: { run },
-    });
-  } catch (error) {
-    log.warn({ message: 'A turn was not given back, and ends by itself', error: describeError(error) });
-  }
-};
+    }),
+  );
 
 /** Takes any place; else in how many milliseconds the first one is free at the latest. */
 const takeAny = async (

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { delayMessage, sendMessage, sendMessages } from '../clients/sqs.ts';
 import { workQueueSettings } from '../core/config.ts';
-import { describeError, log, requestIdNow } from '../core/log.ts';
+import { orLog, requestIdNow } from '../core/log.ts';
 
 const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/));
 
@@ -32,10 +32,8 @@ export const queueTask = (task: Task): Promise<void> =>
   sendMessage(workQueueSettings().WORK_QUEUE_URL, messageOf(task));
 
 /** Asks for a task to be done soon. Where the queue does not take it the schedule finds it later, so that is no failure. */
-export const queueSoon = (task: Task): Promise<void> =>
-  queueTask(task).catch((error: unknown) =>
-    log.warn({ message: 'A task waits for the schedule', ...task, error: describeError(error) }),
-  );
+export const queueSoon = (task: Task): Promise<boolean> =>
+  orLog('warn', { message: 'A task waits for the schedule', ...task }, () => queueTask(task));
 
 /** Puts up to ten tasks on the work queue in one call; returns how many it took. */
 export const queueTasks = (tasks: readonly Task[]): Promise<number> =>

@@ -1,5 +1,5 @@
 import { clock } from '../../core/clock.ts';
-import { describeError, log } from '../../core/log.ts';
+import { orLog } from '../../core/log.ts';
 import { projectRecords } from '../../projects/project-record.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
@@ -80,9 +80,6 @@ export const deleteDeveloper = async (
   const record = await requireAccount(developerAccounts, developerId);
   await requireStepUp(developerAccounts, record, { sessionId, password }, client);
   if (!(await markDeleted(record))) throw wrongPassword();
-  try {
-    await removeOwned(record);
-  } catch (error) {
-    log.error({ message: 'A deleted account is left to the job', developer: developerId, error: describeError(error) });
-  }
+  const fields = { message: 'A deleted account is left to the job', developer: developerId };
+  await orLog('error', fields, () => removeOwned(record));
 };

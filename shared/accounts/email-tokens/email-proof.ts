@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { describeError, log } from '../../core/log.ts';
+import { orLog } from '../../core/log.ts';
 import { restoreItem } from '../../table/single-use.ts';
 import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
 import { otherWays, ownPassword, replaceCredentials } from '../credentials.ts';
@@ -42,13 +42,8 @@ const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): 
 };
 
 /** Makes a proof valid again after an action that did not complete; else a new mail has to be requested. */
-const giveBack = async (use: ConsumedToken['use']): Promise<void> => {
-  try {
-    await restoreItem(use);
-  } catch (error) {
-    log.error({ message: 'A token of a mail stays used up, though it did nothing', error: describeError(error) });
-  }
-};
+const giveBack = (use: ConsumedToken['use']): Promise<boolean> =>
+  orLog('error', { message: 'A token of a mail stays used up, though it did nothing' }, () => restoreItem(use));
 
 /**
  * What `act` returns, which is done once for a valid proof. One that is wrong, used or expired, or for which `act` finds

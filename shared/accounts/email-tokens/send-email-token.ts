@@ -1,4 +1,4 @@
-import { describeError, log } from '../../core/log.ts';
+import { orLog } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
 import { type AccountRecord, type AccountStore, findByEmail, type MailOrigin } from '../account-store.ts';
 import { canonicalEmail } from '../email.ts';
@@ -30,15 +30,6 @@ const queue = (origin: MailOrigin, { kind, to, tokens: { token, code } }: TokenM
     variables: { link: linkTo(origin.siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) },
   });
 
-/** Ends the cooldown of a mail that could not be queued. */
-const letTryAgain = async (place: TokenPlace, { token }: IssuedTokens): Promise<void> => {
-  try {
-    await endCooldown(place, token);
-  } catch (error) {
-    log.warn({ message: 'A mail that was not queued holds the next one up for a minute', error: describeError(error) });
-  }
-};
-
 /**
  * Sends a mail with a new link and a new code, at most one an address, kind and minute; the earlier ones stop working.
  * `accountId` is missing if nobody is to have the mail. Then, within the minute, and over the project's day, the same
@@ -56,7 +47,8 @@ const sendEmailToken = async (
   try {
     await queue(mailOrigin(), { kind, to, tokens });
   } catch (error) {
-    await letTryAgain(place, tokens);
+    const message = 'A mail that was not queued holds the next one up for a minute';
+    await orLog('warn', { message }, () => endCooldown(place, tokens.token));
     throw error;
   }
 };
@@ -85,9 +77,6 @@ export const requestEmailToken = async (
 /** Sends the mail that verifies a new account's address, if it has one. The account stands whether or not that succeeds. */
 export const sendVerification = async (store: AccountStore, { _id, email }: AccountRecord): Promise<void> => {
   if (email === undefined) return;
-  try {
-    await sendEmailToken(store, 'verify', email, _id.toHexString());
-  } catch (error) {
-    log.error({ message: 'A verification mail could not be queued', error: describeError(error) });
-  }
+  const message = 'A verification mail could not be queued';
+  await orLog('error', { message }, () => sendEmailToken(store, 'verify', email, _id.toHexString()));
 };

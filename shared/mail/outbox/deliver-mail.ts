@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
-import { describeError, log, workFor } from '../../core/log.ts';
+import { log, orLog, workFor } from '../../core/log.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { claim, type Leased, release } from '../../work/lease.ts';
 import { type MailLog, mailLogs } from '../mail-log.ts';
@@ -86,13 +86,9 @@ const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
   const month = job?.slot;
   if (projectId === null || month === undefined) return;
   const id = projectId.toHexString();
-  try {
-    await lookedThrough.get(`${id} ${month}`, async () =>
-      settleHeldSlots(await heldSlots(id, month, job?.shared?.owner)),
-    );
-  } catch (error) {
-    log.warn({ job: 'deliver-mail', project: id, error: describeError(error) });
-  }
+  await orLog('warn', { job: 'deliver-mail', project: id }, () =>
+    lookedThrough.get(`${id} ${month}`, async () => settleHeldSlots(await heldSlots(id, month, job?.shared?.owner))),
+  );
 };
 
 /** Completes whatever the state of the mail requires, if anything. */

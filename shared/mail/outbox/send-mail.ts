@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { describeError, log } from '../../core/log.ts';
+import { orLog } from '../../core/log.ts';
 import { earlierIds, newId } from '../../core/new-id.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
@@ -35,13 +35,8 @@ const wordsOf = async (project: Project, request: MailRequest): Promise<Words> =
 };
 
 /** A mail whose id the queue did not take is found by the job that looks for lost ones. */
-const enqueue = async (id: string): Promise<void> => {
-  try {
-    await enqueueJob(id);
-  } catch (error) {
-    log.error({ message: 'The queue did not take a mail, which will be late', mail: id, error: describeError(error) });
-  }
-};
+const enqueue = (id: string): Promise<boolean> =>
+  orLog('error', { message: 'The queue did not take a mail, which will be late', mail: id }, () => enqueueJob(id));
 
 const answerOf = (
   { _id, usingByok }: { readonly _id: ObjectId; readonly usingByok: boolean },

@@ -1,7 +1,7 @@
 import { type Document, ObjectId } from 'mongodb';
 import type { BatchItem, BatchOutcome } from '../../clients/resend-mails.ts';
 import { clock } from '../../core/clock.ts';
-import { describeError, log } from '../../core/log.ts';
+import { orLog } from '../../core/log.ts';
 import { mailLogs } from '../mail-log.ts';
 import { giveSlotsBack, keepSlots, type Slots } from './mail-quota.ts';
 import { sentChange } from './settle-mail.ts';
@@ -61,11 +61,8 @@ const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
  */
 export const settleBatch = async (slots: Slots, outcome: BatchOutcome): Promise<void> => {
   const { ids } = slots;
-  try {
-    if (outcome.kind === 'postponed' && outcome.maybeTaken) return await leaveOpen(slots, outcome.reason);
-    const items = outcome.kind === 'answered' ? outcome.items : ids.map(() => ({ error: outcome.reason }));
-    await settle(slots, items);
-  } catch (error) {
-    log.error({ message: 'The outcome of a batch could not be written', mails: ids, error: describeError(error) });
-  }
+  await orLog('error', { message: 'The outcome of a batch could not be written', mails: ids }, async () => {
+    if (outcome.kind === 'postponed' && outcome.maybeTaken) return leaveOpen(slots, outcome.reason);
+    return settle(slots, outcome.kind === 'answered' ? outcome.items : ids.map(() => ({ error: outcome.reason })));
+  });
 };

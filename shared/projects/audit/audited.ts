@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
-import { describeError, log } from '../../core/log.ts';
+import { orLog } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
 import { type AuditedChange, auditRecords, type ChangedValue } from './list-audit-entries.ts';
 
@@ -71,13 +71,8 @@ const begin = async (change: AuditedChange): Promise<ObjectId> => {
 };
 
 /** The entry exists already: failing to set its outcome is logged, and does not fail the change. */
-const settle = async (entry: ObjectId, write: () => Promise<unknown>): Promise<void> => {
-  try {
-    await write();
-  } catch (error) {
-    log.error({ message: 'An audit entry stays unsettled', entry: entry.toHexString(), error: describeError(error) });
-  }
-};
+const settle = (entry: ObjectId, write: () => Promise<unknown>): Promise<boolean> =>
+  orLog('error', { message: 'An audit entry stays unsettled', entry: entry.toHexString() }, write);
 
 const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;
 

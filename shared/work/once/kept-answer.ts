@@ -1,5 +1,5 @@
 import { getObject, putObject } from '../../clients/objects.ts';
-import { describeError, log } from '../../core/log.ts';
+import { orLog } from '../../core/log.ts';
 import { answerPrefix } from './answer-prefix.ts';
 import { type KeptAnswer, noteAnswer, noteFailure, type Run } from './claim.ts';
 
@@ -21,21 +21,17 @@ const place = async ({ projectId, runId }: Run, body: string): Promise<Pick<Kept
 };
 
 /** What is written down afterwards is for repeats alone, so not to have written it is no failure. */
-const attempt = async (note: Promise<void>): Promise<void> => {
-  try {
-    await note;
-  } catch (error) {
-    log.warn({ message: 'What came of a request with an Idempotency-Key was not kept', error: describeError(error) });
-  }
+const attempt = async (note: () => Promise<void>): Promise<void> => {
+  await orLog('warn', { message: 'What came of a request with an Idempotency-Key was not kept' }, note);
 };
 
 /** Keeps the answer of a run, whatever its size. */
 export const keepAnswer = (run: Run, { statusCode: status, headers, body }: WholeAnswer): Promise<void> =>
-  attempt((async () => noteAnswer(run, { status, headers: JSON.stringify(headers), ...(await place(run, body)) }))());
+  attempt(async () => noteAnswer(run, { status, headers: JSON.stringify(headers), ...(await place(run, body)) }));
 
 /** Ends a run that has no answer to keep. */
 export const endWithoutAnswer = (run: Run, nothingDone: boolean): Promise<void> =>
-  attempt(noteFailure(run, { nothingDone }));
+  attempt(() => noteFailure(run, { nothingDone }));
 
 /** The answer that was kept; `undefined` where its object is gone. */
 export const keptAnswer = async ({ status, headers, body, stored }: KeptAnswer): Promise<WholeAnswer | undefined> => {
