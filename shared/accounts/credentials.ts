@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Document, ObjectId } from 'mongodb';
 import { nowSeconds } from '../core/clock.ts';
 import { write } from '../table/item.ts';
@@ -6,6 +5,7 @@ import { itemKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import type { Write } from '../table/transact.ts';
 import type { AccountRecord, AccountStore, OneAccount } from './account-store.ts';
+import { randomSecret } from './one-time-secrets.ts';
 import { hashPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
 import type { SessionScope } from './sessions.ts';
@@ -50,7 +50,7 @@ export const ownPassword = ({ hashField }: AccountStore, passwordHash: string): 
 });
 
 /** The hash of a password that nobody knows, for accounts that have none of their own. */
-export const unknownPasswordHash = (): Promise<string> => hashPassword(randomBytes(32).toString('base64url'));
+export const unknownPasswordHash = (): Promise<string> => hashPassword(randomSecret());
 
 /** Ends every session of an account but `except`, and lets none begin that was under way with older credentials. */
 export const endSessions = async (

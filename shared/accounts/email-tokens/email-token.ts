@@ -10,6 +10,8 @@ export interface LinkToken {
   readonly hash: string;
 }
 
+type CodeKey = 'email codes' | 'recovery codes';
+
 const keyBytes = 16;
 const secretBytes = 32;
 const wellFormedToken = /^[A-Za-z0-9_-]{64}$/;
@@ -49,7 +51,7 @@ export const parseCode = (typed: string): string | undefined => {
 };
 
 /** The stored form of a code: keyed, as forty bits could be guessed from a plain hash, and bound to `place`. */
-export const hashCode = async (code: string, place: string): Promise<string> =>
-  createHmac('sha256', await derivedKey('email codes'))
+export const hashCode = async (code: string, place: string, key: CodeKey = 'email codes'): Promise<string> =>
+  createHmac('sha256', await derivedKey(key))
     .update(`${place}\n${code}`)
     .digest('base64url');

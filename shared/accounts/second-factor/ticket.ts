@@ -1,15 +1,14 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { write } from '../../table/item.ts';
 import { itemKey, type Key } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { consumeItem } from '../../table/single-use.ts';
+import { consumeSecret, isSecret, issueSecret, type OneTime, sha256 } from '../one-time-secrets.ts';
 import type { SessionScope } from '../sessions.ts';
 
-const lifetimeSeconds = 300;
 const tries = 5;
-const wellFormed = /^[A-Za-z0-9_-]{43}$/;
+const tickets: OneTime = { keyOf: (scope, hash) => itemKey(kinds.ticket, scope, { hash }), seconds: 300 };
 
 /** What a first factor was proved for: whose account, in which version of its credentials, and how. */
 export interface FirstFactor {
@@ -26,17 +25,12 @@ type TicketItem = Key & {
   readonly expiresAt: number;
 };
 
-const ticketKey = (scope: SessionScope, ticket: string) =>
-  itemKey(kinds.ticket, scope, { hash: hash('sha256', ticket, 'base64url') });
-
 /** Refuses a sign-in until its second factor is there: 401 `SECOND_FACTOR_REQUIRED` with a ticket for 5 minutes. */
 export const secondFactorRequired = async (
   scope: SessionScope,
   { userId, version, amr }: FirstFactor,
 ): Promise<AppError> => {
-  const ticket = randomBytes(32).toString('base64url');
-  const expiresAt = nowSeconds() + lifetimeSeconds;
-  await write({ put: { ...ticketKey(scope, ticket), userId, version, amr: amr.join(' '), tries: 0, expiresAt } });
+  const ticket = await issueSecret(tickets, scope, { userId, version, amr: amr.join(' '), tries: 0 });
   const message = 'Enter the code of your authenticator app, or a recovery code, to sign in.';
   return new AppError('SECOND_FACTOR_REQUIRED', message, { ticket });
 };
@@ -46,10 +40,10 @@ export const secondFactorRequired = async (
  * `undefined` for a ticket that is unknown, used, expired or tried out.
  */
 export const countTicketTry = async (scope: SessionScope, ticket: string): Promise<FirstFactor | undefined> => {
-  if (!wellFormed.test(ticket)) return undefined;
+  if (!isSecret(ticket)) return undefined;
   const { done, item } = await write<TicketItem>(
     {
-      update: ticketKey(scope, ticket),
+      update: tickets.keyOf(scope, sha256(ticket)),
       change: 'SET lastTry = :try ADD tries :one',
       condition: 'attribute_not_exists(usedBy) AND expiresAt > :now AND (tries < :most OR lastTry = :try)',
       values: { one: 1, most: tries, now: nowSeconds(), try: randomUUID() },
@@ -60,7 +54,5 @@ export const countTicketTry = async (scope: SessionScope, ticket: string): Promi
 };
 
 /** Uses a ticket up: true for one of any number of parallel callers. */
-export const consumeTicket = async (scope: SessionScope, ticket: string): Promise<boolean> => {
-  const condition = 'expiresAt > :now';
-  return (await consumeItem({ key: ticketKey(scope, ticket), condition, values: { now: nowSeconds() } })) !== undefined;
-};
+export const consumeTicket = async (scope: SessionScope, ticket: string): Promise<boolean> =>
+  (await consumeSecret(tickets, scope, ticket)) !== undefined;

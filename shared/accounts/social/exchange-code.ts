@@ -1,17 +1,13 @@
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
-import { nowSeconds } from '../../core/clock.ts';
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
-import { write } from '../../table/item.ts';
-import { itemKey, type Key } from '../../table/item-key.ts';
+import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { consumeItem } from '../../table/single-use.ts';
+import { consumeSecret, isSecret, issueSecret, randomSecret, type OneTime, sha256 } from '../one-time-secrets.ts';
 import type { SessionScope } from '../sessions.ts';
 import type { OpenedSession } from '../sign-in.ts';
 
-const lifetimeSeconds = 60;
-const codeBytes = 32;
+const codes: OneTime = { keyOf: (scope, hash) => itemKey(kinds.exchangeCode, scope, { hash }), seconds: 60 };
 const tagBytes = 16;
-const wellFormed = /^[A-Za-z0-9_-]{43}$/;
 const maxTokenLength = 4096;
 
 const algorithm = 'aes-256-gcm';
@@ -33,16 +29,6 @@ const openWith = (code: string, sealed: string): string => {
   return decipher.update(bytes.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
 };
 
-const sha256 = (text: string): string => hash('sha256', text, 'base64url');
-
-const codeKey = (scope: SessionScope, code: string) => itemKey(kinds.exchangeCode, scope, { hash: sha256(code) });
-
-type CodeItem = Key & {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly expiresAt: number;
-};
-
 /**
  * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social").
  * Stored are hashes of both, and the refresh token sealed with a key that only the code itself gives.
@@ -51,15 +37,9 @@ export const issueExchangeCode = async (
   scope: SessionScope,
   { accessToken, refreshToken }: Pick<OpenedSession, 'accessToken' | 'refreshToken'>,
 ): Promise<string> => {
-  const code = randomBytes(codeBytes).toString('base64url');
-  const item: CodeItem = {
-    ...codeKey(scope, code),
-    accessToken: sha256(accessToken),
-    refreshToken: sealWith(code, refreshToken),
-    expiresAt: nowSeconds() + lifetimeSeconds,
-  };
-  await write({ put: item });
-  return code;
+  const code = randomSecret();
+  const values = { accessToken: sha256(accessToken), refreshToken: sealWith(code, refreshToken) };
+  return issueSecret(codes, scope, values, code);
 };
 
 const invalidCode = (): AppError =>
@@ -70,12 +50,9 @@ const invalidCode = (): AppError =>
  * was issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
  */
 export const exchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
-  if (!wellFormed.test(code) || accessToken.length > maxTokenLength) throw invalidCode();
-  const used = await consumeItem<CodeItem>({
-    key: codeKey(scope, code),
-    condition: 'accessToken = :token AND expiresAt > :now',
-    values: { token: sha256(accessToken), now: nowSeconds() },
-  });
+  if (!isSecret(code) || accessToken.length > maxTokenLength) throw invalidCode();
+  const expected = { accessToken: sha256(accessToken) };
+  const used = await consumeSecret<{ readonly refreshToken: string }>(codes, scope, code, expected);
   if (!used) throw invalidCode();
-  return openWith(code, used.item.refreshToken);
+  return openWith(code, used.refreshToken);
 };

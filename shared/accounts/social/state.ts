@@ -1,10 +1,7 @@
-import { hash, randomBytes } from 'node:crypto';
 import { generateCodeVerifier } from 'arctic';
-import { nowSeconds } from '../../core/clock.ts';
-import { write } from '../../table/item.ts';
 import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { consumeItem } from '../../table/single-use.ts';
+import { consumeSecret, issueSecret, randomSecret, type OneTime, sha256 } from '../one-time-secrets.ts';
 import type { SessionScope } from '../sessions.ts';
 import { orErrorLanding, requireSiteUrl } from './landing.ts';
 import { authorizationUrl, type OAuthApp } from './oauth-client.ts';
@@ -15,9 +12,10 @@ export const stateSeconds = 600;
 
 const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
 
-const sha256 = (text: string): string => hash('sha256', text, 'base64url');
-
-const stateKey = (scope: SessionScope, state: string) => itemKey(kinds.signInState, scope, { hash: sha256(state) });
+const states: OneTime = {
+  keyOf: (scope, hash) => itemKey(kinds.signInState, scope, { hash }),
+  seconds: stateSeconds,
+};
 
 /** The project that a state says it belongs to; `undefined` for what cannot be a state. Only its item proves it. */
 export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
@@ -27,42 +25,25 @@ export const projectOfState = (state: string): string | undefined => wellFormed.
  * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone. `begunBy` is
  * the id of who was signed in.
  */
-export const startState = async (
+export const startState = (
   scope: SessionScope,
   provider: IdentityProvider['name'],
   verifier: string,
   begunBy?: string,
-): Promise<string> => {
-  const state = `${scope.slice(2)}.${randomBytes(32).toString('base64url')}`;
-  await write({
-    put: {
-      ...stateKey(scope, state),
-      provider,
-      challenge: sha256(verifier),
-      ...(begunBy !== undefined && { begunBy }),
-      expiresAt: nowSeconds() + stateSeconds,
-    },
-  });
-  return state;
-};
+): Promise<string> =>
+  issueSecret(states, scope, { provider, challenge: sha256(verifier), begunBy }, `${scope.slice(2)}.${randomSecret()}`);
 
 /**
  * Uses up a state and returns who began it: for one of any number of parallel callers, and only for the browser, scope and provider that it
  * was begun with, within 10 minutes. A caller who is not entitled does not use it up.
  */
-export const consumeState = async (
+export const consumeState = (
   scope: SessionScope,
   state: string,
   provider: IdentityProvider['name'],
   verifier: string,
-): Promise<{ readonly begunBy?: string } | undefined> => {
-  const used = await consumeItem<{ readonly begunBy?: string }>({
-    key: stateKey(scope, state),
-    condition: 'provider = :provider AND challenge = :challenge AND expiresAt > :now',
-    values: { provider, challenge: sha256(verifier), now: nowSeconds() },
-  });
-  return used?.item;
-};
+): Promise<{ readonly begunBy?: string } | undefined> =>
+  consumeSecret(states, scope, state, { provider, challenge: sha256(verifier) });
 
 export interface SocialSite {
   readonly scope: SessionScope;

@@ -3,6 +3,7 @@ import { findByEmail, requireAccount } from '../../accounts/account-store.ts';
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
 import { checkEmail } from '../../accounts/email.ts';
 import { linkTo } from '../../accounts/email-tokens/send-email-token.ts';
+import { randomSecret } from '../../accounts/one-time-secrets.ts';
 import { developerAccounts } from '../../accounts/stores/developers.ts';
 import { clock } from '../../core/clock.ts';
 import { dashboardSettings } from '../../core/config.ts';
@@ -21,7 +22,6 @@ import {
   type Invitation,
   invitationDays,
   maxMembers,
-  newInvitationToken,
   toInvitation,
 } from './invitation.ts';
 import { countInvitation, countServiceMail } from './invitation-limits.ts';
@@ -127,7 +127,7 @@ export const createInvitation = async (
   await refuseMember(owned, address);
   await countInvitation(inviter.email, address);
   await countServiceMail();
-  const token = newInvitationToken();
+  const token = randomSecret();
   const now = clock.now();
   const invitation: InvitationRecord = {
     _id: newId(),

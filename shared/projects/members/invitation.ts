@@ -1,7 +1,8 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Document, Filter } from 'mongodb';
 import { requireAccount } from '../../accounts/account-store.ts';
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
+import { isSecret } from '../../accounts/one-time-secrets.ts';
 import { developerAccounts } from '../../accounts/stores/developers.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
@@ -14,14 +15,9 @@ export const invitationDays = 7;
 /** How many members a project can have besides its owner, open invitations included. */
 export const maxMembers = 50;
 
-const wellFormed = /^[A-Za-z0-9_-]{43}$/;
-
-/** A new token of an invitation: 256 random bits in base64url. */
-export const newInvitationToken = (): string => randomBytes(32).toString('base64url');
-
-/** The form in which such a token is stored and looked up; `undefined` for anything that cannot be one. */
+/** The form in which the token of an invitation is stored and looked up; `undefined` for anything that cannot be one. */
 export const hashInvitationToken = (token: string): string | undefined =>
-  wellFormed.test(token) ? hash('sha256', token, 'hex') : undefined;
+  isSecret(token) ? hash('sha256', token, 'hex') : undefined;
 
 export type Invitation = ReturnType<typeof toInvitation>;
 

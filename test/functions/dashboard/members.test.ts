@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { markVerified } from '../../../shared/accounts/email-tokens/email-proof.ts';
+import { randomSecret } from '../../../shared/accounts/one-time-secrets.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import { projectsOf } from '../../../shared/projects/list-projects.ts';
 import { createInvitation } from '../../../shared/projects/members/create-invitation.ts';
-import { hashInvitationToken, newInvitationToken } from '../../../shared/projects/members/invitation.ts';
+import { hashInvitationToken } from '../../../shared/projects/members/invitation.ts';
 import type { MemberRecord, ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { linkIn, mailAbout, mailsTo } from '../../support/clients/inbox.ts';
@@ -233,7 +234,7 @@ describe('an invitation', () => {
     const token = await invitationFor(of, developer.email, 'viewer');
     const [invitation] = (await recordOf(of)).invitations ?? [];
     if (!invitation) throw new Error('There is no invitation');
-    const another = newInvitationToken();
+    const another = randomSecret();
     const twin = { ...invitation, _id: new ObjectId(), role: 'admin' as const };
     await onControl((db) =>
       db

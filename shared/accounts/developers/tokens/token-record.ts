@@ -1,9 +1,10 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IndexDescription, ObjectId } from 'mongodb';
 import { inControl } from '../../../clients/mongo.ts';
 import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { viewOf } from '../../../core/view.ts';
+import { randomSecret } from '../../one-time-secrets.ts';
 import type { Scope } from './scopes.ts';
 
 /** A document of `control.personalTokens`; of the token only its SHA-256 is kept. `slot` holds the limit. */
@@ -36,7 +37,7 @@ const prefix = 'bslt_pat_';
 const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;
 
 /** A new personal access token: `bslt_pat_` and 256 random bits in base64url. */
-export const newPersonalToken = (): string => prefix + randomBytes(32).toString('base64url');
+export const newPersonalToken = (): string => prefix + randomSecret();
 
 /** The form in which a token is stored and looked up: SHA-256, hexadecimal. */
 export const hashToken = (token: string): string => hash('sha256', token, 'hex');
