@@ -7,18 +7,9 @@ const route = dashboardUsageRoutes['get-request-stats'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { id } = owned.project;
-  const [{ day, requests, routes }, days] = await Promise.all([
+  const [stats, days] = await Promise.all([
     getRequestStats(id, input.query.day),
     input.query.days === undefined ? undefined : getRequestDays(id, input.query.days, input.query.day),
   ]);
-  return respond(route, {
-    success: true,
-    data: {
-      day,
-      requests,
-      routes: routes.map((stats) => ({ ...stats })),
-      ...(days ? { days: days.map((summary) => ({ ...summary })) } : {}),
-    },
-    message: 'Requests fetched',
-  });
+  return respond(route, { success: true, data: { ...stats, ...(days && { days }) }, message: 'Requests fetched' });
 });

@@ -8,7 +8,7 @@ const route = dashboardUsageRoutes['list-missing-indexes'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) =>
   respond(route, {
     success: true,
-    data: [...(await listMissingIndexes(owned.project))],
+    data: await listMissingIndexes(owned.project),
     message: 'Missing indexes fetched',
   }),
 );

@@ -8,28 +8,16 @@ import type { Project } from '../../projects/project.ts';
 import { databaseUsed } from '../../projects/quota/database-quota.ts';
 import { getRequestStats } from './request-stats.ts';
 
-/** What a project uses of its plan; bytes and numbers, `null` where there is no limit (contract 6, "Usage"). */
-export interface ProjectUsage {
-  readonly databaseUsed: number;
-  readonly databaseLimit: number | null;
-  readonly storageUsed: number;
-  readonly storageLimit: number | null;
-  readonly mailUsed: number;
-  readonly mailLimit: number;
-  readonly users: number;
-  readonly usersLimit: number | null;
-  readonly collections: number;
-  readonly collectionsLimit: number | null;
-  readonly requestsToday: number;
-}
-
 const countUsers = (project: Project): Promise<number> =>
   onManaged(project, (db) => db.collection(usersCollection).estimatedDocumentCount({ maxTimeMS: 5000 }));
 
 const countCollections = (project: Project): Promise<number> => collectionRecords.countDocuments(activeIn(project));
 
-/** Reads every counter of a project side by side; of documents in its own database, which have no limit, none. */
-export const getUsage = async (project: Project): Promise<ProjectUsage> => {
+/**
+ * What a project uses of its plan; bytes and numbers, `null` where there is no limit (contract 6, "Usage"). Reads every
+ * counter side by side; of documents in its own database, which have no limit, none.
+ */
+export const getUsage = async (project: Project) => {
   const plan = plans[project.plan];
   const [database, storage, mail, users, collections, requests] = await Promise.all([
     databaseUsed(project),

@@ -11,17 +11,6 @@ const dayMs = 24 * 3600_000;
 const maxReturned = 20;
 const maxCollections = 1000;
 
-/** Lists that were slow today or yesterday, and the index that would serve them: the body of a call that builds it. */
-export interface MissingIndex {
-  readonly collection: string;
-  readonly filters: readonly string[];
-  readonly sort: readonly string[];
-  readonly lists: number;
-  /** How long one took on average, in ms. */
-  readonly averageMs: number;
-  readonly index: { readonly keys: Readonly<Record<string, 1 | -1>> };
-}
-
 type Keys = readonly (readonly [field: string, direction: 1 | -1])[];
 
 /** First what is equal, the owner before all, then the order, then ranges; `_id` last, which ends every order. */
@@ -64,15 +53,15 @@ const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: nu
 };
 
 /**
- * The indexes that a project misses, the one that would save most time first, at most 20: each is the body of `POST
- * …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
+ * The indexes that would serve lists that were slow today or yesterday, the one that would save most time first, at most
+ * 20: each is the body of `POST …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
  */
-export const listMissingIndexes = async (project: Project): Promise<readonly MissingIndex[]> => {
+export const listMissingIndexes = async (project: Project) => {
   const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);
   if (sums.length === 0) return [];
   const active = await activeRecords(project, { limit: maxCollections });
   const records = new Map(active.map((record) => [record.name, record]));
-  const found = sums.flatMap(([text, { lists, ms }]): MissingIndex[] => {
+  const found = sums.flatMap(([text, { lists, ms }]) => {
     const shape = JSON.parse(text) as ListShape;
     const record = records.get(shape.collection);
     const keys = keysFor(shape);
