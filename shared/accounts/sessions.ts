@@ -26,15 +26,6 @@ export const sessionKey = (scope: SessionScope, userId: string, sessionId: strin
 
 export const refreshKey = (scope: SessionScope, hash: string): Key => itemKey(kinds.refreshToken, scope, { hash });
 
-/** One open session of a user. `_id` is the `sid` of its access tokens. */
-export interface Session {
-  readonly _id: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date;
-  readonly userAgent: string;
-  readonly ip: string;
-}
-
 /** The item of a session: times in ms since 1970, but `expiresAt` in seconds. */
 export type SessionItem = Key & {
   readonly createdAt: number;
@@ -46,7 +37,10 @@ export type SessionItem = Key & {
   readonly expiresAt: number;
 };
 
-const toSession = ({ sk, createdAt, lastUsedAt, userAgent, ip }: SessionItem, prefix: string): Session => ({
+/** One open session of a user. `_id` is the `sid` of its access tokens. */
+export type Session = ReturnType<typeof toSession>;
+
+const toSession = ({ sk, createdAt, lastUsedAt, userAgent, ip }: SessionItem, prefix: string) => ({
   _id: sk.slice(prefix.length),
   createdAt: new Date(createdAt),
   lastUsedAt: new Date(lastUsedAt),

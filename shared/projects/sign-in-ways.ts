@@ -15,21 +15,13 @@ export type SignInWay = keyof SignInWays;
 /** As a project's record keeps them. */
 export type StoredWays = { readonly [W in SignInWay]?: SignInWays[W] | undefined };
 
-const usual: SignInWays = {
-  password: true,
-  emailCode: false,
-  anonymous: false,
-  passkey: false,
-  secondFactor: 'off',
-};
-
-export const signInWays = (stored: StoredWays = {}): SignInWays => ({
-  password: stored.password ?? usual.password,
-  emailCode: stored.emailCode ?? usual.emailCode,
-  anonymous: stored.anonymous ?? usual.anonymous,
-  passkey: stored.passkey ?? usual.passkey,
-  secondFactor: stored.secondFactor ?? usual.secondFactor,
-});
+export const signInWays = ({
+  password = true,
+  emailCode = false,
+  anonymous = false,
+  passkey = false,
+  secondFactor = 'off',
+}: StoredWays = {}): SignInWays => ({ password, emailCode, anonymous, passkey, secondFactor });
 
 const isOff = (ways: SignInWays, way: SignInWay): boolean => ways[way] === false || ways[way] === 'off';
 

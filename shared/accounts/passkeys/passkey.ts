@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
+import { viewOf } from '../../core/view.ts';
 
 /** A credential of an authenticator that signs its account in, as the record of the account keeps it. */
 export interface Passkey {
@@ -20,20 +21,11 @@ export interface Passkey {
 }
 
 /** What its owner sees of it. */
-export interface PasskeyView {
-  readonly _id: string;
-  readonly name: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly locked: boolean;
-}
+export type PasskeyView = ReturnType<typeof toPasskeyView>;
 
-export const toPasskeyView = ({ _id, name, createdAt, lastUsedAt, locked }: Passkey): PasskeyView => ({
-  _id: _id.toHexString(),
-  name,
-  createdAt,
-  lastUsedAt,
-  locked: locked === true,
+export const toPasskeyView = (passkey: Passkey) => ({
+  ...viewOf(passkey, ['_id', 'name', 'createdAt', 'lastUsedAt']),
+  locked: passkey.locked === true,
 });
 
 export const passkeyNotFound = (): AppError => new AppError('PASSKEY_NOT_FOUND', 'Passkey not found');

@@ -19,7 +19,7 @@ import { announcedUser } from './announced-user.ts';
 import { insertUser } from './insert-user.ts';
 import { sealLastView } from './last-view.ts';
 import { newProfile } from './profile.ts';
-import { type SecurityView, securityView } from './security-view.ts';
+import { securityView } from './security-view.ts';
 import type { SignUpBody } from './sign-up.ts';
 import { profileFields, type UserRecord, type UserView, userRecords, userView } from './user-record.ts';
 
@@ -66,7 +66,7 @@ export const getUser = async (project: Project, id: string): Promise<ManagedUser
 };
 
 /** With what an end user may sign in, as they see it themselves. */
-export const userSecurity = async (project: Project, id: string): Promise<SecurityView> => {
+export const userSecurity = async (project: Project, id: string) => {
   await usersOf(project);
   return securityView(await requireUser(project, id));
 };

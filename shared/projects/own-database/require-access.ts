@@ -17,18 +17,6 @@ export const restrictedUri = (cause?: unknown): AppError =>
     { cause },
   );
 
-/** No server answered, or it rejected the credentials. */
-export const notConnected = (): AppError =>
-  new AppError('DATABASE_NOT_CONNECTED', 'Could not connect to the provided MongoDB URI.');
-
-/** A verifier failed, or was not done in time. */
-export const notVerified = (cause: unknown): AppError =>
-  new AppError(
-    'DATABASE_NOT_VERIFIED',
-    'Public API verification could not be completed (network/timeout). Please try again later.',
-    { cause },
-  );
-
 const providers: readonly (readonly [domain: string, name: string])[] = [
   ['mongodb.net', 'MongoDB Atlas'],
   ['cosmos.azure.com', 'Azure Cosmos DB'],
@@ -66,7 +54,7 @@ const ask = async (verifier: string, request: VerificationRequest): Promise<Verd
 const refusalFor = (found: readonly Verdict[], host: string) => {
   if (found.includes('restricted')) return restrictedUri();
   if (found.includes('connected') || !found.includes('unreachable')) return accessDenied(host);
-  return notConnected();
+  return new AppError('DATABASE_NOT_CONNECTED', 'Could not connect to the provided MongoDB URI.');
 };
 
 /**
@@ -76,8 +64,12 @@ const refusalFor = (found: readonly Verdict[], host: string) => {
 export const requireAccess = async (projectId: string, text: string, { seeds }: DatabaseUri): Promise<void> => {
   const { VERIFIER_A, VERIFIER_B } = verifierSettings();
   const request = { projectId, sealedUri: await seal(text, verificationId(projectId)), requestId: requestIdNow() };
-  const found = await Promise.all([ask(VERIFIER_A, request), ask(VERIFIER_B, request)]).catch((error: unknown) => {
-    throw notVerified(error);
+  const found = await Promise.all([ask(VERIFIER_A, request), ask(VERIFIER_B, request)]).catch((cause: unknown) => {
+    throw new AppError(
+      'DATABASE_NOT_VERIFIED',
+      'Public API verification could not be completed (network/timeout). Please try again later.',
+      { cause },
+    );
   });
   if (found.some((verdict) => verdict !== 'connected')) throw refusalFor(found, seeds[0]?.host ?? '');
 };
