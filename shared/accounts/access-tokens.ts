@@ -103,13 +103,7 @@ export const issueAccessToken = async (project: Project, bearer: Bearer): Promis
 type Verified = Omit<VerifiedToken, 'claims'>;
 
 /** Tokens that were found good, by hash: a signature costs more than the rest of a cached read. */
-const verified = new Map<string, Verified>();
-const verifiedLimit = 2000;
-
-const remember = (hash: string, entry: Verified): void => {
-  if (verified.size >= verifiedLimit) verified.delete(verified.keys().next().value as string);
-  verified.set(hash, entry);
-};
+const verified = new ShortCache<Verified>(Number.POSITIVE_INFINITY, 2000);
 
 const check = async (project: Project, token: string): Promise<Verified> => {
   const kind = kindOf(project);
@@ -126,13 +120,10 @@ const check = async (project: Project, token: string): Promise<Verified> => {
 /** Whom an access token speaks for; any but one that a present key of this project signed → 401 `TOKEN_INVALID`. */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
   const digest = hash('sha256', `${project.id}\n${token}`, 'base64');
-  const known = verified.get(digest);
-  if (known && (known.expiresAtMs <= clock.now() || !verifyingKeys(project).some(({ kid }) => kid === known.kid))) {
-    verified.delete(digest);
+  const read = await verified.get(digest, () => check(project, token));
+  if (read.expiresAtMs <= clock.now() || !verifyingKeys(project).some(({ kid }) => kid === read.kid)) {
     throw tokenInvalid(kindOf(project));
   }
-  const read = known ?? (await check(project, token));
-  if (!known) remember(digest, read);
   const { userId, sessionId, amr } = read;
   return { userId, sessionId, ...(amr && { amr }) };
 };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { clock } from '../../core/clock.ts';
+import { ShortCache } from '../../core/short-cache.ts';
 import type { IdentityProvider } from './providers.ts';
 
 /** Signatures by keys that only the provider has: none of a shared secret, and not `none`. */
@@ -13,28 +14,23 @@ const algorithms = [
 const toleranceSeconds = 60;
 const maxAgeSeconds = 600;
 
-const maxKeySets = 200;
-const keySets = new Map<string, JWTVerifyGetKey>();
+const keySets = new ShortCache<JWTVerifyGetKey>(Number.POSITIVE_INFINITY, 200);
 
 /**
  * The keys at an address, kept for 10 minutes; a key that is not among them has them read anew, at most once in 30 s, so
  * that a provider can change its keys at any time and nobody can have us ask it over and over.
  */
-const keysAt = (url: string, ask: IdentityProvider['ask']): JWTVerifyGetKey => {
-  const known = keySets.get(url);
-  if (known) return known;
-  if (keySets.size >= maxKeySets) keySets.clear();
-  const keys = createRemoteJWKSet(new URL(url), {
-    cacheMaxAge: 600_000,
-    cooldownDuration: 30_000,
-    [customFetch]: async (address) => {
-      const { status, text } = await ask(address, { headers: { accept: 'application/json' } });
-      return new Response(text, { status });
-    },
-  });
-  keySets.set(url, keys);
-  return keys;
-};
+const keysAt = (url: string, ask: IdentityProvider['ask']): Promise<JWTVerifyGetKey> =>
+  keySets.get(url, async () =>
+    createRemoteJWKSet(new URL(url), {
+      cacheMaxAge: 600_000,
+      cooldownDuration: 30_000,
+      [customFetch]: async (address) => {
+        const { status, text } = await ask(address, { headers: { accept: 'application/json' } });
+        return new Response(text, { status });
+      },
+    }),
+  );
 
 /** What an ID token has to repeat: made of the verifier that the browser alone keeps, so that no other code fits. */
 export const nonceOf = (verifier: string): string => hash('sha256', `nonce ${verifier}`, 'base64url');
@@ -54,7 +50,7 @@ export const verifyIdToken = async (
   token: string,
   { clientId, nonce }: ExpectedToken,
 ): Promise<JWTPayload> => {
-  const { payload } = await jwtVerify(token, keysAt(keys, ask), {
+  const { payload } = await jwtVerify(token, await keysAt(keys, ask), {
     algorithms,
     issuer,
     audience: clientId,
