@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
 import { type Call, remembers } from './call-memory.ts';
 import {
   type Count,
@@ -10,10 +11,13 @@ import {
   type Tally,
   takeFirst,
   takeOther,
+  tallyIn,
 } from './count-writes.ts';
 import { get, write } from './item.ts';
+import type { Key } from './item-key.ts';
 import { type Found, transact } from './transact.ts';
 import type { Item } from './values.ts';
+import { secondsLeft, type Window } from './windows.ts';
 import type { Update } from './write-input.ts';
 
 // Counts what is limited in a window of time, such as the mails of a month. One conditional write takes, of one item or
@@ -64,6 +68,17 @@ export const take = async (taking: Taking): Promise<Outcome> => {
   }
   const full = found.flatMap((each, at) => fullIn(tallies[at], each) ?? [])[0];
   return { taken: false, full, item: known };
+};
+
+/** Takes one of what an item counts by a name; the window is full → 429 `RATE_LIMITED` with this message. */
+export const takeOne = async (
+  window: Window,
+  key: Key,
+  { name, limit }: Pick<Count, 'name' | 'limit'>,
+  refusal: string,
+): Promise<void> => {
+  const { taken } = await take({ call: newCall(), tallies: [tallyIn(window, key, { name, weight: 1, limit })] });
+  if (!taken) throw new AppError('RATE_LIMITED', refusal, { retryAfter: secondsLeft(window, clock.now()) });
 };
 
 /**

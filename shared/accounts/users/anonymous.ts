@@ -7,11 +7,10 @@ import { newId } from '../../core/new-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { sourceOf } from '../../projects/quota/rate-window.ts';
 import { requireWay } from '../../projects/sign-in-ways.ts';
-import { tallyIn } from '../../table/count-writes.ts';
-import { newCall, take } from '../../table/counter.ts';
+import { takeOne } from '../../table/counter.ts';
 import { itemKey, partitionKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { hourAt, secondsLeft } from '../../table/windows.ts';
+import { hourAt } from '../../table/windows.ts';
 import { enabled, requireAccount } from '../account-store.ts';
 import { ownPassword } from '../credentials.ts';
 import { firstDevice } from '../devices.ts';
@@ -33,19 +32,10 @@ const perHour = 10;
 /** Counts an anonymous account of a source address, over all projects: the eleventh in an hour → 429 `RATE_LIMITED`. */
 const countAnonymous = async ({ ip }: Client): Promise<void> => {
   if (rateLimits().RATE_LIMIT === 0) return;
-  const now = clock.now();
-  const hour = hourAt(now);
+  const hour = hourAt(clock.now());
   const key = itemKey(kinds.anonymousAccounts, partitionKey('rate', { source: sourceOf(ip) }), { hour: hour.name });
-  const made = { name: 'n', weight: 1, limit: perHour };
-  const { taken } = await take({ call: newCall(), tallies: [tallyIn(hour, key, made)] });
-  if (taken) return;
-  throw new AppError(
-    'RATE_LIMITED',
-    `${perHour} anonymous accounts an hour are made from one address. Try again later.`,
-    {
-      retryAfter: secondsLeft(hour, now),
-    },
-  );
+  const refusal = `${perHour} anonymous accounts an hour are made from one address. Try again later.`;
+  await takeOne(hour, key, { name: 'n', limit: perHour }, refusal);
 };
 
 /**
