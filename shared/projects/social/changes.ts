@@ -1,4 +1,3 @@
-import type { Document, Filter } from 'mongodb';
 import { AppError, validationFailed } from '../../core/errors.ts';
 import type { ProjectRecord } from '../project-record.ts';
 import { seal } from '../sealed.ts';
@@ -45,44 +44,9 @@ const requireOwnSecret = ([name, changes]: Change, now: SocialRegistration): voi
   throw validationFailed({ field, message: `${field} is required with another issuer` });
 };
 
-/** What the record must be like for a provider to be complete or disabled after the change. */
-const conditionsOf = ([name, changes]: Change): Filter<ProjectRecord>[] => [
-  ...completeness(name, changes),
-  ...(movesSecret(changes)
-    ? [
-        {
-          $or: [
-            { [`socialProviders.${name}.issuer`]: { $eq: changes.issuer } },
-            { [`socialProviders.${name}.sealedClientSecret`]: null },
-          ],
-        },
-      ]
-    : []),
-];
-
-const completeness = (name: Name, changes: Partial<SocialRegistration>): Filter<ProjectRecord>[] => {
-  const path = `socialProviders.${name}`;
-  const needed = [...registrationFieldsOf(name).texts, 'sealedClientSecret'] as const;
-  if (changes.enabled) {
-    return needed.flatMap((key) => (changes[key] === undefined ? [{ [`${path}.${key}`]: { $type: 'string' } }] : []));
-  }
-  const clears = needed.some((key) => changes[key] === null);
-  return clears && changes.enabled === undefined ? [{ [`${path}.enabled`]: { $ne: true } }] : [];
-};
-
 /** How many of these names of providers are by discovery and none of those that this change is about. */
 const others = (names: readonly string[], concerned: readonly string[]): number =>
   names.filter((name) => isOpenIdName(name) && !concerned.includes(name)).length;
-
-/** The same, decided by the write. */
-const roomFor = (added: readonly string[], concerned: readonly string[]): Document => {
-  const names = { $map: { input: { $objectToArray: { $ifNull: ['$socialProviders', {}] } }, in: '$$this.k' } };
-  const isOther = {
-    $and: [{ $eq: [{ $indexOfBytes: ['$$this', 'oidc:'] }, 0] }, { $not: [{ $in: ['$$this', concerned] }] }],
-  };
-  const kept = { $size: { $filter: { input: names, cond: isOther } } };
-  return { $expr: { $lte: [kept, maxOpenIdProviders - added.length] } };
-};
 
 const requireDiscoverable = async ([name, { issuer }]: Change): Promise<void> => {
   if (typeof issuer !== 'string') return;
@@ -100,13 +64,11 @@ export interface SocialChanges {
   readonly set: Readonly<Record<string, unknown>>;
   /** What to remove from it, likewise. */
   readonly unset: Readonly<Record<string, ''>>;
-  /** What the record must match to be changed so. */
-  readonly conditions: readonly Filter<ProjectRecord>[];
   /**
    * Refuses what would leave a provider enabled without its client id or secret: 400 `VALIDATION_FAILED`; a sixth by
    * discovery: 403 `LIMIT_REACHED`.
    */
-  readonly check: (record: Pick<ProjectRecord, 'socialProviders'>) => void;
+  readonly check: (now: ProjectRecord['socialProviders']) => void;
 }
 
 /** What the given settings change; client secrets are sealed, issuers are asked who they are. */
@@ -130,8 +92,7 @@ export const socialChanges = async (
   return {
     set: Object.fromEntries(paths),
     unset: Object.fromEntries(removed.map((name) => [`socialProviders.${name}`, '' as const])),
-    conditions: [...changed.flatMap(conditionsOf), ...(added.length > 0 ? [roomFor(added, concerned)] : [])],
-    check: ({ socialProviders: now = {} }) => {
+    check: (now = {}) => {
       for (const [name, changes] of changed) {
         const current = registrationWith(name, now);
         requireOwnSecret([name, changes], current);
