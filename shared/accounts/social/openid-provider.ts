@@ -1,13 +1,13 @@
-import * as v from 'valibot';
 import { guardedRequest } from '../../clients/net/guarded-request.ts';
 import { discover } from '../../projects/social/openid-discovery.ts';
 import type { OpenIdName } from '../../projects/social/openid-names.ts';
 import { idTokenProfile } from '../../projects/social/openid-providers.ts';
 import { usual } from '../../projects/social/provider-rules.ts';
 import { withIssuer } from '../../projects/social/registration.ts';
+import { nameOfProvider } from '../../projects/social-providers.ts';
 import { type askProvider, providerLimits } from './ask-provider.ts';
 import { signInFailed } from './landing.ts';
-import { type IdentityProvider, profileFrom } from './providers.ts';
+import type { IdentityProvider } from './providers.ts';
 
 /** Developers name these addresses, so each connection is checked. */
 const askGuarded: typeof askProvider = (url, { method, headers, body }) =>
@@ -20,7 +20,7 @@ const askGuarded: typeof askProvider = (url, { method, headers, body }) =>
 
 /** The provider that an issuer says that it is; its identities are those of the issuer, whatever it is called here. */
 export const openIdProvider = async (name: OpenIdName, issuer: string): Promise<IdentityProvider> => {
-  const title = name.slice('oidc:'.length);
+  const title = nameOfProvider(name);
   const told = await discover(issuer).catch((cause: unknown) => {
     throw signInFailed(`${title} did not answer as it should. Please try again.`, cause);
   });
@@ -38,10 +38,7 @@ export const openIdProvider = async (name: OpenIdName, issuer: string): Promise<
       issuer,
     },
     profileUrls: told.userinfo_endpoint === undefined ? {} : { user: told.userinfo_endpoint },
-    profile: v.pipe(
-      idTokenProfile,
-      v.transform((profile) => profileFrom(profile, null)),
-    ),
+    profile: idTokenProfile,
     sendsSecret: methods.includes('client_secret_basic') ? 'as Basic' : 'in the body',
     identities: `oidc:${issuer}#`,
     sendsIssuer: told.authorization_response_iss_parameter_supported ?? false,

@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { addressesOf } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import type { OpenIdName } from '../../projects/social/openid-names.ts';
@@ -37,10 +36,10 @@ const canonical = (email: string): string | undefined => {
   }
 };
 
-/** What of a provider's answers is fit to be kept; addresses that stand for hidden ones end with `hiddenAddresses`. */
+/** What of a provider's answers is fit to be kept: none of the addresses that stand for hidden ones. */
 export const profileFrom = (
   { id, name, username, addresses }: ToldProfile,
-  hiddenAddresses: string | null,
+  { hiddenAddresses }: Pick<ProviderRules, 'hiddenAddresses'>,
 ): SocialProfile => ({
   id,
   name: labelOf(name),
@@ -54,10 +53,9 @@ export const profileFrom = (
     .slice(0, maxAddresses),
 });
 
-/** The rules of a provider, by which its answers are read for what is fit to be kept. */
-export interface IdentityProvider extends Omit<ProviderRules, 'profile' | 'hiddenAddresses'> {
+/** A provider that can be asked. */
+export interface IdentityProvider extends ProviderRules {
   readonly name: SocialProviderName | OpenIdName;
-  readonly profile: v.GenericSchema<unknown, SocialProfile>;
   /** What the keys of its identities begin with, no other provider's. */
   readonly identities: string;
   /** Whether it says with each code that the code is its own (RFC 9207). */
@@ -84,15 +82,12 @@ export const unknownProvider = (): AppError =>
 export const requireProvider = (path: string): IdentityProvider => {
   const name = socialProviderNames.find((known) => known === path);
   if (!name) throw unknownProvider();
-  const { profile, hiddenAddresses, ...rules } = socialProviders[name];
-  const kept = v.transform((told: ToldProfile) => profileFrom(told, hiddenAddresses));
   const { urls, profileUrls } = places[name];
   return {
-    ...rules,
+    ...socialProviders[name],
     name,
     urls: urls(),
     profileUrls: profileUrls(),
-    profile: v.pipe(profile, kept),
     identities: `${name}:`,
     sendsIssuer: false,
     ask: askProvider,

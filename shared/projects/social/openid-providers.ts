@@ -108,7 +108,6 @@ export const openidProviders = {
     profileUrls: {},
     profile: appleProfile,
     hasPkce: false,
-    returns: 'form_post',
     parameters: { response_mode: 'form_post' },
   },
   gitlab: {

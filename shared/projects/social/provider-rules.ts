@@ -26,9 +26,6 @@ export type ProviderUrls = {
   readonly issuer?: string;
 };
 
-/** How the browser and its code come back: in the address (GET), or as a form that the provider's page posts. */
-export type ReturnMode = 'query' | 'form_post';
-
 /** All that one provider differs in from another; the flow is the same. */
 export interface ProviderRules {
   /** Its name for people. */
@@ -50,7 +47,6 @@ export interface ProviderRules {
   readonly hasPkce: boolean;
   /** How the client secret is sent with a code. */
   readonly sendsSecret: 'in the body' | 'as Basic';
-  readonly returns: ReturnMode;
   /** What the address of its page has besides what OAuth asks for. */
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -62,7 +58,6 @@ export const usual = {
   verifiesAddresses: true,
   hasPkce: true,
   sendsSecret: 'in the body',
-  returns: 'query',
   parameters: {},
 } as const satisfies Partial<ProviderRules>;
 
