@@ -60,7 +60,7 @@ export const endSessions = async (
   except?: string,
 ): Promise<void> => {
   await raiseCredentialVersion(scope, accountId, version);
-  await revokeAllSessions(scope, accountId, except === undefined ? {} : { except });
+  await revokeAllSessions(scope, accountId, except);
 };
 
 /** What ends along with credentials; sessions always do. */

@@ -30,26 +30,3 @@ export const provePassword = async <R extends AccountRecord>(
 };
 
 export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
-
-/**
- * Has somebody who is signed in prove who they are again: 401 `INVALID_CREDENTIALS`, counted like a sign-in, so that a
- * stolen token is no way to guess the password. Who never had one of their own leaves it out.
- */
-export const requirePassword = async <R extends AccountRecord>(
-  store: AccountStore<R>,
-  account: R,
-  password: string | undefined,
-  client: Client,
-): Promise<void> => {
-  if (account.hasPassword === false) return;
-  // Guesses are counted by the address, or for who has none by the account.
-  const proved =
-    password !== undefined &&
-    (await provePassword(
-      store,
-      { email: account.email ?? account._id.toHexString(), password },
-      client,
-      async () => account,
-    ));
-  if (!proved) throw wrongPassword();
-};

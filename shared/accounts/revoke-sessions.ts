@@ -32,11 +32,7 @@ export const requireRevocation = async (scope: SessionScope, userId: string, ses
 };
 
 /** Ends every session of a user; `except` names the one that stays. */
-export const revokeAllSessions = async (
-  scope: SessionScope,
-  userId: string,
-  { except }: { readonly except?: string } = {},
-): Promise<void> => {
+export const revokeAllSessions = async (scope: SessionScope, userId: string, except?: string): Promise<void> => {
   const sessions = (await listSessions(scope, userId)).filter(({ _id }) => _id !== except);
   for (let first = 0; first < sessions.length; first += deletesAtOnce) {
     await Promise.all(sessions.slice(first, first + deletesAtOnce).map(({ _id }) => endSession(scope, userId, _id)));

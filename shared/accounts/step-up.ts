@@ -1,6 +1,21 @@
-import type { AccountRecord, AccountStore } from './account-store.ts';
-import { requirePassword } from './password-proof.ts';
+import { type AccountRecord, type AccountStore, requireAccount } from './account-store.ts';
+import { provePassword, wrongPassword } from './password-proof.ts';
+import type { Bearer } from './session-jwt.ts';
 import { type Client, requireRecentSession, requireSession } from './sessions.ts';
+
+/**
+ * The account of who has just signed in, and changes what they sign in with; over 10 minutes ago → 403
+ * `REAUTHENTICATION_REQUIRED`. Who is anonymous cannot sign in again: their session need only stand.
+ */
+export const requireRecentAccount = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  bearer: Bearer,
+): Promise<R> => {
+  const account = await requireAccount(store, bearer.userId);
+  if (account._signIn?.anonymous) await requireSession(store.scope, bearer.userId, bearer.sessionId);
+  else await requireRecentSession(store.scope, bearer);
+  return account;
+};
 
 /** Where the password is not asked for, or not enough. */
 const needsRecentSession = ({ hasPassword, _signIn }: AccountRecord): boolean =>
@@ -8,8 +23,8 @@ const needsRecentSession = ({ hasPassword, _signIn }: AccountRecord): boolean =>
 
 /**
  * Has somebody who is signed in prove who they are again, before what a stolen token must not do. Session ended → 401
- * `TOKEN_INVALID`, wrong password → 401 `INVALID_CREDENTIALS`, too many → 429. Who has no password, or a second factor,
- * must have signed in within 10 minutes, else 403 `REAUTHENTICATION_REQUIRED`.
+ * `TOKEN_INVALID`, wrong password → 401 `INVALID_CREDENTIALS`, counted like a sign-in, too many → 429. Who has no
+ * password, or a second factor, must have signed in within 10 minutes, else 403 `REAUTHENTICATION_REQUIRED`.
  */
 export const requireStepUp = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -20,5 +35,9 @@ export const requireStepUp = async <R extends AccountRecord>(
   const userId = account._id.toHexString();
   if (needsRecentSession(account)) await requireRecentSession(store.scope, { userId, sessionId });
   else if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
-  await requirePassword(store, account, password, client);
+  if (account.hasPassword === false) return;
+  // Guesses are counted by the address, or for who has none by the account.
+  const credentials = password !== undefined && { email: account.email ?? userId, password };
+  const proved = credentials && (await provePassword(store, credentials, client, async () => account));
+  if (!proved) throw wrongPassword();
 };

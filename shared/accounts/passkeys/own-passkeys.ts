@@ -3,8 +3,8 @@ import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { type AccountStore, enabled, requireAccount } from '../account-store.ts';
 import { hasAnotherWay, lastWayToSignIn } from '../another-way.ts';
 import { replaceCredentials } from '../credentials.ts';
-import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
+import { requireRecentAccount } from '../step-up.ts';
 import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { type PasskeyView, parsePasskeyId, passkeyNotFound, toPasskeyView } from './passkey.ts';
 

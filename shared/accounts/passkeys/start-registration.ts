@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import type { AccountRecord, AccountStore } from '../account-store.ts';
-import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
+import { requireRecentAccount } from '../step-up.ts';
 import { challengeSeconds, issueChallenge } from './challenge.ts';
 import type { RelyingParty } from './relying-party.ts';
 

@@ -4,8 +4,8 @@ import { nameOfProvider } from '../../projects/social-providers.ts';
 import { type AccountStore, enabled } from '../account-store.ts';
 import { hasAnotherWay, lastWayToSignIn } from '../another-way.ts';
 import { replaceCredentials } from '../credentials.ts';
-import { requireRecentAccount } from '../recent-account.ts';
 import type { Bearer } from '../session-jwt.ts';
+import { requireRecentAccount } from '../step-up.ts';
 import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 
 /**
