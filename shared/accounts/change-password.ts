@@ -16,9 +16,10 @@ export interface PasswordChange {
 }
 
 /**
- * Gives who asks another password, ends their other sessions and tells them by mail (contract 3, "change-password"). Wrong current one →
- * 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel calls one wins. Who has
- * no password, or a second factor, must have signed in within 10 minutes, else 403 `REAUTHENTICATION_REQUIRED`.
+ * Gives who asks another password, ends their other sessions and tells them by mail (contract 3, "change-password").
+ * Wrong current one → 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel
+ * calls one wins. Who has no password, or a second factor, must have signed in within 10 minutes, else 403
+ * `REAUTHENTICATION_REQUIRED`.
  */
 export const changePassword = async <R extends AccountRecord>(
   store: AccountStore<R>,

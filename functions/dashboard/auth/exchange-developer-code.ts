@@ -3,8 +3,8 @@ import { exchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
 import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
 import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
+import { developerScope } from '../../../shared/table/item-key.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['exchange-developer-code'];

@@ -3,8 +3,8 @@ import { developerSignIns } from '../../../shared/accounts/stores/developers.ts'
 import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
 import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
+import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['refresh-developer'];

@@ -81,8 +81,8 @@ export const verifyEmail = async (store: AccountStore, proof: EmailProof): Promi
 
 /**
  * Sets a password anew, ends every session and token and marks the address as verified, for the mail went there: what
- * somebody else left who had opened the account with it is gone. Tells the owner. A token or code that is wrong, used or
- * expired → 400 `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
+ * somebody else left who had opened the account with it is gone. Tells the owner. A token or code that is wrong, used
+ * or expired → 400 `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
  */
 export const resetPassword = async (store: AccountStore, proof: EmailProof, newPassword: string): Promise<void> => {
   const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));

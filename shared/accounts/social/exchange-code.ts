@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { consumeSecret, isSecret, issueSecret, randomSecret, type OneTime, sha256 } from '../one-time-secrets.ts';
+import { consumeSecret, isSecret, issueSecret, type OneTime, randomSecret, sha256 } from '../one-time-secrets.ts';
 import type { SessionScope } from '../sessions.ts';
 import type { OpenedSession } from '../sign-in.ts';
 

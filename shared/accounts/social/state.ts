@@ -1,7 +1,7 @@
 import { generateCodeVerifier } from 'arctic';
 import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { consumeSecret, issueSecret, randomSecret, type OneTime, sha256 } from '../one-time-secrets.ts';
+import { consumeSecret, issueSecret, type OneTime, randomSecret, sha256 } from '../one-time-secrets.ts';
 import type { SessionScope } from '../sessions.ts';
 import { orErrorLanding, requireSiteUrl } from './landing.ts';
 import { authorizationUrl, type OAuthApp } from './oauth-client.ts';

@@ -15,7 +15,9 @@ export const invitationDays = 7;
 /** How many members a project can have besides its owner, open invitations included. */
 export const maxMembers = 50;
 
-/** The form in which the token of an invitation is stored and looked up; `undefined` for anything that cannot be one. */
+/**
+ * The form in which the token of an invitation is stored and looked up; `undefined` for anything that cannot be one.
+ */
 export const hashInvitationToken = (token: string): string | undefined =>
   isSecret(token) ? hash('sha256', token, 'hex') : undefined;
 

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { findPage } from '../../../clients/find-page.ts';
-import { clock } from '../../../core/clock.ts';
+import { clock, dayMs } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { newId } from '../../../core/new-id.ts';
 import type { Page, PageRequest } from '../../../core/page.ts';
@@ -31,8 +31,6 @@ interface NewToken {
 }
 
 const maxTokens = 50;
-const dayMs = 86_400_000;
-
 /** The slots in use; what has expired gives its slot back first. */
 const usedSlots = async (developerId: ObjectId, now: Date): Promise<number[]> => {
   await tokenRecords.deleteMany({ developerId, expiresAt: { $lte: now } });
