@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { AppError, statusOf } from '../core/errors.ts';
+import { isRefusal } from '../core/errors.ts';
 import { orLog } from '../core/log.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { deliveryRecords } from './delivery-record.ts';
@@ -43,8 +43,6 @@ const settle = async ({ id }: Pick<Project, 'id'>, news: readonly News[], rows: 
 const withdraw = async (rows: readonly ObjectId[]): Promise<void> => {
   await deliveryRecords.deleteMany({ _id: { $in: [...rows] }, marks: 1 });
 };
-
-const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;
 
 /**
  * Writes something that webhooks of the project may be told of. What there will be news of is noted before it, so that

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { clock } from '../core/clock.ts';
+import { clock, dayMs } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
 import { unlessTaken, untilWritten } from '../core/until-written.ts';
@@ -10,9 +10,6 @@ import { type KeyKind, type KeyRecord, type ProjectRecord, projectRecords, secre
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
 import { freeSlot } from './slots.ts';
-
-/** First purge of a new project: nothing in its trash can be old enough before. */
-const firstPurgeMs = 24 * 3600_000;
 
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
@@ -71,7 +68,8 @@ export const createProject = async (
       ...(settings.signIn && { signIn: settings.signIn }),
       ...(settings.uploads && { uploads: settings.uploads }),
       signingKeys: [await newSigningKey(_id.toHexString())],
-      trashDueAt: new Date(now.getTime() + firstPurgeMs),
+      // Nothing in its trash can be old enough before.
+      trashDueAt: new Date(now.getTime() + dayMs),
       createdAt: now,
       updatedAt: now,
     },

@@ -1,3 +1,5 @@
+import { dayMs } from '../core/clock.ts';
+
 /** A span of time that something is counted in, in UTC. */
 export interface Window {
   /** `yyyy-mm-dd`, `yyyy-mm`, or `yyyy-mm-ddThh`. */
@@ -7,8 +9,6 @@ export interface Window {
 }
 
 const hourMs = 3600_000;
-const dayMs = 24 * hourMs;
-
 export const hourAt = (time: number): Window => ({
   name: new Date(time).toISOString().slice(0, 13),
   endsAt: time - (time % hourMs) + hourMs,

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { findPage } from '../clients/find-page.ts';
-import { clock } from '../core/clock.ts';
+import { clock, dayMs } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
 import type { Page, PageRequest } from '../core/page.ts';
@@ -59,7 +59,6 @@ export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: strin
   return toView(row);
 };
 
-const dayMs = 86_400_000;
 const furthestBackMs = 30 * dayMs;
 
 /** What is to be told of once more: what changed since a time, or what one delivery was about. */

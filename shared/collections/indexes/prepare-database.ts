@@ -1,4 +1,4 @@
-import { AppError, statusOf } from '../../core/errors.ts';
+import { AppError, isRefusal } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { inLanes } from '../../work/job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
@@ -26,8 +26,6 @@ const outOfTime = ({ placement }: Project): AppError =>
     'The indexes of the collections are still being built in that database. Send this again in a minute; what is built stays.',
     { retryAfter: 60 },
   );
-
-const isRefusal = (error: unknown): error is AppError => error instanceof AppError && statusOf[error.code] < 500;
 
 /**
  * Makes the database that a project is placed in ready for its collections: builds what indexes they lack there, those

@@ -2,12 +2,11 @@ import { isPrivate } from '../../collections/collection.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { activeRecords } from '../../collections/control-collections.ts';
 import { keysBuilt } from '../../collections/indexes/own-index.ts';
-import { clock } from '../../core/clock.ts';
+import { clock, dayMs } from '../../core/clock.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ListShape } from './slow-lists.ts';
 import { dayOf, loadStats } from './stats-items.ts';
 
-const dayMs = 24 * 3600_000;
 const maxReturned = 20;
 const maxCollections = 1000;
 
@@ -53,8 +52,8 @@ const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: nu
 };
 
 /**
- * The indexes that would serve lists that were slow today or yesterday, the one that would save most time first, at most
- * 20: each is the body of `POST …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
+ * The indexes that would serve lists that were slow today or yesterday, the one that would save most time first, at
+ * most 20: each is the body of `POST …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
  */
 export const listMissingIndexes = async (project: Project) => {
   const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);

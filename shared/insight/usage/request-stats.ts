@@ -1,4 +1,4 @@
-import { clock } from '../../core/clock.ts';
+import { clock, dayMs } from '../../core/clock.ts';
 import { percentile } from './latency.ts';
 import { dayOf, loadStats } from './stats-items.ts';
 
@@ -31,8 +31,8 @@ const byName = (counts: Iterable<readonly [string, number]>): Record<string, num
   Object.fromEntries([...counts].sort(([a], [b]) => a.localeCompare(b)));
 
 /**
- * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first, with latencies in
- * ms, at most a quarter too high. Counted in the functions and written every few seconds, so the last of it may be
+ * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first, with latencies
+ * in ms, at most a quarter too high. Counted in the functions and written every few seconds, so the last of it may be
  * missing.
  */
 export const getRequestStats = async (projectId: string, day = dayOf(clock.now())) => {
@@ -46,8 +46,6 @@ export const getRequestStats = async (projectId: string, day = dayOf(clock.now()
   }));
   return { day, requests: total(all.statuses), routes: stats.sort((a, b) => b.requests - a.requests) };
 };
-
-const dayMs = 86_400_000;
 
 /** The requests of one day among several: how many failed for the caller's fault or ours, and how long most took. */
 const summaryOf = async (projectId: string, day: string) => {

@@ -1,3 +1,4 @@
+import { dayMs } from '../../core/clock.ts';
 import { get, write } from '../../table/item.ts';
 import { itemKey, type Key, partitionKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
@@ -13,8 +14,6 @@ export const statsKey = (kind: StatsKind, projectId: string, day: string): Key =
 
 /** How long statistics are kept, in days. */
 const keptDays = 31;
-
-const dayMs = 86_400_000;
 
 /** The day that was asked for last, which is nearly always the one that is asked for. */
 let known = { day: Number.NaN, text: '' };

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
-import { AppError, statusOf } from '../../core/errors.ts';
+import { isRefusal } from '../../core/errors.ts';
 import { orLog } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
 import { type AuditedChange, auditRecords, type ChangedValue } from './list-audit-entries.ts';
@@ -73,8 +73,6 @@ const begin = async (change: AuditedChange): Promise<ObjectId> => {
 /** The entry exists already: failing to set its outcome is logged, and does not fail the change. */
 const settle = (entry: ObjectId, write: () => Promise<unknown>): Promise<boolean> =>
   orLog('error', { message: 'An audit entry stays unsettled', entry: entry.toHexString() }, write);
-
-const isRefusal = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] < 500;
 
 /**
  * Runs a change and records it in the project's audit trail (contract 6, "Audit trail"). The entry is written first: if

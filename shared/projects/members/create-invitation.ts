@@ -5,7 +5,7 @@ import { checkEmail } from '../../accounts/email.ts';
 import { linkTo } from '../../accounts/email-tokens/send-email-token.ts';
 import { randomSecret } from '../../accounts/one-time-secrets.ts';
 import { developerAccounts } from '../../accounts/stores/developers.ts';
-import { clock } from '../../core/clock.ts';
+import { clock, dayMs } from '../../core/clock.ts';
 import { dashboardSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
@@ -17,21 +17,13 @@ import { projectNotFound } from '../change-project.ts';
 import { findOwnedProject, type OwnedProject, roleIn } from '../find-owned-project.ts';
 import { type InvitationRecord, type ProjectRecord, projectRecords } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
-import {
-  hashInvitationToken,
-  type Invitation,
-  invitationDays,
-  maxMembers,
-  toInvitation,
-} from './invitation.ts';
+import { hashInvitationToken, type Invitation, invitationDays, maxMembers, toInvitation } from './invitation.ts';
 import { countInvitation, countServiceMail } from './invitation-limits.ts';
 
 export interface NewInvitation {
   readonly email: string;
   readonly role: MemberRole;
 }
-
-const dayMs = 86_400_000;
 
 /** The mail names its inviter, so only who has proved to own that address invites. */
 const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
