@@ -37,25 +37,32 @@ const version = Buffer.of(1);
 const boundTo = (recordId: string): Buffer => Buffer.concat([version, Buffer.from(recordId, 'utf8')]);
 
 /**
- * Encrypts a secret for storage: AES-256-GCM, base64url of version, nonce, ciphertext and tag. `recordId` is the id of
- * the record that will hold it; the value opens nowhere else.
+ * Encrypts a secret with a key of 32 bytes: AES-256-GCM, base64url of version, nonce, ciphertext and tag. `recordId` is
+ * the id of the record that will hold it; the value opens nowhere else.
  */
-export const seal = async (plain: string, recordId: string): Promise<string> => {
+export const sealBy = (key: Buffer, plain: string, recordId: string): string => {
   const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv(algorithm, await derivedKey('sealed v1'), nonce).setAAD(boundTo(recordId));
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(boundTo(recordId));
   const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
   return Buffer.concat([version, nonce, body, cipher.getAuthTag()]).toString('base64url');
 };
 
-/** Decrypts what `seal` made for the same record; anything altered, or moved from another record, is an `Error`. */
-export const open = async (sealed: string, recordId: string): Promise<string> => {
+/** Decrypts what `sealBy` made for the same record; anything altered, or moved from another record, is an `Error`. */
+export const openBy = (key: Buffer, sealed: string, recordId: string): string => {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes[0] !== version[0] || bytes.length < version.length + nonceBytes + tagBytes) {
     throw new Error('The stored secret has an unknown format');
   }
   const bodyStart = version.length + nonceBytes;
   const nonce = bytes.subarray(version.length, bodyStart);
-  const decipher = createDecipheriv(algorithm, await derivedKey('sealed v1'), nonce, { authTagLength: tagBytes });
+  const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagBytes });
   decipher.setAAD(boundTo(recordId)).setAuthTag(bytes.subarray(-tagBytes));
   return decipher.update(bytes.subarray(bodyStart, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
 };
+
+/** The same with the service's own key, for what is stored. */
+export const seal = async (plain: string, recordId: string): Promise<string> =>
+  sealBy(await derivedKey('sealed v1'), plain, recordId);
+
+export const open = async (sealed: string, recordId: string): Promise<string> =>
+  openBy(await derivedKey('sealed v1'), sealed, recordId);

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { hkdfSync } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
+import { openBy, sealBy } from '../../projects/sealed.ts';
 import { itemKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
 import { consumeSecret, isSecret, issueSecret, type OneTime, randomSecret, sha256 } from '../one-time-secrets.ts';
@@ -7,27 +8,12 @@ import type { SessionScope } from '../sessions.ts';
 import type { OpenedSession } from '../sign-in.ts';
 
 const codes: OneTime = { keyOf: (scope, hash) => itemKey(kinds.exchangeCode, scope, { hash }), seconds: 60 };
-const tagBytes = 16;
 const maxTokenLength = 4096;
 
-const algorithm = 'aes-256-gcm';
-
-/** Each code derives a key of its own that encrypts a single token, so a constant nonce is safe. */
-const nonce = Buffer.alloc(12);
-
+/** Each code gives a key of its own. */
 const keyOf = (code: string): Buffer => Buffer.from(hkdfSync('sha256', code, '', 'basalt exchange code', 32));
 
-const sealWith = (code: string, token: string): string => {
-  const cipher = createCipheriv(algorithm, keyOf(code), nonce);
-  return Buffer.concat([cipher.update(token, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64url');
-};
-
-const openWith = (code: string, sealed: string): string => {
-  const bytes = Buffer.from(sealed, 'base64url');
-  const decipher = createDecipheriv(algorithm, keyOf(code), nonce, { authTagLength: tagBytes });
-  decipher.setAuthTag(bytes.subarray(-tagBytes));
-  return decipher.update(bytes.subarray(0, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
-};
+const place = 'exchange code';
 
 /**
  * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social").
@@ -38,7 +24,7 @@ export const issueExchangeCode = async (
   { accessToken, refreshToken }: Pick<OpenedSession, 'accessToken' | 'refreshToken'>,
 ): Promise<string> => {
   const code = randomSecret();
-  const values = { accessToken: sha256(accessToken), refreshToken: sealWith(code, refreshToken) };
+  const values = { accessToken: sha256(accessToken), refreshToken: sealBy(keyOf(code), refreshToken, place) };
   return issueSecret(codes, scope, values, code);
 };
 
@@ -54,5 +40,5 @@ export const exchangeCode = async (scope: SessionScope, code: string, accessToke
   const expected = { accessToken: sha256(accessToken) };
   const used = await consumeSecret<{ readonly refreshToken: string }>(codes, scope, code, expected);
   if (!used) throw invalidCode();
-  return openWith(code, used.refreshToken);
+  return openBy(keyOf(code), used.refreshToken, place);
 };
