@@ -120,18 +120,13 @@ export const sessionEvidence: readonly string[] = [
   'accounts/revoke-sessions.ts#signOut',
   'accounts/revoke-sessions.ts#revokeSession',
   'accounts/sessions.ts#listSessions',
-  'accounts/social/state.ts#startState',
-  'accounts/social/state.ts#consumeState',
-  'accounts/social/exchange-code.ts#issueExchangeCode',
-  'accounts/social/exchange-code.ts#exchangeCode',
   'accounts/credentials.ts#raiseCredentialVersion',
   'accounts/credentials.ts#requireCredentialVersion',
   'accounts/users/anonymous.ts#upgradeAnonymous',
   'accounts/sessions.ts#requireRecentSession',
-  'accounts/second-factor/ticket.ts#secondFactorRequired',
+  'accounts/one-time-secrets.ts#issueSecret',
+  'accounts/one-time-secrets.ts#consumeSecret',
   'accounts/second-factor/ticket.ts#countTicketTry',
-  'accounts/passkeys/challenge.ts#issueChallenge',
-  'accounts/passkeys/challenge.ts#consumeChallenge',
 ];
 
 /** Where the dashboard's API deals with those of users, for a developer, and a job does. */
