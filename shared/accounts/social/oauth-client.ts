@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { jsonIn, type ProviderAnswer } from './ask-provider.ts';
 import { nonceOf, verifyIdToken } from './id-token.ts';
 import { signInFailed } from './landing.ts';
-import { type IdentityProvider, profileFrom, type SocialProfile } from './providers.ts';
+import { type IdentityProvider, profileOf, type SocialProfile } from './providers.ts';
 
 /** An app as the provider knows it, and the address to which it sends browsers back. */
 export interface OAuthApp {
@@ -128,8 +128,7 @@ export const fetchProfile = async (
         async ([name, url]) => [name, await read(provider, url, accessToken)] as const,
       ),
     );
-    const told = v.parse(provider.profile, { ...Object.fromEntries(answers), claims, form });
-    return profileFrom(told, provider);
+    return profileOf(provider, { ...Object.fromEntries(answers), claims, form });
   } catch (cause) {
     throw signInFailed(`${provider.title} did not tell who you are. Please try again.`, cause);
   }

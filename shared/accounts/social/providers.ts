@@ -1,7 +1,8 @@
+import * as v from 'valibot';
 import { addressesOf } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import type { OpenIdName } from '../../projects/social/openid-names.ts';
-import type { ProfileAddress, ProviderRules, ToldProfile } from '../../projects/social/provider-rules.ts';
+import type { ProfileAddress, ProviderRules } from '../../projects/social/provider-rules.ts';
 import {
   forEachProvider,
   type SocialProviderName,
@@ -36,22 +37,16 @@ const canonical = (email: string): string | undefined => {
   }
 };
 
-/** What of a provider's answers is fit to be kept: none of the addresses that stand for hidden ones. */
-export const profileFrom = (
-  { id, name, username, addresses }: ToldProfile,
-  { hiddenAddresses }: Pick<ProviderRules, 'hiddenAddresses'>,
-): SocialProfile => ({
-  id,
-  name: labelOf(name),
-  username: labelOf(username),
-  addresses: addresses
-    .flatMap((address) => {
-      const email = canonical(address.email);
-      const isHidden = hiddenAddresses !== null && email?.endsWith(hiddenAddresses);
-      return email === undefined || isHidden ? [] : [{ email, verified: address.verified }];
-    })
-    .slice(0, maxAddresses),
-});
+/** What a provider's answers tell that is fit to be kept; any that its schema does not expect throws. */
+export const profileOf = ({ profile, hiddenAddresses }: ProviderRules, answers: unknown): SocialProfile => {
+  const { id, name, username, addresses } = v.parse(profile, answers);
+  const kept = addresses.flatMap(({ email: told, verified }) => {
+    const email = canonical(told);
+    const isHidden = hiddenAddresses !== null && email?.endsWith(hiddenAddresses);
+    return email === undefined || isHidden ? [] : [{ email, verified }];
+  });
+  return { id, name: labelOf(name), username: labelOf(username), addresses: kept.slice(0, maxAddresses) };
+};
 
 /** A provider that can be asked. */
 export interface IdentityProvider extends ProviderRules {

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { requireProvider } from '../../../../shared/accounts/social/providers.ts';
+import { profileOf, requireProvider } from '../../../../shared/accounts/social/providers.ts';
 import { idTokenProfile } from '../../../../shared/projects/social/openid-providers.ts';
 import type { SocialProviderName } from '../../../../shared/projects/social-providers.ts';
 
-const { profile: githubProfile } = requireProvider('github');
-const { profile: googleProfile } = requireProvider('google');
+const github = requireProvider('github');
+const google = requireProvider('google');
 
 const user = { id: 583231, login: 'octocat', name: 'Octo Cat', email: null, plan: { name: 'pro' } };
 const email = (address: string, rest: object = {}) => ({ email: address, primary: false, verified: true, ...rest });
@@ -13,7 +13,7 @@ const emails = [email('second@example.com'), email('Main@Example.com', { primary
 
 describe('a profile of GitHub', () => {
   test('has the id as text, and the main address first, in lower case', () => {
-    expect(v.parse(githubProfile, { user, emails })).toEqual({
+    expect(profileOf(github, { user, emails })).toEqual({
       id: '583231',
       name: 'Octo Cat',
       username: 'octocat',
@@ -26,7 +26,7 @@ describe('a profile of GitHub', () => {
 
   test('keeps apart which addresses are verified', () => {
     const mixed = [email('a@example.com', { verified: false, primary: true }), email('b@example.com')];
-    expect(v.parse(githubProfile, { user, emails: mixed }).addresses).toEqual([
+    expect(profileOf(github, { user, emails: mixed }).addresses).toEqual([
       { email: 'a@example.com', verified: false },
       { email: 'b@example.com', verified: true },
     ]);
@@ -41,18 +41,18 @@ describe('a profile of GitHub', () => {
     `too long|${'a'.repeat(250)}@example.com`,
   ])('leaves out an address that is %s', (text) => {
     const [, address = ''] = text.split('|');
-    expect(v.parse(githubProfile, { user, emails: [email(address)] }).addresses).toEqual([]);
+    expect(profileOf(github, { user, emails: [email(address)] }).addresses).toEqual([]);
   });
 
   test('looks at ten addresses at most', () => {
     const many = Array.from({ length: 1000 }, (_, index) => email(`a${index}@example.com`));
-    expect(v.parse(githubProfile, { user, emails: many }).addresses).toHaveLength(10);
+    expect(profileOf(github, { user, emails: many }).addresses).toHaveLength(10);
   });
 
   test.each([null, undefined, 7, {}, '', '   ', 'a\nb', 'x'.repeat(101), '\ud800'])(
     'has no name where it is %j',
     (name) => {
-      expect(v.parse(githubProfile, { user: { ...user, name }, emails }).name).toBeUndefined();
+      expect(profileOf(github, { user: { ...user, name }, emails }).name).toBeUndefined();
     },
   );
 
@@ -72,7 +72,7 @@ describe('a profile of GitHub', () => {
     ['verified as text', { user, emails: [email('a@example.com', { verified: 'true' })] }],
     ['verified left out', { user, emails: [{ email: 'a@example.com', primary: true }] }],
   ])('is refused where the answer is %s', (_, answer) => {
-    expect(v.safeParse(githubProfile, answer).success).toBe(false);
+    expect(v.safeParse(github.profile, answer).success).toBe(false);
   });
 });
 
@@ -80,7 +80,7 @@ describe('a profile of Google', () => {
   const known = { sub: '10769150350006150715113082367', email: 'Ada@Example.com', email_verified: true, name: 'Ada' };
 
   test('has the subject as id, and no user name', () => {
-    expect(v.parse(googleProfile, { user: known })).toEqual({
+    expect(profileOf(google, { user: known })).toEqual({
       id: known.sub,
       name: 'Ada',
       username: undefined,
@@ -89,7 +89,7 @@ describe('a profile of Google', () => {
   });
 
   test('says when the address is not verified', () => {
-    const { addresses } = v.parse(googleProfile, { user: { ...known, email_verified: false } });
+    const { addresses } = profileOf(google, { user: { ...known, email_verified: false } });
     expect(addresses).toEqual([{ email: 'ada@example.com', verified: false }]);
   });
 
@@ -103,7 +103,7 @@ describe('a profile of Google', () => {
     ['verified as text', { email_verified: 'true' }],
     ['verified left out', { email_verified: undefined }],
   ])('is refused with %s', (_, change) => {
-    expect(v.safeParse(googleProfile, { user: { ...known, ...change } }).success).toBe(false);
+    expect(v.safeParse(google.profile, { user: { ...known, ...change } }).success).toBe(false);
   });
 });
 
@@ -142,7 +142,7 @@ describe('a profile of another provider', () => {
     ['apple', { claims: { ...ada, email_verified: true } }, '1001', told('ada@example.com')],
     ['apple', { claims: ada }, '1001', told('ada@example.com', false)],
   ])('of %s that answers %j has the id %s and these addresses', (name, answers, id, addresses) => {
-    expect(v.parse(requireProvider(name).profile, answers)).toMatchObject({ id, addresses });
+    expect(profileOf(requireProvider(name), answers)).toMatchObject({ id, addresses });
   });
 
   test.each<[SocialProviderName, object]>([
@@ -173,7 +173,7 @@ describe('a profile of another provider', () => {
     ['a line break', form('Ada\nBcc: eve@example.com'), undefined],
     ['an address, which does not count', JSON.stringify({ email: 'victim@example.com' }), undefined],
   ])('of Apple whose browser brings %s', (_, brought, name) => {
-    const profile = v.parse(requireProvider('apple').profile, { claims: { sub: '1001' }, form: brought });
+    const profile = profileOf(requireProvider('apple'), { claims: { sub: '1001' }, form: brought });
     expect(profile).toEqual({ id: '1001', name, username: undefined, addresses: [] });
   });
 });
